@@ -1,0 +1,83 @@
+# `make` lists the targets. A target that needs the virtual environment makes it first.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+VENV ?= .venv
+# Test processes: 0 runs the tests in pytest's own process, so that engines are timed with the machine to themselves.
+WORKERS ?= 0
+# Further arguments for the command behind verify, test and bench.
+ARGS ?=
+
+BIN := $(VENV)/bin
+READY := $(VENV)/.stamp
+FOLDERS := $(wildcard model properties checkers traces spark lab)
+TYPING := build/typing/rocketproof
+SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "  variables: PYTHON=$(PYTHON) VENV=$(VENV) WORKERS=$(WORKERS) ARGS=\"$(ARGS)\""
+
+.PHONY: setup
+setup: $(READY) ## make the virtual environment with the locked libraries and the kit
+
+$(READY): requirements.lock pyproject.toml
+	@command -v "$(PYTHON)" >/dev/null || { echo "setup: no $(PYTHON) here; install Python 3.11 or newer, or run make PYTHON=/path/to/python" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup: $$("$(PYTHON)" -V 2>&1) is too old: Python 3.11 or newer is needed, for example make PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "setup: $(PYTHON) has no venv module; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "setup: virtual environment in $(VENV)"
+	@"$(PYTHON)" -m venv "$(VENV)"
+	@echo "setup: $$(grep -c '==' requirements.lock) locked libraries (a minute or two the first time)"
+	@quiet() { "$$@" >"$(VENV)/setup.log" 2>&1 || { cat "$(VENV)/setup.log" >&2; echo "setup: failed: $$*" >&2; exit 1; }; }; \
+	export PIP_DISABLE_PIP_VERSION_CHECK=1; \
+	quiet "$(BIN)/python" -m pip install --require-hashes -r requirements.lock; \
+	echo "setup: rocketproof itself, editable"; \
+	quiet "$(BIN)/python" -m pip install --no-build-isolation --no-deps -e .
+	@$(MAKE) typing-links
+	@touch "$@"
+	@echo "setup: done"
+
+# The folders as one package, the way they are installed: mypy does not follow an editable install.
+.PHONY: typing-links
+typing-links:
+	@rm -rf $(TYPING) && mkdir -p $(TYPING)
+	@for path in $(FOLDERS) $(filter-out %/__pycache__,$(wildcard rocketproof/*)); do ln -s "../../../$$path" $(TYPING)/; done
+
+.PHONY: verify
+verify: setup ## check every property of the machine with every engine
+	@$(BIN)/rocketproof verify $(ARGS)
+
+.PHONY: test
+test: setup ## run all tests
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+.PHONY: lint
+lint: setup typing-links ## check style, formatting and types
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/mypy -p rocketproof | sed -E 's#^$(TYPING)/(($(subst $() ,|,$(FOLDERS)))/)#\1#; s#^build/typing/##'
+
+.PHONY: format
+format: setup ## rewrite the sources in the agreed format
+	@$(BIN)/ruff check --fix-only $(SOURCES)
+	@$(BIN)/ruff format $(SOURCES)
+
+.PHONY: bench
+bench: setup ## print the figures against peers, one JSON line each
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: lock
+lock: setup ## resolve the newest allowed libraries into requirements.lock
+	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
+		--output-file requirements.lock pyproject.toml
+	@echo "lock: $$(grep -c '==' requirements.lock) libraries pinned; the next make installs them"
+
+.PHONY: clean
+clean: ## remove the virtual environment, caches and build products
+	@rm -rf "$(VENV)" build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find $(SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Engines that check the properties against the machine."""

@@ -1,0 +1,34 @@
+"""Results: what every engine answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..properties.verdict import Verdict
+from .run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Answer of one engine about one property.
+
+    Attributes:
+        property: id of the property.
+        verdict: the answer, within ``bounds``.
+        engine: name of the engine.
+        bounds: what was covered or which limit was hit, in words, such as ``3,916,533 states (all), depth 31``.
+        seconds: time spent on this property (an engine that checks several in one search gives each the whole time).
+        run: the counterexample (or the witness of a SOMETIMES property), already replayed.
+        explanation: what to say where there is no run: the failing case of a theorem, the solver's reason for unknown.
+        figures: numbers of the engine by name, such as ``states``.
+    """
+
+    property: str
+    verdict: Verdict
+    engine: str
+    bounds: str
+    seconds: float
+    run: Run | None = None
+    explanation: str = ""
+    figures: dict[str, Any] = field(default_factory=dict)

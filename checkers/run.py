@@ -1,0 +1,83 @@
+"""Runs: finite paths and lassos of a machine, replayed in the plain Python form and told as a story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.kernel import ModelError, Traced
+from ..model.kernel.plain import PlainMachine, StateTuple
+
+
+@dataclass(frozen=True)
+class Run:
+    """A path through a machine.
+
+    Attributes:
+        traced: the configuration it belongs to.
+        states: the states passed, the initial one first.
+        steps: number of the instance taken between two states (one fewer than states).
+        loop: for a run that never ends: position in ``states`` to which the last state is equal, or at which it stays
+            for ever when it is the last one.
+    """
+
+    traced: Traced
+    states: tuple[StateTuple, ...]
+    steps: tuple[int, ...]
+    loop: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
+    """Take ``steps`` from the initial state in the plain Python form; the result is what really happens.
+
+    Raises:
+        ModelError: a step is not enabled where it is taken, or the loop does not close: the engine that found the path
+            disagrees with the machine.
+    """
+    states = [machine.initial]
+    for position, number in enumerate(steps):
+        following = machine.step(states[-1], number)
+        label = machine.traced.instances[number].label
+        if following is None:
+            raise ModelError(f"replay: step {position + 1}, {label}, is not enabled; the engine that found it is wrong.")
+        states.append(following)
+    if loop is not None and states[loop] != states[-1]:
+        raise ModelError(f"replay: the run does not return to state {loop}; the engine that found the loop is wrong.")
+    return Run(machine.traced, tuple(states), tuple(steps), loop)
+
+
+def story(run: Run) -> str:
+    """Tell a run step by step, with what each step changed."""
+    lines = ["start: " + _initial(run)]
+    width = len(str(len(run.steps)))
+    for position, number in enumerate(run.steps):
+        if run.loop == position:
+            lines.append("from here on the run repeats for ever:")
+        before, after = run.states[position], run.states[position + 1]
+        lines.append(f"{position + 1:>{width}}. {run.traced.instances[number].tells}")
+        lines.extend(f"{'':{width}}    {change}" for change in differences(run.traced, before, after))
+    if run.loop is not None and run.loop == len(run.steps):
+        lines.append("and nothing that must happen can: the run stays here for ever.")
+    return "\n".join(lines)
+
+
+def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[str]:
+    """One line for each variable that changed: ``label: old → new``."""
+    return [
+        f"{cell.label}: {cell.family.show(old)} → {cell.family.show(new)}"
+        for cell, old, new in zip(traced.cells, before, after, strict=True)
+        if old != new
+    ]
+
+
+def _initial(run: Run) -> str:
+    traced = run.traced
+    shown = [
+        f"{cell.label}={cell.family.show(value)}"
+        for cell, value in zip(traced.cells, run.states[0], strict=True)
+        if value != cell.family.low
+    ]
+    return ", ".join(shown) if shown else "everything at its lowest value"

@@ -1,0 +1,1 @@
+"""The semantics of RocketMQ consumption as one executable machine."""

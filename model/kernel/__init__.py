@@ -1,0 +1,57 @@
+"""The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
+
+Reading order: ``terms`` (values), ``domains`` (types), ``machine`` (declarations), ``state`` (what a text sees),
+``trace`` (texts to terms), ``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python
+form), ``native`` (machine-code form), ``rule`` (decision functions).
+"""
+
+from .domains import Domain, Elements, Int, MemberSet, SetOf
+from .errors import ConfigurationError, ModelError, nearest
+from .machine import UNBOUNDED, Action, Configuration, Constant, Constants, Machine, Variable
+from .rule import Rule, rule
+from .state import State
+from .terms import BoolLike, IntLike, Term, all_of, any_of, implies, ite, maximum, minimum, not_, same, total
+from .trace import Predicate, trace
+from .traced import Cell, CellKey, Check, Family, Instance, Traced, TracedPredicate
+
+__all__ = [
+    "UNBOUNDED",
+    "Action",
+    "BoolLike",
+    "Cell",
+    "CellKey",
+    "Check",
+    "ConfigurationError",
+    "Configuration",
+    "Constant",
+    "Constants",
+    "Domain",
+    "Elements",
+    "Family",
+    "Instance",
+    "Int",
+    "IntLike",
+    "Machine",
+    "MemberSet",
+    "ModelError",
+    "Predicate",
+    "Rule",
+    "SetOf",
+    "State",
+    "Term",
+    "Traced",
+    "TracedPredicate",
+    "Variable",
+    "all_of",
+    "any_of",
+    "implies",
+    "ite",
+    "maximum",
+    "minimum",
+    "nearest",
+    "not_",
+    "rule",
+    "same",
+    "total",
+    "trace",
+]

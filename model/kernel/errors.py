@@ -1,0 +1,29 @@
+"""Errors a user of the kernel can cause, each saying what was given, what was possible and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ModelError(Exception):
+    """A machine is written wrongly: the message names the action, the variable and the value.
+
+    Cause: a write outside a declared domain, an undeclared variable, a guard that can never be true, a symbolic
+    value used as a Python truth value. Remedy: mend the machine; the message says where.
+    """
+
+
+class ConfigurationError(Exception):
+    """A configuration of a machine cannot be built: an unknown constant, or a value outside its range.
+
+    Remedy: the message lists the constants of the machine and what each of them allows.
+    """
+
+
+def nearest(name: str, possible: Iterable[str]) -> str:
+    """Return the end of an error message: the near names of ``name``, then everything possible."""
+    names = sorted(possible)
+    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(repr(item) for item in near)}?" if near else ""
+    return f"{hint} Possible: {', '.join(names) if names else 'nothing'}."

@@ -1,0 +1,108 @@
+"""State: what an action or property text sees of a machine, and how it writes.
+
+Reads always give the value *before* the action (simultaneous update); writes go to the state after it. Later writes
+of one action win over earlier ones where their indices may coincide; writing the very same cell twice is an error.
+A symbolic index outside its domain reads as False, or as the lowest value; writing there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .domains import Domain, Elements, MemberSet, empty_set, full_set
+from .errors import ModelError
+from .terms import BoolLike, IntLike
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+
+class State:
+    """The state of a machine: ``s.x`` and ``s.family[i, j]`` read, assignments write the next state.
+
+    ``s.family[i] = value`` with fewer indices than the family has assigns the whole rest; the value may be a function
+    of the missing indices: ``s.owns[c] = lambda q: s.share[c, q]``.
+    """
+
+    __slots__ = ("_tracer",)
+
+    def __init__(self, tracer: Tracer) -> None:
+        object.__setattr__(self, "_tracer", tracer)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._tracer.lookup(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._tracer.assign(name, (), value)
+
+    def require(self, *conditions: BoolLike) -> None:
+        """Enable the action only where all ``conditions`` hold."""
+        self._tracer.require(conditions)
+
+    @contextmanager
+    def when(self, condition: BoolLike) -> Iterator[None]:
+        """Make the writes inside the block only where ``condition`` holds."""
+        self._tracer.path.append(condition)
+        try:
+            yield
+        finally:
+            self._tracer.path.pop()
+
+    def forall(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> BoolLike:
+        """Whether ``holds`` is true of every element of ``domain``."""
+        return self._tracer.quantify(domain, holds, universal=True)
+
+    def exists(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> BoolLike:
+        """Whether ``holds`` is true of some element of ``domain``."""
+        return self._tracer.quantify(domain, holds, universal=False)
+
+    def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
+        """Number of elements of ``domain`` (a bounded one) of which ``holds`` is true."""
+        return self._tracer.count(domain, holds)
+
+    def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, default: IntLike) -> IntLike:
+        """The smallest element of which ``holds`` is true, or ``default`` when there is none."""
+        return self._tracer.least(domain, holds, default)
+
+    def elements(self, domain: type[Domain]) -> Elements:
+        """The elements of ``domain`` in this configuration."""
+        return self._tracer.elements(domain)
+
+    def empty(self, domain: type[Domain]) -> MemberSet:
+        """The empty set over ``domain``."""
+        return empty_set(self.elements(domain))
+
+    def full(self, domain: type[Domain]) -> MemberSet:
+        """The set of all elements of ``domain``."""
+        return full_set(self.elements(domain))
+
+
+class FamilyView:
+    """A family of variables, possibly with its first indices already given."""
+
+    __slots__ = ("_name", "_prefix", "_tracer")
+
+    def __init__(self, tracer: Tracer, name: str, prefix: tuple[IntLike, ...] = ()) -> None:
+        self._tracer = tracer
+        self._name = name
+        self._prefix = prefix
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._tracer.read(self._name, self._prefix + _as_tuple(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._tracer.assign(self._name, self._prefix + _as_tuple(index), value)
+
+    def __bool__(self) -> bool:
+        raise ModelError(f"{self._name} is a family, not a value; index it: {self._name}[…].")
+
+    def __repr__(self) -> str:
+        return f"{self._name}[{', '.join(map(str, self._prefix))}, …]"
+
+
+def _as_tuple(index: Any) -> tuple[IntLike, ...]:
+    return index if isinstance(index, tuple) else (index,)

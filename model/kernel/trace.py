@@ -1,0 +1,129 @@
+"""Tracing: run the texts of a machine once with symbolic state and collect the Z3 terms they build."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import z3
+
+from .domains import Domain, Elements
+from .errors import ModelError
+from .machine import Action, Configuration
+from .state import State
+from .terms import BoolLike, Term, all_of, as_bool
+from .traced import CellKey, Instance, Traced, TracedPredicate
+from .tracer import Tracer
+
+Predicate: TypeAlias = Callable[[State], BoolLike]
+"""A text about one state."""
+
+
+def trace(configuration: Configuration, predicates: Mapping[str, Predicate] | None = None) -> Traced:
+    """Trace all actions of ``configuration``, and the named ``predicates``, to Z3 terms.
+
+    Raises:
+        ModelError: the machine is written wrongly; the message names action, variable and value.
+        ConfigurationError: the constants contradict each other (an empty range, for instance).
+    """
+    tracer = Tracer(configuration)
+    instances = list(_trace_actions(tracer))
+    traced = {name: _trace_predicate(tracer, name, text) for name, text in (predicates or {}).items()}
+    return Traced(configuration, tuple(tracer.cells), tuple(instances), traced, tuple(tracer.assumptions))
+
+
+def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
+    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(tracer.cells)}
+    count = itertools.count()
+    for action in tracer.configuration.machine.actions.values():
+        if not action.when(tracer.constants) or (action.budget and tracer.constants[action.budget] == 0):
+            continue
+        found = False
+        for arguments, choice in _choices(tracer, action):
+            instance = _trace_instance(tracer, action, arguments, choice, numbers)
+            if instance is not None:
+                found = True
+                yield replace(instance, number=next(count))
+        if not found:
+            raise ModelError(
+                f"machine {tracer.configuration.machine.name}, action {action.name}: its guard is false for every "
+                f"parameter in {tracer.configuration}; mend the guard, or switch the action off with when=…."
+            )
+
+
+def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+    kinds: list[Any] = []
+    values: list[Any] = []
+    for kind in action.parameters.values():
+        if issubclass(kind, Domain):
+            elements = tracer.elements(kind)
+            kinds.append(elements)
+            values.append(range(elements.size) if elements.bounded else (None,))
+        else:
+            kinds.append(kind)
+            values.append((False, True) if kind is bool else list(kind))
+    for choice in itertools.product(*values):
+        yield dict(zip(action.parameters, choice, strict=True)), tuple(kinds)
+
+
+def _trace_instance(
+    tracer: Tracer,
+    action: Action,
+    arguments: dict[str, Any],
+    kinds: tuple[Any, ...],
+    numbers: Mapping[CellKey, int],
+) -> Instance | None:
+    spelled = {
+        name: _spell_argument(kind, value) for (name, value), kind in zip(arguments.items(), kinds, strict=True)
+    }
+    label = f"{action.name}({', '.join(spelled.values())})" if spelled else action.name
+    recording = tracer.record(f"action {label}", read_only=False)
+    given = {}
+    for (name, value), kind in zip(arguments.items(), kinds, strict=True):
+        if value is None:
+            symbol = z3.FreshInt(name)
+            recording.symbols.append(symbol)
+            recording.guards.append(kind.contains(Term(symbol, False)))
+            given[name] = Term(symbol, False)
+        else:
+            given[name] = value
+    state = State(tracer)
+    if action.budget is not None:
+        left = f"{action.budget}_left"
+        tracer.require([getattr(state, left) > 0])
+        tracer.assign(left, (), getattr(state, left) - 1)
+    action.function(state, **given)
+    guard = all_of(*recording.guards)
+    simple = z3.simplify(as_bool(guard))
+    if z3.is_false(simple):
+        return None
+    updates = {
+        numbers[key]: value for key, value in recording.next_values.items() if not value.eq(tracer.symbol(key))
+    }
+    return Instance(
+        number=0,
+        action=action,
+        arguments=dict(arguments),
+        label=label,
+        tells=action.tells.format(**spelled) if action.tells else label,
+        guard=simple,
+        updates=updates,
+        checks=tuple(recording.checks),
+        symbols=tuple(recording.symbols),
+        definitions=tuple(recording.definitions),
+    )
+
+
+def _spell_argument(kind: Any, value: Any) -> str:
+    if isinstance(kind, Elements):
+        return f"any {kind.label}" if value is None else f"{kind.label}{value}"
+    return value.name if isinstance(value, enum.IntEnum) else str(value).lower()
+
+
+def _trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredicate:
+    recording = tracer.record(f"property {name}", read_only=True)
+    term = as_bool(text(State(tracer)))
+    return TracedPredicate(name, term, tuple(recording.symbols), tuple(recording.definitions))

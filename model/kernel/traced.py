@@ -1,0 +1,184 @@
+"""Traced configurations: the cells, action instances and predicates that tracing gives, all as Z3 terms."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .domains import Elements
+from .errors import ModelError
+from .machine import Action, Configuration, Variable
+
+CellKey: TypeAlias = tuple[str, tuple[int | None, ...]]
+"""Identity of a cell: name of the family and index."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A declared variable in one configuration.
+
+    Attributes:
+        dims: its index domains (a ``SetOf`` variable has its member domain as last one).
+        low, high: range of its values, truth values being 0 and 1; ``high`` None when open.
+        member_of: the member domain of a ``SetOf`` variable.
+    """
+
+    variable: Variable
+    dims: tuple[Elements, ...]
+    is_bool: bool
+    low: int
+    high: int | None
+    enumeration: type[enum.IntEnum] | None = None
+    member_of: Elements | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the variable."""
+        return self.variable.name
+
+    def show(self, value: int) -> str:
+        """Write a value as the machine's author would."""
+        if self.is_bool:
+            return "true" if value else "false"
+        if self.enumeration is not None:
+            return self.enumeration(value).name
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One variable of the traced state: a member of a family at fixed bounded indices.
+
+    Attributes:
+        index: a number for each bounded index, None for each unbounded one (then ``symbol`` is an array over these).
+        symbol: Z3 constant that stands for the value before an action.
+        initial: value in the initial state (the value everywhere, for an array).
+    """
+
+    family: Family
+    index: tuple[int | None, ...]
+    symbol: Any
+    initial: int
+
+    @property
+    def key(self) -> CellKey:
+        """Identity of the cell."""
+        return (self.family.name, self.index)
+
+    @property
+    def label(self) -> str:
+        """Name with index, such as ``owns[c0, q1]``."""
+        if not self.index:
+            return self.family.name
+        parts = (
+            f"{dim.label}{item}" if item is not None else "…"
+            for dim, item in zip(self.family.dims, self.index, strict=True)
+        )
+        return f"{self.family.name}[{', '.join(parts)}]"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the cell stands for unboundedly many values."""
+        return None in self.index
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition under which one write of an action stays inside the declared domain."""
+
+    label: str
+    allowed: str
+    condition: Any
+    value: Any
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An action with its bounded parameters filled in.
+
+    Attributes:
+        number: position among all instances of the configuration.
+        arguments: parameter → value; None where it is symbolic (unbounded).
+        label: text such as ``pull(c0, q1)``.
+        tells: sentence for stories.
+        guard: Z3 truth value: when it may happen.
+        updates: cell number → Z3 expression of its next value (cells not named keep theirs).
+        checks: conditions for its writes to stay inside their domains.
+        symbols: Z3 constants that stand for unbounded parameters and auxiliary values.
+        definitions: constraints on ``symbols``.
+    """
+
+    number: int
+    action: Action
+    arguments: Mapping[str, int | None]
+    label: str
+    tells: str
+    guard: Any
+    updates: Mapping[int, Any]
+    checks: tuple[Check, ...]
+    symbols: tuple[Any, ...] = ()
+    definitions: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class TracedPredicate:
+    """A property of states as a Z3 truth value, with what its auxiliary symbols mean."""
+
+    name: str
+    term: Any
+    symbols: tuple[Any, ...] = ()
+    definitions: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A configuration as Z3 terms: everything the engines start from.
+
+    Attributes:
+        cells: the state, in declaration order.
+        instances: the actions that exist.
+        predicates: name → property of states.
+        assumptions: constraints on unbounded constants.
+    """
+
+    configuration: Configuration
+    cells: tuple[Cell, ...]
+    instances: tuple[Instance, ...]
+    predicates: Mapping[str, TracedPredicate]
+    assumptions: tuple[Any, ...]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every variable and parameter has finitely many values."""
+        return self.unbounded_reason() is None
+
+    def unbounded_reason(self) -> str | None:
+        """Name what makes the configuration infinite, or None."""
+        for cell in self.cells:
+            if cell.is_array:
+                return f"variable {cell.family.name} ranges over an unbounded domain"
+            if cell.family.high is None:
+                return f"variable {cell.label} has no upper bound"
+        for instance in self.instances:
+            if instance.symbols:
+                return f"action {instance.action.name} has a parameter of an unbounded domain"
+        return None
+
+    def require_finite(self, engine: str) -> None:
+        """Raise :class:`ModelError` when ``engine`` cannot work on this configuration because it is infinite."""
+        reason = self.unbounded_reason()
+        if reason is not None:
+            raise ModelError(
+                f"{engine} needs a finite configuration, but in {self.configuration} {reason}; "
+                "give the constant a number, or the variable a bound, or use the engine 'prove'."
+            )
+
+    def initial_state(self) -> tuple[int, ...]:
+        """The initial state, one integer for each cell (finite configurations)."""
+        return tuple(cell.initial for cell in self.cells)
+
+    def show_state(self, state: tuple[int, ...]) -> dict[str, str]:
+        """Write a state as cell label → value."""
+        return {cell.label: cell.family.show(value) for cell, value in zip(self.cells, state, strict=True)}

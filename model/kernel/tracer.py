@@ -1,0 +1,442 @@
+"""The tracer: gives reads and writes of a machine's texts their meaning as Z3 terms.
+
+Bounded domains are unrolled: one cell for each index. Unbounded ones become Z3 arrays, symbolic parameters and
+quantifiers, from the same texts.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from .domains import Domain, Elements, Int, MemberSet, SetOf
+from .errors import ConfigurationError, ModelError, nearest
+from .machine import UNBOUNDED, Configuration, Constants, Variable
+from .state import FamilyView
+from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, implies, ite, not_, same, total
+from .traced import Cell, CellKey, Check, Family
+
+
+@dataclass
+class Recording:
+    """What one action or predicate text has done so far."""
+
+    title: str
+    read_only: bool
+    guards: list[Any] = field(default_factory=list)
+    next_values: dict[CellKey, Any] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    symbols: list[Any] = field(default_factory=list)
+    definitions: list[Any] = field(default_factory=list)
+    written: dict[object, object] = field(default_factory=dict)
+    bound: int = 0
+
+
+class Tracer:
+    """Gives a :class:`State` its meaning: reads build terms, writes are recorded."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        machine = configuration.machine
+        self.configuration = configuration
+        self.assumptions: list[Any] = []
+        self.path: list[BoolLike] = []
+        self._constants: dict[str, Any] = dict(configuration.constants)
+        for name, value in configuration.constants.items():
+            if value == UNBOUNDED:
+                symbol = z3.Int(name)
+                self._constants[name] = Term(symbol, False)
+                self.assumptions.append(symbol >= machine.constants[name].low)
+        self._known = Constants(self._constants)
+        self._families: dict[str, Family] = {}
+        self._cells: dict[CellKey, Cell] = {}
+        self._recording = Recording("initial state", read_only=True)
+        for variable in machine.variables.values():
+            if variable.when(self._known):
+                self._declare(variable)
+        budgets = {
+            action.budget for action in machine.actions.values() if action.budget is not None and action.when(self._known)
+        }
+        for budget in sorted(budgets):
+            self._declare_budget(budget)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells in declaration order."""
+        return list(self._cells.values())
+
+    def symbol(self, key: CellKey) -> Any:
+        """The Z3 constant of a cell."""
+        return self._cells[key].symbol
+
+    @property
+    def constants(self) -> Constants:
+        """The constants, unbounded ones as terms."""
+        return self._known
+
+    def record(self, title: str, *, read_only: bool) -> Recording:
+        """Start a new text."""
+        self._recording = Recording(title, read_only)
+        self.path = []
+        return self._recording
+
+    # --- what a State can do -----------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Any:
+        """Value of a variable or constant, or a view of a family."""
+        family = self._families.get(name)
+        if family is not None:
+            index_count = len(family.dims) - (family.member_of is not None)
+            return self.read(name, ()) if index_count == 0 else FamilyView(self, name)
+        if name in self._constants:
+            return self._constants[name]
+        if name in self.configuration.machine.variables:
+            raise ModelError(
+                f"{self._where()}: variable {name!r} is switched off in {self.configuration}; "
+                "switch the text that uses it off as well (when=…)."
+            )
+        possible = [*self._families, *self._constants]
+        raise ModelError(f"{self._where()}: there is no variable {name!r}.{nearest(name, possible)}")
+
+    def read(self, name: str, index: tuple[IntLike, ...]) -> Any:
+        """Value before the action at ``index``; a view or a set when indices are missing."""
+        family = self._families[name]
+        self._check_index_count(family, index)
+        missing = len(family.dims) - len(index)
+        if missing == 1 and family.member_of is not None:
+            return MemberSet(family.member_of, lambda item: self.read(name, (*index, item)))
+        if missing:
+            return FamilyView(self, name, index)
+        return self._select(family, index, 0, (), ())
+
+    def assign(self, name: str, index: tuple[IntLike, ...], value: Any) -> None:
+        """Record a write."""
+        if self._recording.read_only:
+            raise ModelError(f"{self._where()}: a property or a guard must not write, but assigns {name!r}.")
+        family = self._families.get(name)
+        if family is None:
+            if name in self._constants:
+                raise ModelError(f"{self._where()}: {name!r} is a constant and cannot be assigned.")
+            raise ModelError(f"{self._where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}")
+        self._check_index_count(family, index)
+        missing = len(family.dims) - len(index)
+        if isinstance(value, MemberSet):
+            members = value.has
+            if family.member_of is None or missing != 1:
+                raise ModelError(f"{self._where()}: assigns a set to {name!r}, which is not a set here.")
+            self._assign_rest(family, index, lambda item: members(item))
+        elif missing:
+            self._assign_rest(family, index, value if callable(value) else lambda *_: value)
+        else:
+            self._store(family, index, value)
+
+    def require(self, conditions: Iterable[BoolLike]) -> None:
+        """Add guards."""
+        if self.path:
+            raise ModelError(f"{self._where()}: 'require' inside 's.when' would guard the whole action; move it out.")
+        self._recording.guards.extend(conditions)
+
+    def elements(self, domain: type[Domain]) -> Elements:
+        """A domain in this configuration."""
+        size = domain.size
+        if isinstance(size, str):
+            if size not in self._constants:
+                raise ModelError(
+                    f"domain {domain.__name__} is sized by {size!r}, which is not a constant."
+                    f"{nearest(size, self._constants)}"
+                )
+            size = self._constants[size]
+        return Elements(domain.__name__, domain.label, size)
+
+    def quantify(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, universal: bool) -> BoolLike:
+        """Unrolled, or a Z3 quantifier over an unbounded domain."""
+        elements = self.elements(domain)
+        if elements.bounded:
+            join = all_of if universal else any_of
+            return join(holds(item) for item in range(elements.size))
+        symbol = self._bound_symbol(elements)
+        item = Term(symbol, False)
+        self._recording.bound += 1
+        body = holds(item)
+        self._recording.bound -= 1
+        if universal:
+            return Term(z3.ForAll([symbol], as_bool(implies(elements.contains(item), body))), True)
+        return Term(z3.Exists([symbol], as_bool(all_of(elements.contains(item), body))), True)
+
+    def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
+        """Number of elements."""
+        elements = self.elements(domain)
+        if not elements.bounded:
+            raise ModelError(
+                f"{self._where()}: elements of {elements.name} cannot be counted, its size is unbounded here; "
+                "keep a counter variable, or give the constant a number."
+            )
+        return total(holds(item) for item in range(elements.size))
+
+    def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], default: IntLike) -> IntLike:
+        """Smallest element; over an unbounded domain a fresh symbol with its definition."""
+        elements = self.elements(domain)
+        if elements.bounded:
+            result = default
+            for item in reversed(range(elements.size)):
+                result = ite(holds(item), item, result)
+            return result
+        if self._recording.bound:
+            raise ModelError(
+                f"{self._where()}: 's.least' over the unbounded {elements.name} cannot stand inside a quantifier."
+            )
+        symbol = z3.FreshInt(f"least_{elements.label}")
+        self._recording.symbols.append(symbol)
+        least = Term(symbol, False)
+        none = self.quantify(domain, lambda item: not_(holds(item)), universal=True)
+        first = self.quantify(domain, lambda item: implies(holds(item), least <= item), universal=True)
+        found = all_of(elements.contains(least), holds(least), first)
+        self._recording.definitions.append(as_bool(ite(none, same(least, default), found)))
+        return least
+
+    # --- reading and writing cells ------------------------------------------------------------------------------
+
+    def _select(
+        self,
+        family: Family,
+        index: tuple[IntLike, ...],
+        position: int,
+        fixed: tuple[int | None, ...],
+        free: tuple[IntLike, ...],
+    ) -> Any:
+        if position == len(index):
+            symbol = self._cells[(family.name, fixed)].symbol
+            value = z3.Select(symbol, *(as_int(item) for item in free)) if free else symbol
+            return Term(value, family.is_bool)
+        elements, item = family.dims[position], index[position]
+        if not elements.bounded:
+            return self._select(family, index, position + 1, (*fixed, None), (*free, item))
+        if not isinstance(item, Term):
+            self._check_known_index(family, elements, item)
+            return self._select(family, index, position + 1, (*fixed, int(item)), free)
+        result: Any = False if family.is_bool else family.low
+        for choice in reversed(range(elements.size)):
+            result = ite(same(item, choice), self._select(family, index, position + 1, (*fixed, choice), free), result)
+        return result
+
+    def _store(self, family: Family, index: tuple[IntLike, ...], value: Any) -> None:
+        self._check_kind(family, value)
+        identity = (family.name, tuple(map(_identity, index)), tuple(map(_identity, self.path)))
+        if identity in self._recording.written:
+            raise ModelError(
+                f"{self._where()}: writes {self._spell(family, index)} twice; the second write would hide the first."
+            )
+        self._recording.written[identity] = (index, tuple(self.path))
+        for elements, item in zip(family.dims, index, strict=True):
+            if isinstance(item, Term) and elements.bounded:
+                allowed = f"index in 0…{elements.size - 1}"
+                self._check(self._spell(family, index), allowed, elements.contains(item), item)
+        if not family.is_bool and not (isinstance(value, enum.IntEnum) and family.enumeration is type(value)):
+            top = "" if family.high is None else family.high
+            inside = all_of(family.low <= value, True if family.high is None else value <= family.high)
+            self._check(self._spell(family, index), f"{family.low}…{top}", inside, value)
+        self._store_cells(family, index, 0, (), (), all_of(*self.path), value)
+
+    def _store_cells(
+        self,
+        family: Family,
+        index: tuple[IntLike, ...],
+        position: int,
+        fixed: tuple[int | None, ...],
+        free: tuple[IntLike, ...],
+        condition: BoolLike,
+        value: Any,
+    ) -> None:
+        if condition is False:
+            return
+        if position == len(index):
+            self._store_cell(self._cells[(family.name, fixed)], free, condition, value)
+            return
+        elements, item = family.dims[position], index[position]
+        if not elements.bounded:
+            self._store_cells(family, index, position + 1, (*fixed, None), (*free, item), condition, value)
+        elif not isinstance(item, Term):
+            self._check_known_index(family, elements, item)
+            self._store_cells(family, index, position + 1, (*fixed, int(item)), free, condition, value)
+        else:
+            for choice in range(elements.size):
+                here = all_of(condition, same(item, choice))
+                self._store_cells(family, index, position + 1, (*fixed, choice), free, here, value)
+
+    def _store_cell(self, cell: Cell, free: tuple[IntLike, ...], condition: BoolLike, value: Any) -> None:
+        before = self._recording.next_values.get(cell.key, cell.symbol)
+        plain = as_bool(value) if cell.family.is_bool else as_int(value)
+        after = z3.Store(before, *(as_int(item) for item in free), plain) if free else plain
+        if condition is not True:
+            after = z3.If(as_bool(condition), after, before)
+        self._recording.next_values[cell.key] = after
+
+    def _assign_rest(self, family: Family, index: tuple[IntLike, ...], value: Callable[..., Any]) -> None:
+        rest = family.dims[len(index) :]
+        if all(elements.bounded for elements in rest):
+            for choice in itertools.product(*(range(elements.size) for elements in rest)):
+                self._store(family, (*index, *choice), value(*choice))
+            return
+        for choice in itertools.product(*(range(dim.size) if dim.bounded else (None,) for dim in rest)):
+            self._assign_array(family, index, choice, value)
+
+    def _assign_array(
+        self, family: Family, index: tuple[IntLike, ...], choice: tuple[int | None, ...], value: Callable[..., Any]
+    ) -> None:
+        """Define a fresh array: the given value at ``index``, everything else as it was."""
+        given = len(index)
+        if any(isinstance(item, Term) and dim.bounded for item, dim in zip(index, family.dims, strict=False)):
+            raise ModelError(
+                f"{self._where()}: assigns a part of {family.name!r} at a symbolic bounded index over an unbounded "
+                "domain; write it with a parameter instead."
+            )
+        fixed = tuple(
+            (item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True)
+        )
+        cell = self._cells[(family.name, fixed)]
+        before = self._recording.next_values.get(cell.key, cell.symbol)
+        symbols = [self._bound_symbol(dim) for dim in family.dims if not dim.bounded]
+        items = iter(Term(symbol, False) for symbol in symbols)
+        full = [item if dim.bounded else next(items) for item, dim in zip((*index, *choice), family.dims, strict=True)]
+        self._recording.bound += 1
+        new = value(*full[given:])
+        self._recording.bound -= 1
+        self._check_kind(family, new)
+        here = all_of(
+            *self.path,
+            *(dim.contains(item) for dim, item in zip(family.dims, full, strict=True) if not dim.bounded),
+            *(same(item, full[place]) for place, item in enumerate(index) if not family.dims[place].bounded),
+        )
+        after = z3.FreshConst(cell.symbol.sort(), family.name)
+        self._recording.symbols.append(after)
+        plain = as_bool(new) if family.is_bool else as_int(new)
+        old = z3.Select(before, *symbols)
+        self._recording.definitions.append(
+            z3.ForAll(symbols, z3.Select(after, *symbols) == z3.If(as_bool(here), plain, old))
+        )
+        if not family.is_bool:
+            inside = all_of(family.low <= new, True if family.high is None else new <= family.high)
+            quantified = Term(z3.ForAll(symbols, as_bool(implies(here, inside))), True)
+            self._recording.checks.append(Check(family.name, f"{family.low}…", as_bool(quantified), z3.IntVal(0)))
+        self._recording.next_values[cell.key] = after
+
+    # --- checks ------------------------------------------------------------------------------------------------
+
+    def _check(self, label: str, allowed: str, inside: BoolLike, value: Any) -> None:
+        condition = implies(all_of(*self.path), inside)
+        if condition is not True:
+            self._recording.checks.append(Check(label, allowed, as_bool(condition), as_int(value)))
+
+    def _check_kind(self, family: Family, value: Any) -> None:
+        is_bool = isinstance(value, bool) or (isinstance(value, Term) and value.is_bool)
+        is_number = isinstance(value, int | Term) and not is_bool
+        if is_bool != family.is_bool or not (is_bool or is_number):
+            wanted = "a truth value" if family.is_bool else "a whole number"
+            raise ModelError(f"{self._where()}: {family.name!r} holds {wanted}, but is given {value!r}.")
+        if isinstance(value, enum.IntEnum) and type(value) is not family.enumeration:
+            holds = family.enumeration.__name__ if family.enumeration else "a plain number"
+            raise ModelError(f"{self._where()}: {family.name!r} holds {holds}, but is given {value!r}.")
+
+    def _check_index_count(self, family: Family, index: tuple[IntLike, ...]) -> None:
+        if len(index) > len(family.dims):
+            raise ModelError(
+                f"{self._where()}: {family.name!r} has {len(family.dims)} indices, but is given {len(index)}."
+            )
+
+    def _check_known_index(self, family: Family, elements: Elements, item: Any) -> None:
+        if not isinstance(item, int) or not 0 <= item < elements.size:
+            raise ModelError(
+                f"{self._where()}: index {item!r} of {family.name!r} is outside {elements.name} 0…{elements.size - 1}."
+            )
+
+    def _where(self) -> str:
+        return f"machine {self.configuration.machine.name}, {self._recording.title}"
+
+    def _spell(self, family: Family, index: tuple[IntLike, ...]) -> str:
+        parts = (
+            str(item) if isinstance(item, Term) else f"{dim.label}{item}"
+            for dim, item in zip(family.dims, index, strict=True)
+        )
+        return f"{family.name}[{', '.join(parts)}]" if index else family.name
+
+    def _bound_symbol(self, elements: Elements) -> Any:
+        return z3.FreshInt(elements.label)
+
+    # --- declarations ------------------------------------------------------------------------------------------
+
+    def _declare(self, variable: Variable) -> None:
+        kind = variable.type
+        dims = tuple(self.elements(domain) for domain in variable.domains)
+        if isinstance(kind, SetOf):
+            member_of = self.elements(kind.domain)
+            family = Family(variable, (*dims, member_of), True, 0, 1, member_of=member_of)
+        elif kind is bool:
+            family = Family(variable, dims, True, 0, 1)
+        elif isinstance(kind, Int):
+            low, high = self._bound(kind.low), None if kind.high is None else self._bound(kind.high)
+            if low is None or (high is not None and high < low):
+                raise ConfigurationError(
+                    f"variable {variable.name!r} has no possible value in {self.configuration}: its range is {low}…{high}."
+                )
+            family = Family(variable, dims, False, low, high)
+        elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
+            values = sorted(kind)
+            if [int(value) for value in values] != list(range(len(values))):
+                raise ModelError(f"variable {variable.name!r}: the members of {kind.__name__} must be 0, 1, 2 … .")
+            family = Family(variable, dims, False, 0, len(values) - 1, enumeration=kind)
+        else:
+            raise ModelError(
+                f"variable {variable.name!r} has the type {kind!r}; possible: bool, an IntEnum class, Int(…), SetOf(…)."
+            )
+        self._add(family)
+
+    def _declare_budget(self, name: str) -> None:
+        size = self._constants[name]
+        if isinstance(size, Term):
+            raise ConfigurationError(f"the budget {name!r} must be a number; it cannot be unbounded.")
+        if size > 0:
+            variable = Variable(
+                name=f"{name}_left",
+                type=Int(0, name),
+                domains=(),
+                init=size,
+                when=lambda _: True,
+                doc=f"how many more {name} may happen",
+            )
+            self._add(Family(variable, (), False, 0, int(size)))
+
+    def _bound(self, bound: Any) -> int | None:
+        value = self._constants[bound] if isinstance(bound, str) else bound(self._known) if callable(bound) else bound
+        return None if isinstance(value, Term) or value == UNBOUNDED else int(value)
+
+    def _add(self, family: Family) -> None:
+        sort = z3.BoolSort() if family.is_bool else z3.IntSort()
+        choices = (range(dim.size) if dim.bounded else (None,) for dim in family.dims)
+        self._families[family.name] = family
+        for index in itertools.product(*choices):
+            free = sum(item is None for item in index)
+            spelled = "_".join([family.name, *("any" if item is None else str(item) for item in index)])
+            symbol = z3.Const(spelled, z3.ArraySort(*([z3.IntSort()] * free), sort) if free else sort)
+            cell = Cell(family, index, symbol, self._initial(family, index))
+            self._cells[cell.key] = cell
+
+    def _initial(self, family: Family, index: tuple[int | None, ...]) -> int:
+        init = family.variable.init
+        value = init(self._known, *index) if callable(init) else family.low if init is None else init
+        low, high = family.low, family.high
+        if not isinstance(value, int) or value < low or (high is not None and value > high):
+            top = "" if high is None else high
+            raise ModelError(
+                f"the initial value {value!r} of {family.name!r} is outside its domain {low}…{top} "
+                f"in {self.configuration}."
+            )
+        return int(value)
+
+
+def _identity(value: Any) -> object:
+    """Equal for equal terms; the caller keeps the term alive, since Z3 reuses ids."""
+    return ("term", value.expr.get_id()) if isinstance(value, Term) else value

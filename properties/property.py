@@ -1,0 +1,55 @@
+"""Properties: what must hold of a machine, stated once for every engine."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..model.kernel import BoolLike, ModelError, State
+
+Predicate: TypeAlias = Callable[[State], BoolLike]
+
+
+class Kind(enum.StrEnum):
+    """What a property says about the runs of a machine.
+
+    ALWAYS: every reachable state satisfies it. SOMETIMES: some reachable state does (a witness that a situation is
+    possible). EVENTUALLY: on every weakly fair run, each state where ``after`` holds is followed by (or is) one where
+    ``holds`` does. THEOREM: a statement about rules, without a machine.
+    """
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    EVENTUALLY = "eventually"
+    THEOREM = "theorem"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property:
+    """A statement about the states or runs of a machine.
+
+    Attributes:
+        id: short name with dashes, used on the command line.
+        statement: one sentence a user of RocketMQ understands.
+        kind: how it quantifies over states.
+        holds: the predicate (the goal, for ``EVENTUALLY``).
+        after: for ``EVENTUALLY`` only: from which states the goal is owed; None means from the initial state.
+        assuming: conditions under which it is claimed, in words.
+        rules: ids of the rules of RocketMQ it rests on, such as ``RB-30``.
+    """
+
+    id: str
+    statement: str
+    kind: Kind
+    holds: Predicate
+    after: Predicate | None = None
+    assuming: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.after is not None and self.kind is not Kind.EVENTUALLY:
+            raise ModelError(f"property {self.id}: 'after' belongs to an EVENTUALLY property, this one is {self.kind}.")
+        if self.kind is Kind.THEOREM:
+            raise ModelError(f"property {self.id}: a statement without a machine is a Theorem, not a Property.")
