@@ -1,0 +1,298 @@
+"""The machine-code form of a machine: successor and property functions over packed states, through LLVM.
+
+The generated module has two functions over 64-bit words:
+
+``successors(state, out, tags) -> count``: writes the next states one after the other to ``out`` and the number of the
+instance that made each to ``tags``; ``-1 - number`` when instance ``number`` would write outside a declared domain.
+
+``properties(state) -> mask``: bit ``i`` is set where the ``i``-th traced predicate holds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from llvmlite import binding, ir
+
+from .errors import ModelError
+from .layout import Layout, Place, layout
+from .plain import program_of
+from .program import Op, Program
+from .rule import Rule
+from .traced import Instance, Traced
+
+MAX_PREDICATES = 63
+_WORD = ir.IntType(64)
+_BIT = ir.IntType(1)
+_POINTER = ir.PointerType(_WORD)
+_INT64 = 1 << 63
+
+
+class CodeCache(Protocol):
+    """Keeps compiled code between runs."""
+
+    def load(self, key: str) -> bytes | None:
+        """The object code stored under ``key``, if any."""
+
+    def store(self, key: str, code: bytes) -> None:
+        """Keep object code under ``key``."""
+
+
+@dataclass(frozen=True)
+class NativeMachine:
+    """A finite configuration as machine code.
+
+    Attributes:
+        traced: the configuration.
+        layout: how its states are packed.
+        successors: address of the successor function.
+        properties: address of the property function.
+        predicates: names of the predicates, in bit order.
+    """
+
+    traced: Traced
+    layout: Layout
+    successors: int
+    properties: int
+    predicates: tuple[str, ...]
+    _engine: Any = field(repr=False)
+
+
+def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> NativeMachine:
+    """Compile a finite configuration.
+
+    Raises:
+        ModelError: the configuration is infinite, or has more than 63 predicates.
+    """
+    traced.require_finite("compiled search")
+    if len(traced.predicates) > MAX_PREDICATES:
+        raise ModelError(
+            f"{len(traced.predicates)} properties at once are too many, {MAX_PREDICATES} are possible; check them in parts."
+        )
+    places = layout(traced)
+    module = _module("machine")
+    program = program_of(traced)
+    functions = [_emit_instance(module, program, places, instance) for instance in traced.instances]
+    _emit_successors(module, functions, places.words)
+    _emit_properties(module, program, places, [predicate.term for predicate in traced.predicates.values()])
+    engine = _compile(module, cache)
+    return NativeMachine(
+        traced,
+        places,
+        engine.get_function_address("successors"),
+        engine.get_function_address("properties"),
+        tuple(traced.predicates),
+        engine,
+    )
+
+
+def compile_rule(rule: Rule[..., Any]) -> Callable[..., int]:
+    """Compile a rule over whole numbers; arguments and results are 64-bit integers (results wrap beyond them)."""
+    symbols, term = rule.term()
+    module = _module("rule")
+    program = Program([(symbol, -_INT64, _INT64 - 1) for symbol in symbols])
+    root = program.add(term)
+    function = ir.Function(module, ir.FunctionType(_WORD, [_WORD] * len(symbols)), "rule")
+    builder = ir.IRBuilder(function.append_basic_block())
+    emitter = _Emitter(builder, program, lambda number: function.args[number])
+    value = emitter.emit(root)
+    builder.ret(builder.zext(value, _WORD) if program.nodes[root].is_bool else value)
+    engine = _compile(module, None)
+    address = engine.get_function_address("rule")
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_int64] * len(symbols)))(address)
+
+    def native(*args: int, _engine: Any = engine) -> int:
+        return int(call(*args))
+
+    return native
+
+
+class _Emitter:
+    """Emits nodes of a program into LLVM blocks, each node once a function."""
+
+    def __init__(self, builder: ir.IRBuilder, program: Program, read_cell: Callable[[int], Any]) -> None:
+        self.builder = builder
+        self.program = program
+        self.read_cell = read_cell
+        self.values: dict[int, Any] = {}
+
+    def emit(self, root: int) -> Any:
+        """The LLVM value of node ``root``, after emitting what it needs."""
+        for number in self.program.needed([root]):
+            if number not in self.values:
+                self.values[number] = self._emit(number)
+        return self.values[root]
+
+    def _emit(self, number: int) -> Any:
+        node = self.program.nodes[number]
+        builder = self.builder
+        args = [self.values[arg] for arg in node.args]
+        match node.op:
+            case Op.CONST:
+                return (_BIT if node.is_bool else _WORD)(node.value)
+            case Op.CELL:
+                return self.read_cell(node.value)
+            case Op.NOT:
+                return builder.not_(args[0])
+            case Op.AND:
+                return _chain(builder.and_, args)
+            case Op.OR:
+                return _chain(builder.or_, args)
+            case Op.ADD:
+                return _chain(builder.add, args)
+            case Op.MUL:
+                return _chain(builder.mul, args)
+            case Op.LE:
+                return builder.icmp_signed("<=", args[0], args[1])
+            case Op.EQ:
+                return builder.icmp_signed("==", args[0], args[1])
+            case Op.ITE:
+                return builder.select(args[0], args[1], args[2])
+            case Op.DIV | Op.MOD:
+                return self._divide(node.op, node.args, args)
+
+    def _divide(self, op: Op, numbers: tuple[int, ...], args: list[Any]) -> Any:
+        builder, (left, right) = self.builder, args
+        dividend, divisor = (self.program.nodes[number] for number in numbers)
+        positive = None
+        if divisor.low <= 0:
+            positive = builder.icmp_signed(">", right, _WORD(0))
+            right = builder.select(positive, right, _WORD(1))
+        result = builder.sdiv(left, right) if op is Op.DIV else builder.srem(left, right)
+        if dividend.low < 0:
+            rest = result if op is Op.MOD else builder.srem(left, right)
+            negative = builder.icmp_signed("<", rest, _WORD(0))
+            fixed = builder.add(result, right) if op is Op.MOD else builder.sub(result, _WORD(1))
+            result = builder.select(negative, fixed, result)
+        return result if positive is None else builder.select(positive, result, _WORD(0))
+
+
+def _chain(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
+    result = values[0]
+    for value in values[1:]:
+        result = operation(result, value)
+    return result
+
+
+def _emit_instance(module: ir.Module, program: Program, places: Layout, instance: Instance) -> ir.Function:
+    """``action(state, out) -> 1`` when taken, 0 when not enabled, -1 when it leaves a domain."""
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER]), f"action_{instance.number}")
+    function.linkage = "internal"
+    state, out = function.args
+    entry, taken, idle = (function.append_basic_block(name) for name in ("entry", "taken", "idle"))
+    builder = ir.IRBuilder(entry)
+    words = _load(builder, state, places.words)
+    emitter = _Emitter(builder, program, lambda number: _read(emitter.builder, words, places.places[number], program, number))
+    builder.cbranch(emitter.emit(program.add(instance.guard)), taken, idle)
+    emitter.builder = builder = ir.IRBuilder(taken)
+    inside: Any = None
+    for check in instance.checks:
+        condition = program.add(check.condition)
+        if program.nodes[condition].low == 0:
+            value = emitter.emit(condition)
+            inside = value if inside is None else builder.and_(inside, value)
+    if inside is not None:
+        builder = emitter.builder = _leave_unless(function, builder, inside)
+    following = list(words)
+    for number, update in instance.updates.items():
+        place = places.places[number]
+        if place.width:
+            root = program.add(update)
+            value = emitter.emit(root)
+            value = builder.zext(value, _WORD) if program.nodes[root].is_bool else value
+            if place.low:
+                value = builder.sub(value, _WORD(place.low))
+            kept = builder.and_(following[place.word], _WORD(~place.mask & (2**64 - 1)))
+            following[place.word] = builder.or_(kept, builder.shl(value, _WORD(place.shift)))
+    for number, word in enumerate(following):
+        builder.store(word, builder.gep(out, [_WORD(number)], source_etype=_WORD))
+    builder.ret(_WORD(1))
+    ir.IRBuilder(idle).ret(_WORD(0))
+    return function
+
+
+def _leave_unless(function: ir.Function, builder: ir.IRBuilder, inside: Any) -> ir.IRBuilder:
+    fine, outside = function.append_basic_block("fine"), function.append_basic_block("outside")
+    builder.cbranch(inside, fine, outside)
+    ir.IRBuilder(outside).ret(_WORD(-1))
+    return ir.IRBuilder(fine)
+
+
+def _emit_successors(module: ir.Module, functions: Iterable[ir.Function], words: int) -> None:
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER, _POINTER]), "successors")
+    state, out, tags = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    count: Any = _WORD(0)
+    for number, action in enumerate(functions):
+        slot = builder.gep(out, [builder.mul(count, _WORD(words))], source_etype=_WORD)
+        taken = builder.call(action, [state, slot])
+        wrong, right = function.append_basic_block(), function.append_basic_block()
+        builder.cbranch(builder.icmp_signed("<", taken, _WORD(0)), wrong, right)
+        ir.IRBuilder(wrong).ret(_WORD(-1 - number))
+        builder = ir.IRBuilder(right)
+        builder.store(_WORD(number), builder.gep(tags, [count], source_etype=_WORD))
+        count = builder.add(count, taken)
+    builder.ret(count)
+
+
+def _emit_properties(module: ir.Module, program: Program, places: Layout, terms: list[Any]) -> None:
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER]), "properties")
+    builder = ir.IRBuilder(function.append_basic_block())
+    words = _load(builder, function.args[0], places.words)
+    emitter = _Emitter(builder, program, lambda number: _read(builder, words, places.places[number], program, number))
+    mask: Any = _WORD(0)
+    for bit, term in enumerate(terms):
+        value = builder.zext(emitter.emit(program.add(term)), _WORD)
+        mask = builder.or_(mask, builder.shl(value, _WORD(bit)))
+    builder.ret(mask)
+
+
+def _load(builder: ir.IRBuilder, state: Any, words: int) -> list[Any]:
+    return [
+        builder.load(builder.gep(state, [_WORD(number)], source_etype=_WORD), typ=_WORD) for number in range(words)
+    ]
+
+
+def _read(builder: ir.IRBuilder, words: list[Any], place: Place, program: Program, number: int) -> Any:
+    is_bool = program.nodes[number].is_bool
+    if place.width == 0:
+        return _WORD(place.low)
+    value = builder.lshr(words[place.word], _WORD(place.shift))
+    if is_bool:
+        return builder.trunc(value, _BIT)
+    value = builder.and_(value, _WORD((1 << place.width) - 1))
+    return builder.add(value, _WORD(place.low)) if place.low else value
+
+
+def _module(name: str) -> ir.Module:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    module = ir.Module(name)
+    module.triple = binding.get_process_triple()
+    return module
+
+
+def _compile(module: ir.Module, cache: CodeCache | None) -> Any:
+    text = str(module)
+    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    target = binding.Target.from_triple(module.triple).create_target_machine(cpu=cpu, features=features, opt=2)
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
+    versions = f"{binding.llvm_version_info}{cpu}{features}"
+    key = hashlib.sha256((versions + text).encode()).hexdigest()
+    code = cache.load(key) if cache is not None else None
+    if code is None:
+        parsed = binding.parse_assembly(text)
+        options = binding.create_pipeline_tuning_options(speed_level=2)
+        binding.create_pass_builder(target, options).getModulePassManager().run(
+            parsed, binding.create_pass_builder(target, options)
+        )
+        code = target.emit_object(parsed)
+        if cache is not None:
+            cache.store(key, code)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
