@@ -129,7 +129,9 @@ def explore(
     started = time.perf_counter()
     for item in properties:
         if item.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
-            raise ModelError(f"property {item.id} is of kind {item.kind}; explore judges 'always' and 'sometimes' only.")
+            raise ModelError(
+                f"property {item.id} is of kind {item.kind}; explore judges 'always' and 'sometimes' only."
+            )
     predicates: dict[str, Predicate] = {item.id: item.holds for item in properties}
     if may_end is not None:
         predicates["may end"] = may_end
@@ -199,9 +201,7 @@ class _Search:
         self._table[0] = native.layout.pack(self._plain.initial) if native.layout.words else 0
         self._parents[0] = 0
         search.index(self._table, 1, self._slots)
-        search.watch_first(
-            native.properties, self._watched, self._inverted, self._table, self._control, self._found
-        )
+        search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
         self._advance(stop_when_decided=False, states=0)  # compiles, or loads, the search loop itself
 
     @property
@@ -262,7 +262,9 @@ class _Search:
         if row != search.NOT_FOUND:
             run = self._run_to(row)
             if self._plain.holds(item.id, run.states[-1]) == always:
-                raise ModelError(f"property {item.id}: replay does not confirm what the search found; this is a defect.")
+                raise ModelError(
+                    f"property {item.id}: replay does not confirm what the search found; this is a defect."
+                )
             verdict = Verdict.VIOLATED if always else Verdict.HOLDS
         elif exploration.complete:
             verdict = Verdict.HOLDS if always else Verdict.VIOLATED

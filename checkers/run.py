@@ -29,6 +29,9 @@ class Run:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def __bool__(self) -> bool:
+        return True  # a run without steps, which only looks at the initial state, is a run as well
+
 
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
     """Take ``steps`` from the initial state in the plain Python form; the result is what really happens.
@@ -42,7 +45,9 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
         following = machine.step(states[-1], number)
         label = machine.traced.instances[number].label
         if following is None:
-            raise ModelError(f"replay: step {position + 1}, {label}, is not enabled; the engine that found it is wrong.")
+            raise ModelError(
+                f"replay: step {position + 1}, {label}, is not enabled; the engine that found it is wrong."
+            )
         states.append(following)
     if loop is not None and states[loop] != states[-1]:
         raise ModelError(f"replay: the run does not return to state {loop}; the engine that found the loop is wrong.")

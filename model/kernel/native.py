@@ -186,7 +186,9 @@ def _emit_instance(module: ir.Module, program: Program, places: Layout, instance
     entry, taken, idle = (function.append_basic_block(name) for name in ("entry", "taken", "idle"))
     builder = ir.IRBuilder(entry)
     words = _load(builder, state, places.words)
-    emitter = _Emitter(builder, program, lambda number: _read(emitter.builder, words, places.places[number], program, number))
+    emitter = _Emitter(
+        builder, program, lambda number: _read(emitter.builder, words, places.places[number], program, number)
+    )
     builder.cbranch(emitter.emit(program.add(instance.guard)), taken, idle)
     emitter.builder = builder = ir.IRBuilder(taken)
     inside: Any = None
@@ -252,9 +254,7 @@ def _emit_properties(module: ir.Module, program: Program, places: Layout, terms:
 
 
 def _load(builder: ir.IRBuilder, state: Any, words: int) -> list[Any]:
-    return [
-        builder.load(builder.gep(state, [_WORD(number)], source_etype=_WORD), typ=_WORD) for number in range(words)
-    ]
+    return [builder.load(builder.gep(state, [_WORD(number)], source_etype=_WORD), typ=_WORD) for number in range(words)]
 
 
 def _read(builder: ir.IRBuilder, words: list[Any], place: Place, program: Program, number: int) -> Any:

@@ -16,7 +16,8 @@ from .errors import ModelError
 from .terms import BoolLike, IntLike
 
 if TYPE_CHECKING:
-    from .trace import Tracer
+    from .machine import Constants
+    from .tracer import Tracer
 
 
 class State:
@@ -38,6 +39,11 @@ class State:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._tracer.assign(name, (), value)
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of the configuration (they can also be read as ``s.name``)."""
+        return self._tracer.constants
 
     def require(self, *conditions: BoolLike) -> None:
         """Enable the action only where all ``conditions`` hold."""

@@ -76,9 +76,7 @@ def _trace_instance(
     kinds: tuple[Any, ...],
     numbers: Mapping[CellKey, int],
 ) -> Instance | None:
-    spelled = {
-        name: _spell_argument(kind, value) for (name, value), kind in zip(arguments.items(), kinds, strict=True)
-    }
+    spelled = {name: _spell_argument(kind, value) for (name, value), kind in zip(arguments.items(), kinds, strict=True)}
     label = f"{action.name}({', '.join(spelled.values())})" if spelled else action.name
     recording = tracer.record(f"action {label}", read_only=False)
     given = {}
@@ -100,9 +98,7 @@ def _trace_instance(
     simple = z3.simplify(as_bool(guard))
     if z3.is_false(simple):
         return None
-    updates = {
-        numbers[key]: value for key, value in recording.next_values.items() if not value.eq(tracer.symbol(key))
-    }
+    updates = {numbers[key]: value for key, value in recording.next_values.items() if not value.eq(tracer.symbol(key))}
     return Instance(
         number=0,
         action=action,

@@ -17,7 +17,7 @@ import z3
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .machine import UNBOUNDED, Configuration, Constants, Variable
-from .state import FamilyView
+from .state import FamilyView, State
 from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, implies, ite, not_, same, total
 from .traced import Cell, CellKey, Check, Family
 
@@ -59,7 +59,9 @@ class Tracer:
             if variable.when(self._known):
                 self._declare(variable)
         budgets = {
-            action.budget for action in machine.actions.values() if action.budget is not None and action.when(self._known)
+            action.budget
+            for action in machine.actions.values()
+            if action.budget is not None and action.when(self._known)
         }
         for budget in sorted(budgets):
             self._declare_budget(budget)
@@ -121,7 +123,9 @@ class Tracer:
         if family is None:
             if name in self._constants:
                 raise ModelError(f"{self._where()}: {name!r} is a constant and cannot be assigned.")
-            raise ModelError(f"{self._where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}")
+            raise ModelError(
+                f"{self._where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}"
+            )
         self._check_index_count(family, index)
         missing = len(family.dims) - len(index)
         if isinstance(value, MemberSet):
@@ -294,9 +298,7 @@ class Tracer:
                 f"{self._where()}: assigns a part of {family.name!r} at a symbolic bounded index over an unbounded "
                 "domain; write it with a parameter instead."
             )
-        fixed = tuple(
-            (item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True)
-        )
+        fixed = tuple((item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True))
         cell = self._cells[(family.name, fixed)]
         before = self._recording.next_values.get(cell.key, cell.symbol)
         symbols = [self._bound_symbol(dim) for dim in family.dims if not dim.bounded]
@@ -414,6 +416,8 @@ class Tracer:
         return None if isinstance(value, Term) or value == UNBOUNDED else int(value)
 
     def _add(self, family: Family) -> None:
+        if hasattr(State, family.name):
+            raise ModelError(f"a variable cannot be called {family.name!r}: 's.{family.name}' means something else.")
         sort = z3.BoolSort() if family.is_bool else z3.IntSort()
         choices = (range(dim.size) if dim.bounded else (None,) for dim in family.dims)
         self._families[family.name] = family

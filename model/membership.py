@@ -1,0 +1,121 @@
+"""Membership: which consumers a broker believes to be in the group, and how it learns of changes.
+
+Every broker keeps its own table (EN-1), built from heartbeats alone: it starts empty after a restart, a silent death
+stays in it until a scan removes it, and a client that cannot reach one broker is missing there only. A consumer that
+has left never returns: a restarted process has a new client id (EN-7).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from .kernel import BoolLike, Constants, Domain, IntLike, Machine, SetOf, State, all_of, any_of, ite, not_
+
+
+class Consumer(Domain, size="consumers", label="c"):
+    """Client instances of one consumer group, numbered in the order of their ids."""
+
+
+class Broker(Domain, size="brokers", label="b"):
+    """Brokers that serve the topic; each has a member table of its own."""
+
+
+class Life(IntEnum):
+    """What a client instance is doing."""
+
+    NEW = 0
+    UP = 1
+    STOPPING = 2
+    GONE = 3
+
+
+membership = Machine("membership", doc="Member tables of the brokers, heartbeats, notifications, departures.")
+membership.constant("consumers", 2, low=1, high=6, doc="client instances of the group, started ones and later ones")
+membership.constant("running", 1, low=0, high=6, doc="how many of them run, settled, in the initial state")
+membership.constant("brokers", 1, low=1, high=3, doc="brokers that serve the topic")
+membership.constant("broker_restarts", 0, high=2, doc="how often a broker may restart, losing its member table")
+membership.constant("cuts", 0, high=2, doc="how often one consumer may be cut off from one broker")
+membership.constant("heals", 1, high=1, doc="1 when such a cut ends some time")
+membership.constant("lost_notices", 0, high=2, doc="how many notifications may be lost")
+membership.constant("periodic", 1, high=1, doc="1 with the 20 s rebalance timer; 0 to rebalance on notification only")
+
+membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
+membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
+# A pass may begin at any time when there is a timer, so a pending notification matters only without one.
+membership.variable("woken", bool, Consumer, when=lambda k: k.periodic == 0, doc="a notification has arrived (ST-7)")
+membership.variable("cut", bool, Consumer, Broker, when=lambda k: k.cuts > 0)
+
+
+def _can_be_missing(k: Constants) -> bool:
+    """Whether some running consumer can be absent from some member table."""
+    return bool(k.consumers > k.running or k.broker_restarts + k.cuts > 0)
+
+
+def alive(s: State, c: IntLike) -> BoolLike:
+    """Whether ``c`` runs: its queues are consumed, until the last step of a graceful stop drops them."""
+    return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
+
+
+def reaches(s: State, c: IntLike, b: IntLike) -> BoolLike:
+    """Whether requests of ``c`` get through to broker ``b``."""
+    return not_(s.cut[c, b]) if s.cuts else True
+
+
+def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
+    """NOTIFY_CONSUMER_IDS_CHANGED to every channel in the table of ``b`` (ST-4, ST-7)."""
+    if s.periodic == 0:
+        s.woken = lambda d: ite(
+            all_of(any_of(s.members[b].has(d), d == newcomer), s.life[d] == Life.UP), True, s.woken[d]
+        )
+
+
+@membership.action(fair=True, tells="the heartbeat of {c} reaches {b}", when=_can_be_missing)
+def heartbeat(s: State, c: Consumer, b: Broker) -> None:
+    """ST-4: a channel not yet in the table is added, and all members are told."""
+    s.require(s.life[c] == Life.UP, not_(s.members[b].has(c)), reaches(s, c, b))
+    s.members[b] = s.members[b].add(c)
+    wake(s, b, newcomer=c)
+
+
+@membership.action(fair=True, tells="{b} finds {c} silent and removes it", when=lambda k: k.crashes + k.cuts > 0)
+def expire(s: State, b: Broker, c: Consumer) -> None:
+    """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and tells nobody."""
+    s.require(s.members[b].has(c), any_of(s.life[c] == Life.GONE, not_(reaches(s, c, b))))
+    s.members[b] = s.members[b].remove(c)
+
+
+@membership.action(tells="{b} sees the connection of {c} close", when=lambda k: k.crashes > 0)
+def channel_closed(s: State, b: Broker, c: Consumer) -> None:
+    """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once and the rest are told."""
+    s.require(s.members[b].has(c), s.life[c] == Life.GONE)
+    s.members[b] = s.members[b].remove(c)
+    wake(s, b)
+
+
+@membership.action(budget="broker_restarts", tells="{b} restarts and has forgotten all members")
+def restart_broker(s: State, b: Broker) -> None:
+    """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1)."""
+    s.members[b] = s.empty(Consumer)
+    if s.orderly:
+        s.lock = lambda q: ite(q % s.brokers == b, 0, s.lock[q])
+
+
+@membership.action(budget="lost_notices", tells="the notification to {c} is lost", when=lambda k: k.periodic == 0)
+def lose_notice(s: State, c: Consumer) -> None:
+    """ST-7: the notification is one-way, with a 10 ms send timeout."""
+    s.require(s.woken[c])
+    s.woken[c] = False
+
+
+@membership.action(budget="cuts", tells="{c} is cut off from {b}")
+def cut_off(s: State, c: Consumer, b: Broker) -> None:
+    """A partition between one client and one broker."""
+    s.require(not_(s.cut[c, b]))
+    s.cut[c, b] = True
+
+
+@membership.action(fair=True, tells="{c} reaches {b} again", when=lambda k: k.cuts > 0 and k.heals == 1)
+def heal(s: State, c: Consumer, b: Broker) -> None:
+    """The partition ends."""
+    s.require(s.cut[c, b])
+    s.cut[c, b] = False

@@ -1,0 +1,65 @@
+"""Start and stop of a client instance, in order and by death (semantics 2.1, 2.4)."""
+
+from __future__ import annotations
+
+from .kernel import Machine, State, implies, ite, not_
+from .membership import Broker, Consumer, Life, alive, reaches, wake
+from .rebalance import Pass
+
+start_stop = Machine("start_stop", doc="Starts, graceful stops and deaths of client instances.")
+start_stop.constant("leaves", 0, high=3, doc="how many consumers may stop gracefully")
+start_stop.constant("crashes", 0, high=3, doc="how many consumers may die without a word")
+
+
+@start_stop.action(tells="{c} starts", when=lambda k: k.consumers > k.running)
+def start(s: State, c: Consumer) -> None:
+    """ST-1: the instance runs; it is a member of nothing until its heartbeats arrive."""
+    s.require(s.life[c] == Life.NEW)
+    s.life[c] = Life.UP
+    if s.periodic == 0:
+        s.woken[c] = True
+
+
+@start_stop.action(budget="leaves", tells="{c} begins to shut down")
+def stop(s: State, c: Consumer) -> None:
+    """ST-8: no more passes; its queues stay undropped until the last step."""
+    s.require(s.life[c] == Life.UP)
+    s.life[c] = Life.STOPPING
+
+
+@start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
+def unregister(s: State, c: Consumer, b: Broker) -> None:
+    """ST-6 (a): UNREGISTER_CLIENT removes the channel and tells the rest."""
+    s.require(s.life[c] == Life.STOPPING, s.members[b].has(c), reaches(s, c, b))
+    s.members[b] = s.members[b].remove(c)
+    wake(s, b)
+
+
+@start_stop.action(fair=True, tells="{c} drops all its queues and is gone", when=lambda k: k.leaves > 0)
+def end_stop(s: State, c: Consumer) -> None:
+    """ST-8 (5): only after unregistering at every broker it can reach does a client drop its queues."""
+    s.require(s.life[c] == Life.STOPPING)
+    s.require(s.forall(Broker, lambda b: implies(reaches(s, c, b), not_(s.members[b].has(c)))))
+    _vanish(s, c)
+    if s.orderly:
+        s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
+
+
+@start_stop.action(budget="crashes", tells="{c} dies")
+def die(s: State, c: Consumer) -> None:
+    """The process ends without a word; every broker goes on listing it, and its locks stay."""
+    s.require(alive(s, c))
+    _vanish(s, c)
+
+
+def _vanish(s: State, c: Consumer) -> None:
+    """Nothing of a process outlives it, so nothing of it stays in the state."""
+    s.life[c] = Life.GONE
+    s.owns[c] = False
+    s.view[c] = s.empty(Consumer)
+    if s.steps == "fine":
+        s.at[c] = Pass.IDLE
+    if s.pauses:
+        s.paused[c] = False
+    if s.periodic == 0:
+        s.woken[c] = False

@@ -1,0 +1,302 @@
+"""What may be relied on about who owns which queue, and what may not (semantics 3.7, guarantee G1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model.assignment import assignment
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.membership import Consumer, alive
+from ..model.rebalance import Queue, owner, readable_queues, settled, wanted
+from ..model.share import STRATEGIES, eligible
+from .claim import Claim
+from .property import Kind, Property
+from .verdict import Verdict
+
+
+def owners(s: State, q: IntLike) -> IntLike:
+    """How many running consumers have queue ``q``."""
+    return s.count(Consumer, lambda c: owner(s, c, q))
+
+
+def overlap(s: State) -> BoolLike:
+    """Some queue has two owners."""
+    return s.exists(Queue, lambda q: owners(s, q) >= 2)
+
+
+def gap(s: State) -> BoolLike:
+    """Some readable queue that the strategy gives to anybody has no owner."""
+    return s.exists(Queue, lambda q: all_of(_must_be_owned(s, q), owners(s, q) == 0))
+
+
+def _must_be_owned(s: State, q: int) -> BoolLike:
+    k = s.constants
+    if k.strategy == "CONFIG":  # the configured lists partition the queues among the consumers that are configured
+        return all_of(q < readable_queues(s), alive(s, q % k.consumers))
+    return all_of(q < readable_queues(s), eligible(k, q))
+
+
+ONE_OWNER = Property(
+    id="one-queue-one-consumer",
+    statement="A queue is never owned by two consumers of a group.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(overlap(s)),
+    rules=("RB-30", "G1"),
+)
+NO_ORPHAN = Property(
+    id="every-queue-owned",
+    statement="A readable queue always has an owner.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(gap(s)),
+    rules=("RB-30", "ST-6"),
+)
+PARTITION_LEMMA = Property(
+    id="partition-lemma",
+    statement="Once all running consumers have applied the same true view, every queue has exactly one owner.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: implies(settled(s), all_of(not_(overlap(s)), not_(gap(s)))),
+    assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes the topic"),
+    rules=("RB-6", "RB-20", "RB-30", "G1"),
+)
+NO_ORPHAN_ONCE_AGREED = Property(
+    id="no-orphan-once-agreed",
+    statement="Once all running consumers have applied the same true view, no queue is left without an owner.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: implies(settled(s), not_(gap(s))),
+    assuming=("one strategy with equal parameters", "every member subscribes the topic"),
+    rules=("RB-30", "G1"),
+)
+DISAGREEMENT_ENDS = Property(
+    id="disagreement-ends",
+    statement="When the group changes no more, every disagreement about who owns what ends, and stays ended.",
+    kind=Kind.SETTLES,
+    holds=lambda s: any_of(settled(s), s.forall(Consumer, lambda c: not_(alive(s, c)))),
+    assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
+    rules=("RB-1", "ST-3", "ST-6"),
+)
+OVERLAP_HEALS = Property(
+    id="overlap-heals",
+    statement="A queue with two owners has one again some time later.",
+    kind=Kind.EVENTUALLY,
+    after=overlap,
+    holds=lambda s: not_(overlap(s)),
+    assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
+    rules=("RB-1",),
+)
+ORDERLY_LOCK = Property(
+    id="orderly-lock-excludes",
+    statement="With the broker's lock (orderly), a queue is never owned by two consumers.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(overlap(s)),
+    assuming=("no lock is lost or given away while its holder runs",),
+    rules=("RB-30", "OR-1", "U10"),
+)
+SAME_ID_OVERLAPS = Property(
+    id="same-id-never-heals",
+    statement="Two running consumers with one client id own the same queues whenever the group has settled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: implies(all_of(settled(s), alive(s, 0), alive(s, 1)), overlap(s)),
+    rules=("EN-2", "RB-20", "G1"),
+)
+
+
+def _witness(name: str, statement: str, what: object, *rules: str) -> Property:
+    situations = {
+        "overlap": overlap,
+        "gap": gap,
+        "settled overlap": lambda s: all_of(settled(s), overlap(s)),
+        "settled gap": lambda s: all_of(settled(s), gap(s)),
+    }
+    return Property(
+        id=name, statement=statement, kind=Kind.SOMETIMES, holds=situations[str(what)], rules=("G1", *rules)
+    )
+
+
+def _owned_by_the_paused(s: State) -> BoolLike:
+    def only_paused(q: IntLike) -> BoolLike:
+        return all_of(owners(s, q) > 0, s.forall(Consumer, lambda c: implies(owner(s, c, q), s.paused[c])))
+
+    return all_of(settled(s), s.exists(Queue, only_paused))
+
+
+def _locked_out(s: State, c: Consumer, q: IntLike) -> BoolLike:
+    held_by_another = all_of(s.lock[q] != 0, s.lock[q] != c + 1)
+    return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
+
+
+PAUSED_OWNER = Property(
+    id="paused-owner",
+    statement="A queue can stay with a consumer that is paused or hung, while all views agree.",
+    kind=Kind.SOMETIMES,
+    holds=_owned_by_the_paused,
+    rules=("RB-3", "G1"),
+)
+LOCKED_OUT = Property(
+    id="orderly-gap",
+    statement="A dead owner's lock keeps a queue from the member it was allocated to.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _locked_out(s, c, q))),
+    rules=("RB-30", "OR-1", "G1"),
+)
+
+JOIN: dict[str, int | str] = {"consumers": 2, "running": 1}
+LEAVE: dict[str, int | str] = {"consumers": 2, "running": 2, "leaves": 1}
+DEATH: dict[str, int | str] = {"consumers": 2, "running": 2, "crashes": 1}
+TWO_BROKERS: dict[str, int | str] = {"consumers": 2, "running": 1, "brokers": 2}
+BROKER_RESTART: dict[str, int | str] = {"consumers": 2, "running": 2, "broker_restarts": 1}
+ROUTE_CHANGE: dict[str, int | str] = {"consumers": 2, "running": 2, "queues": 5, "route_changes": 1}
+SAME_ID: dict[str, int | str] = {"consumers": 3, "running": 1, "same_id": 1}
+MIXED: dict[str, int | str] = {"consumers": 2, "running": 1, "last_strategy": "AVG_BY_CIRCLE"}
+UNSUBSCRIBED: dict[str, int | str] = {"consumers": 2, "running": 1, "unsubscribed": 1}
+PAUSED: dict[str, int | str] = {"consumers": 2, "running": 2, "pauses": 1}
+ORDERLY: dict[str, int | str] = {"consumers": 3, "running": 2, "orderly": 1, "crashes": 1}
+CUT: dict[str, int | str] = {"consumers": 2, "running": 2, "brokers": 2, "cuts": 1}
+EVERYTHING: dict[str, int | str] = {
+    "consumers": 3,
+    "running": 2,
+    "brokers": 2,
+    "leaves": 1,
+    "crashes": 1,
+    "broker_restarts": 1,
+}
+FINE: dict[str, int | str] = {"consumers": 3, "running": 2, "leaves": 1, "crashes": 1, "steps": "fine"}
+
+# The rows of the table of overlaps and gaps in semantics 3.7, each in a configuration where nothing else can happen.
+_ROWS: tuple[tuple[Property, dict[str, int | str]], ...] = (
+    (
+        _witness("join-overlap", "A new member takes queues before their old owner drops them.", "overlap", "RB-30"),
+        JOIN,
+    ),
+    (_witness("join-gap", "An old owner drops queues before the new member takes them.", "gap", "RB-30"), JOIN),
+    (_witness("leave-gap", "After a graceful leave its queues have no owner for a while.", "gap", "ST-8"), LEAVE),
+    (
+        _witness(
+            "leave-overlap", "A leaving member has unregistered but not yet dropped its queues.", "overlap", "ST-9"
+        ),
+        LEAVE,
+    ),
+    (_witness("death-gap", "A dead member's queues have no owner until brokers forget it.", "gap", "ST-6"), DEATH),
+    (
+        _witness("brokers-overlap", "Members read lists of different brokers: two owners.", "overlap", "RB-4"),
+        CUT,
+    ),
+    (_witness("brokers-gap", "Members read lists of different brokers: no owner.", "gap", "RB-4"), CUT),
+    (
+        _witness(
+            "restart-overlap", "After a broker restart the first member back takes everything.", "overlap", "EN-1"
+        ),
+        BROKER_RESTART,
+    ),
+    (
+        _witness("restart-gap", "After a broker restart a member not yet listed drops everything.", "gap", "RB-20"),
+        BROKER_RESTART,
+    ),
+    (
+        _witness("route-overlap", "Members divide different numbers of queues: two owners.", "overlap", "EN-5"),
+        ROUTE_CHANGE,
+    ),
+    (_witness("route-gap", "Members divide different numbers of queues: no owner.", "gap", "EN-5"), ROUTE_CHANGE),
+    (
+        _witness(
+            "same-id-overlap", "One client id twice: both take the first share, for good.", "settled overlap", "EN-2"
+        ),
+        SAME_ID,
+    ),
+    (
+        _witness("same-id-gap", "One client id twice: the second share has no owner, for good.", "settled gap", "EN-2"),
+        SAME_ID,
+    ),
+    (_witness("mixed-overlap", "Two strategies in a group: two owners, for good.", "settled overlap", "RB-27"), MIXED),
+    (_witness("mixed-gap", "Two strategies in a group: no owner, for good.", "settled gap", "RB-27"), MIXED),
+    (
+        _witness("unsubscribed-gap", "A member that does not subscribe keeps its share idle, for good.", "settled gap"),
+        UNSUBSCRIBED,
+    ),
+    (PAUSED_OWNER, PAUSED),
+    (LOCKED_OUT, ORDERLY),
+)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about the assignment machine, naive ones first."""
+    yield Claim(
+        property=ONE_OWNER,
+        machine=assignment,
+        constants=JOIN,
+        expected=Verdict.VIOLATED,
+        lesson="Nothing waits for the old owner: a join is enough for two owners.",
+    )
+    yield Claim(
+        property=NO_ORPHAN,
+        machine=assignment,
+        constants=JOIN,
+        expected=Verdict.VIOLATED,
+        lesson="An old owner may let go before the new one has taken over.",
+    )
+    for strategy in STRATEGIES:
+        yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**EVERYTHING, "strategy": strategy})
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=FINE)
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**ROUTE_CHANGE, "crashes": 1})
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ORDERLY)
+    for constants, lesson in (
+        (SAME_ID, "The lemma needs distinct ids: list position, not identity, decides the share."),
+        (MIXED, "The lemma needs one strategy for all."),
+        (UNSUBSCRIBED, "The lemma needs every member to subscribe: members are counted for a group, not for a topic."),
+    ):
+        yield Claim(
+            property=PARTITION_LEMMA,
+            machine=assignment,
+            constants=constants,
+            expected=Verdict.VIOLATED,
+            lesson=lesson,
+        )
+    yield Claim(property=NO_ORPHAN_ONCE_AGREED, machine=assignment, constants=EVERYTHING)
+    yield Claim(
+        property=NO_ORPHAN_ONCE_AGREED,
+        machine=assignment,
+        constants={**SAME_ID, "strategy": "CONSISTENT_HASH"},
+        lesson="On the ring a doubled id leaves no gap.",
+    )
+    yield Claim(property=SAME_ID_OVERLAPS, machine=assignment, constants=SAME_ID)
+    yield Claim(property=ORDERLY_LOCK, machine=assignment, constants=ORDERLY)
+    yield Claim(
+        property=ORDERLY_LOCK,
+        machine=assignment,
+        constants={**ORDERLY, "broker_restarts": 1},
+        expected=Verdict.VIOLATED,
+        lesson="Locks live in the broker's memory: after its restart another member gets a lock that is still in use.",
+    )
+    for witness, constants in _ROWS:
+        yield Claim(property=witness, machine=assignment, constants=constants)
+    for constants in (
+        TWO_BROKERS,
+        {**DEATH, "leaves": 1},
+        BROKER_RESTART,
+        ROUTE_CHANGE,
+        {**CUT, "heals": 1},
+        {**FINE, "leaves": 0},
+    ):
+        yield Claim(property=DISAGREEMENT_ENDS, machine=assignment, constants=constants)
+    yield Claim(property=DISAGREEMENT_ENDS, machine=assignment, constants={**JOIN, "periodic": 0})
+    for constants, lesson in (
+        (
+            {**JOIN, "periodic": 0, "lost_notices": 1},
+            "Notifications alone do not suffice: one lost notice, and only the 20 s timer repairs it.",
+        ),
+        (
+            {**DEATH, "periodic": 0},
+            "A silent death is removed without a notification: without the timer nobody takes over.",
+        ),
+        (
+            {**CUT, "heals": 0},
+            "A client cut off from one broker makes views flap for as long as the cut lasts.",
+        ),
+    ):
+        yield Claim(
+            property=DISAGREEMENT_ENDS,
+            machine=assignment,
+            constants=constants,
+            expected=Verdict.VIOLATED,
+            lesson=lesson,
+        )
+    yield Claim(property=OVERLAP_HEALS, machine=assignment, constants=EVERYTHING)
