@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -337,7 +338,7 @@ class _Search:
             rows.append(int(self._parents[rows[-1]]))
         rows.reverse()
         states = [self._unpack(self._table[item]) for item in rows]
-        steps = [self._step_between(before, after) for before, after in zip(states, states[1:], strict=False)]
+        steps = [self._step_between(before, after) for before, after in itertools.pairwise(states)]
         return replay(self._plain, steps)
 
     def _unpack(self, words: NDArray[np.uint64]) -> tuple[int, ...]:

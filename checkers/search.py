@@ -26,20 +26,17 @@ DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 NOT_FOUND = -1
 
 
-@intrinsic
-def call_successors(typing_context: Any, address: Any, state: Any, out: Any, tags: Any) -> Any:
+def _call_successors(typing_context: Any, address: Any, state: Any, out: Any, tags: Any) -> Any:
     """Call the native successor function at ``address``."""
     return types.int64(address, state, out, tags), _emit_call
 
 
-@intrinsic
-def call_properties(typing_context: Any, address: Any, state: Any) -> Any:
+def _call_properties(typing_context: Any, address: Any, state: Any) -> Any:
     """Call the native property function at ``address``."""
     return types.int64(address, state), _emit_call
 
 
-@intrinsic
-def prefetch(typing_context: Any, address: Any) -> Any:
+def _prefetch(typing_context: Any, address: Any) -> Any:
     """Ask the processor to load the cache line at ``address``."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -59,7 +56,12 @@ def _emit_call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), list(args[1:]))
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+call_successors: Any = intrinsic(_call_successors)
+call_properties: Any = intrinsic(_call_properties)
+prefetch: Any = intrinsic(_prefetch)
+
+
+@njit(cache=True, inline="always")
 def _hash(words: Any, row: int, width: int) -> Any:
     value = np.uint64(0x9E3779B97F4A7C15)
     for column in range(width):
@@ -69,7 +71,7 @@ def _hash(words: Any, row: int, width: int) -> Any:
     return value ^ (value >> np.uint64(29))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def index(table: Any, count: int, slots: Any) -> None:
     """Fill empty ``slots`` with the first ``count`` states of ``table``."""
     mask = np.uint64(len(slots) - 1)
@@ -81,7 +83,7 @@ def index(table: Any, count: int, slots: Any) -> None:
         slots[np.intp(place)] = row + 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def advance(
     successors: int,
     properties: int,
@@ -195,13 +197,13 @@ def advance(
             return DECIDED
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def watch_first(properties: int, watched: int, inverted: int, table: Any, control: Any, found: Any) -> None:
     """Judge the initial state."""
     _watch(call_properties(properties, table.ctypes.data), watched, inverted, 0, control, found)
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, inline="always")
 def _watch(holds: int, watched: int, inverted: int, row: int, control: Any, found: Any) -> None:
     hits = (holds ^ inverted) & watched
     if hits != 0:

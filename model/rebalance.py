@@ -87,7 +87,7 @@ rebalance.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
 rebalance.variable("lock", Int(0, "consumers"), Queue, init=_lock_at_start, when=lambda k: k.orderly == 1, doc="OR-1")
 
 
-def subscribes(k: Constants, c: int) -> bool:
+def subscribes(k: Constants, c: IntLike) -> bool:
     """Whether ``c`` consumes the topic; a member that does not is counted all the same (EN-2)."""
     return not (k.unsubscribed and c == k.consumers - 1)
 

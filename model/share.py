@@ -2,7 +2,7 @@
 
 AVG and AVG_BY_CIRCLE are the rules of ``allocation`` over the view. The other four cannot be said in arithmetic
 (hashes, names, lists); they are asked once for every possible view, and the answers become a table. For these the
-machine supposes: queues of the lower half are in machine room ``r0``, the others in ``r1``; MACHINE_ROOM allows ``r0`` only;
+machine supposes: queues of the lower half are in room ``r0``, the others in ``r1``; MACHINE_ROOM allows ``r0`` only;
 even consumers are in ``r0``, odd ones in ``r1``; MACHINE_ROOM_NEARBY divides a room by AVG; CONFIG lists queue ``q``
 for consumer ``q`` modulo the number of consumers.
 """
@@ -35,7 +35,7 @@ Table = Mapping[frozenset[int], frozenset[int]]
 """View (positions of the members) → positions of the queues it gives to one client."""
 
 
-def share(k: Constants, c: int, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
+def share(k: Constants, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
     """Whether a pass of client ``c`` with members ``view`` and ``queues`` readable queues gives it queue ``q``."""
     strategy = strategy_of(k, c)
     if strategy in _RULES:
@@ -49,18 +49,18 @@ def share(k: Constants, c: int, view: MemberSet, queues: IntLike, q: IntLike) ->
     )
 
 
-def strategy_of(k: Constants, c: int) -> str:
+def strategy_of(k: Constants, c: IntLike) -> str:
     """Name of the strategy client ``c`` runs: the last client may be configured differently from the others."""
     different = k.last_strategy != "same" and c == k.consumers - 1
     return str(k.last_strategy if different else k.strategy)
 
 
-def listed(k: Constants, c: int, view: MemberSet) -> BoolLike:
+def listed(k: Constants, c: IntLike, view: MemberSet) -> BoolLike:
     """Whether the id of ``c`` is in the member list; with ``same_id`` the clients 0 and 1 carry the same id (EN-2)."""
     return any_of(view.has(0), view.has(1)) if k.same_id and c < 2 else view.has(c)
 
 
-def first_index(k: Constants, c: int, view: MemberSet) -> IntLike:
+def first_index(k: Constants, c: IntLike, view: MemberSet) -> IntLike:
     """Index of the first occurrence of the id of ``c`` in the sorted member list."""
     lower = 0 if k.same_id and c == 1 else c
     return total(view.has(d) for d in range(lower))
@@ -81,7 +81,7 @@ def eligible(k: Constants, q: int) -> bool:
     return k.strategy != "MACHINE_ROOM" or queues_of(k)[q].broker_name == "r0@b"
 
 
-def _looked_up(k: Constants, strategy: str, c: int, view: MemberSet, queues: int, q: IntLike) -> BoolLike:
+def _looked_up(k: Constants, strategy: str, c: IntLike, view: MemberSet, queues: int, q: IntLike) -> BoolLike:
     table = _table(strategy, c, tuple(ids_of(k)), tuple(queues_of(k)), queues)
     rows = []
     for members, owned in table.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..model.kernel import Machine
@@ -27,3 +27,28 @@ class Claim:
     constants: Mapping[str, int | str] = field(default_factory=dict)
     expected: Verdict = Verdict.HOLDS
     lesson: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """The claim that each action of a machine happens in one of the configurations: no green without a witness.
+
+    Attributes:
+        machine: whose actions are meant.
+        configurations: where they may happen, as constants.
+    """
+
+    machine: Machine
+    configurations: tuple[Mapping[str, int | str], ...]
+    id: str = "every-action-happens"
+    statement: str = "Every action of the machine happens in some configuration of the suite."
+    rules: tuple[str, ...] = ()
+
+
+def coverage(claims: Iterable[Claim]) -> Iterator[Coverage]:
+    """The coverage claims of a suite, one for each machine."""
+    machines: dict[str, tuple[Machine, list[Mapping[str, int | str]]]] = {}
+    for claim in claims:
+        machines.setdefault(claim.machine.name, (claim.machine, []))[1].append(claim.constants)
+    for machine, configurations in machines.values():
+        yield Coverage(machine=machine, configurations=tuple(configurations))

@@ -212,14 +212,14 @@ class Machine:
 
     def action(
         self,
-        function: ActionFunction | None = None,
+        function: Any = None,
         /,
         *,
         budget: str | None = None,
         fair: bool = False,
         when: Callable[[Constants], bool] = _always,
         tells: str = "",
-    ) -> ActionFunction | Callable[[ActionFunction], ActionFunction]:
+    ) -> Any:
         """Declare an action: a function of the state and of parameters annotated with domains.
 
         With ``budget="crashes"`` the action happens at most as often as the constant ``crashes`` says; where that is 0

@@ -62,14 +62,14 @@ class PlainMachine:
         function = self._predicates.get(name)
         if function is None:
             root = self._program.add(self.traced.predicates[name].term)
-            function = self._predicates[name] = _define(python_lines(self._program, [root]) + [f"return v{root}"])
+            function = self._predicates[name] = _define([*python_lines(self._program, [root]), f"return v{root}"])
         return bool(function(state))
 
     def _guard(self, number: int) -> Callable[[StateTuple], int]:
         function = self._guards.get(number)
         if function is None:
             root = self._program.add(self.traced.instances[number].guard)
-            function = self._guards[number] = _define(python_lines(self._program, [root]) + [f"return v{root}"])
+            function = self._guards[number] = _define([*python_lines(self._program, [root]), f"return v{root}"])
         return function
 
     def _compile_step(self, instance: Instance) -> Callable[[StateTuple], StateTuple | None]:
@@ -82,7 +82,7 @@ class PlainMachine:
         done = set(program.needed([guard]))
         roots = [root for condition, value, _ in checks for root in (condition, value)] + list(updates.values())
         lines.extend(python_lines(program, roots, skip=done))
-        messages = []
+        messages: list[str] = []
         for condition, value, check in checks:
             lines.append(f"if not v{condition}: raise outside({len(messages)}, v{value})")
             messages.append(

@@ -28,6 +28,7 @@ class Rule(Generic[P, R]):
         self.parameters: tuple[str, ...] = tuple(inspect.signature(function).parameters)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Compute, or build a term."""
         return self._function(*args, **kwargs)
 
     def term(self) -> tuple[tuple[Any, ...], Any]:

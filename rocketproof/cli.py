@@ -1,0 +1,129 @@
+"""The command line. Heavy modules are imported where they are needed, so that ``--help`` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from . import __version__
+
+AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE = range(4)
+
+EXIT_CODES = """
+Exit codes: 0 everything as expected; 1 a property is violated, or an expected finding was not found;
+2 something is unknown (a limit was hit, the solver gave up, the run was interrupted); 3 wrong usage or input.
+"""
+
+app = typer.Typer(
+    name="rocketproof",
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Check what RocketMQ consumption guarantees, and what it does not." + EXIT_CODES,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _door(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"rocketproof {__version__}")
+        raise typer.Exit(AS_EXPECTED)
+
+
+@app.command(
+    help="Check properties of the model, all of the default suite or those named." + EXIT_CODES,
+    epilog="Example: rocketproof verify one-queue-one-consumer --set strategy=CONSISTENT_HASH",
+)
+def verify(
+    properties: Annotated[list[str] | None, typer.Argument(metavar="[PROPERTY]...", show_default=False)] = None,
+    machine: Annotated[str, typer.Option(metavar="NAME", help="Only properties of this machine.")] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configurations; repeatable."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Use this engine: explore, prove, simulate, liveness, groups.")
+    ] = "",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Give up (UNKNOWN) beyond: states=N, seconds=N, memory=N (MiB), depth=N (prove), "
+            "runs=N, steps=N, seed=N (simulate); repeatable.",
+        ),
+    ] = None,
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="Read these options from the [verify] table of a TOML file.")
+    ] = "",
+    json: Annotated[
+        str, typer.Option("--json", metavar="FILE|-", help="Write the rows as JSON; - for standard output.")
+    ] = "",
+    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the rows as JUnit XML.")] = "",
+    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
+    strategy: Annotated[
+        str, typer.Option(metavar="MODULE:FUNCTION", help="Check an allocation strategy of your own, in Python.")
+    ] = "",
+    strategy_command: Annotated[
+        str,
+        typer.Option(metavar="COMMAND", help="Check a strategy that a program of your own answers, a JSON line each."),
+    ] = "",
+) -> None:
+    from . import verify as run
+    from .request import Request
+
+    request = Request.of(
+        properties=properties or [],
+        machine=machine,
+        constants=set_ or [],
+        engine=engine,
+        limits=limit or [],
+        config=Path(config) if config else None,
+        strategy=strategy,
+        strategy_command=strategy_command,
+    )
+    if list_:
+        run.print_list(request)
+        raise typer.Exit(AS_EXPECTED)
+    raise typer.Exit(run.verify(request, json_to=json, junit_to=junit, stories=stories))
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line; a user's mistake gives one line and exit code 3."""
+    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        return int(app(arguments or ["--help"], standalone_mode=False) or AS_EXPECTED)
+    except TyperException as error:
+        return _complain(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        return _complain("interrupted", code=UNKNOWN)
+    except Exception as error:
+        if isinstance(error, _mistakes()):
+            return _complain(str(error))
+        raise
+
+
+def _mistakes() -> tuple[type[Exception], ...]:
+    """Errors whose message is for the user; anything else is a defect of ours and keeps its traceback."""
+    from .checkers.user_strategies import StrategyError
+    from .errors import InputError
+    from .model.kernel import ConfigurationError, ModelError
+
+    return InputError, ConfigurationError, ModelError, StrategyError
+
+
+def _complain(message: str, *, code: int = WRONG_USAGE) -> int:
+    print(f"rocketproof: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

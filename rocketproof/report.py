@@ -1,0 +1,152 @@
+"""What a run shows: the table, the stories, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .checkers.run import story
+from .properties.verdict import Verdict
+
+if TYPE_CHECKING:
+    from .checkers.suite import Outcome
+
+_STYLES = {Verdict.HOLDS: "green", Verdict.VIOLATED: "red", Verdict.UNKNOWN: "yellow", Verdict.NOT_OBSERVABLE: "yellow"}
+_FINDING = "expected finding"
+
+
+def table(outcomes: Sequence[Outcome]) -> Table:
+    """One line for each row of the suite."""
+    shown = Table(box=None, pad_edge=False, header_style="bold", expand=False)
+    shown.add_column("property", no_wrap=True)
+    shown.add_column("verdict", no_wrap=True)
+    shown.add_column("engine", no_wrap=True)
+    shown.add_column("configuration and bounds", overflow="fold")
+    shown.add_column("time", justify="right", no_wrap=True)
+    machine = None
+    for outcome in outcomes:
+        if outcome.row.machine != machine:
+            machine = outcome.row.machine
+            shown.add_row(Text(machine, style="bold"), "", "", "", "")
+        where = "; ".join(filter(None, [outcome.row.configuration, outcome.result.bounds]))
+        shown.add_row(
+            "  " + outcome.row.id,
+            verdict_text(outcome),
+            outcome.result.engine,
+            where,
+            f"{outcome.result.seconds:.2f} s",
+        )
+    return shown
+
+
+def verdict_text(outcome: Outcome) -> Text:
+    """The verdict, marked when it is a finding that was expected, or is not what was expected."""
+    verdict = outcome.result.verdict
+    if outcome.as_expected and verdict is Verdict.VIOLATED:
+        return Text(f"{verdict} ({_FINDING})", style="cyan")
+    if outcome.as_expected:
+        return Text(str(verdict), style=_STYLES[verdict])
+    if verdict is Verdict.UNKNOWN:
+        return Text(str(verdict), style=_STYLES[verdict])
+    return Text(f"{verdict} (expected {outcome.row.expected})", style="bold red")
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """One line: how many rows gave what."""
+    fine = [outcome for outcome in outcomes if outcome.as_expected]
+    findings = sum(outcome.result.verdict is Verdict.VIOLATED for outcome in fine)
+    unknown = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in outcomes if not outcome.as_expected)
+    parts = [f"{len(fine)} of {len(outcomes)} as expected"]
+    if findings:
+        parts.append(f"{findings} of them expected findings")
+    if len(outcomes) - len(fine) - unknown:
+        parts.append(f"{len(outcomes) - len(fine) - unknown} not as expected")
+    if unknown:
+        parts.append(f"{unknown} unknown")
+    return f"{', '.join(parts)}; {seconds:.1f} s"
+
+
+def print_story(console: Console, outcome: Outcome) -> None:
+    """Tell what was found about one row: statement, run or failing case, lesson, rules."""
+    row, result = outcome.row, outcome.result
+    console.print()
+    console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"))
+    console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()))
+    text = "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+    for line in text.splitlines():
+        console.print(Text("    " + line))
+    if row.lesson:
+        console.print(Text(f"  {row.lesson}", style="italic"))
+    if row.rules:
+        console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"))
+
+
+def as_json(outcomes: Sequence[Outcome]) -> str:
+    """All rows as a JSON list of objects."""
+    return json.dumps([_object(outcome) for outcome in outcomes], indent=1, ensure_ascii=False)
+
+
+def as_junit(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """All rows as JUnit XML: an unexpected verdict is a failure, an unexpected UNKNOWN an error."""
+    wrong = [outcome for outcome in outcomes if not outcome.as_expected]
+    errors = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in wrong)
+    suite = ElementTree.Element(
+        "testsuite",
+        name="rocketproof",
+        tests=str(len(outcomes)),
+        failures=str(len(wrong) - errors),
+        errors=str(errors),
+        time=f"{seconds:.3f}",
+    )
+    for outcome in outcomes:
+        name = " ".join(filter(None, [outcome.row.id, outcome.row.configuration]))
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=f"rocketproof.{outcome.row.machine}",
+            name=name,
+            time=f"{outcome.result.seconds:.3f}",
+        )
+        if not outcome.as_expected:
+            unknown = outcome.result.verdict is Verdict.UNKNOWN
+            problem = ElementTree.SubElement(
+                case,
+                "error" if unknown else "failure",
+                message=f"{outcome.result.verdict}, expected {outcome.row.expected}: {outcome.result.bounds}",
+            )
+            problem.text = _story_text(outcome)
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _object(outcome: Outcome) -> dict[str, Any]:
+    row, result = outcome.row, outcome.result
+    return {
+        "property": row.id,
+        "verdict": str(result.verdict),
+        "expected": str(row.expected),
+        "as_expected": outcome.as_expected,
+        "engine": result.engine,
+        "bounds": result.bounds,
+        "seconds": round(result.seconds, 3),
+        "machine": row.machine,
+        "configuration": dict(row.constants),
+        "statement": row.statement,
+        "lesson": row.lesson,
+        "rules": list(row.rules),
+        "steps": None if result.run is None else len(result.run),
+        "story": _story_text(outcome),
+    }
+
+
+def _story_text(outcome: Outcome) -> str:
+    result = outcome.result
+    return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))

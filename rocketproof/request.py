@@ -1,0 +1,156 @@
+"""What the user asks ``verify`` for, from the command line and from a configuration file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import InputError
+from .model.kernel import nearest
+
+
+class LimitTable(BaseModel):
+    """The table ``[verify.limit]``, and the option ``--limit``: beyond these a check gives up with UNKNOWN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    states: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+    memory: int | None = Field(default=None, ge=1, description="MiB")
+    depth: int | None = Field(default=None, ge=1)
+    runs: int | None = Field(default=None, ge=1)
+    steps: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+
+
+class VerifyTable(BaseModel):
+    """The table ``[verify]`` of a configuration file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    properties: list[str] = []
+    machine: str = ""
+    engine: str = ""
+    set: dict[str, int | str] = {}
+    limit: LimitTable = LimitTable()
+
+
+class _File(BaseModel):
+    verify: VerifyTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What to check, and how; see the options of ``rocketproof verify``."""
+
+    properties: Sequence[str] = ()
+    machine: str = ""
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    engine: str = ""
+    limit: LimitTable = field(default_factory=LimitTable)
+    strategy: str = ""
+    strategy_command: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        properties: Sequence[str],
+        machine: str,
+        constants: Iterable[str],
+        engine: str,
+        limits: Iterable[str],
+        config: Path | None,
+        strategy: str,
+        strategy_command: str,
+    ) -> Request:
+        """Put the options of the command line, which win, over those of the file.
+
+        Raises:
+            InputError: an option or the file cannot be read.
+        """
+        table = read_config(config) if config is not None else VerifyTable()
+        given = {
+            **table.limit.model_dump(exclude_none=True),
+            **_pairs("--limit", limits, _number, LimitTable.model_fields),
+        }
+        try:
+            limit = LimitTable(**given)
+        except ValidationError as error:
+            raise InputError(f"--limit {_first_problem(error)}") from None
+        if strategy and strategy_command:
+            raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
+        return cls(
+            properties=properties or table.properties,
+            machine=machine or table.machine,
+            constants={**table.set, **_pairs("--set", constants, _word_or_number, None)},
+            engine=engine or table.engine,
+            limit=limit,
+            strategy=strategy,
+            strategy_command=strategy_command,
+        )
+
+
+def read_config(path: Path) -> VerifyTable:
+    """Read the ``[verify]`` table of a TOML file.
+
+    Raises:
+        InputError: the file is missing or broken; the message names the file, the place and what is allowed.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the configuration file {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}.") from None
+    try:
+        return _File.model_validate(content).verify
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first_problem(error)}") from None
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        table = LimitTable if "limit" in problem["loc"] else VerifyTable
+        return f"there is no option {place!r}.{nearest(str(problem['loc'][-1]), table.model_fields)}"
+    if problem["type"] == "missing":
+        return f"there is no [{place}] table; write one."
+    return f"{place}: {problem['msg']}; given was {problem['input']!r}."
+
+
+def _pairs(
+    option: str, texts: Iterable[str], read: Callable[[str], Any], possible: Iterable[str] | None
+) -> dict[str, Any]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise InputError(f"{option} {text!r} is not NAME=VALUE.")
+        if possible is not None and name not in possible:
+            raise InputError(f"{option}: there is no {name!r}.{nearest(name, possible)}")
+        pairs[name] = read(value)
+    return pairs
+
+
+def _word_or_number(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _number(text: str) -> int | float | str:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text

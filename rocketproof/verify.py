@@ -1,0 +1,177 @@
+"""``rocketproof verify``: choose the rows, run them, show the answers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from .checkers.catalogue import all_rows, default_rows
+from .checkers.code_cache import user_cache
+from .checkers.explore import Progress
+from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
+from .errors import InputError
+from .model.kernel import nearest
+from .properties.claim import Claim
+from .properties.verdict import Verdict
+from .report import as_json, as_junit, print_story, summary, table
+from .request import Request
+from .user_strategy import check_user_strategy
+
+_STDOUT = "-"
+_NARROWEST = 120
+
+
+def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> int:
+    """Check what was asked for and print it; returns the exit code.
+
+    Raises:
+        InputError: an unknown property, machine or engine, or a file that cannot be written.
+    """
+    console = _console(quiet=json_to == _STDOUT)
+    started = time.perf_counter()
+    interrupted = False
+    outcomes: list[Outcome] = []
+    if request.strategy or request.strategy_command:
+        outcomes, expected_rows = check_user_strategy(request), 0
+    else:
+        rows = select(request)
+        expected_rows = len(rows)
+        try:
+            _run(rows, request, console, outcomes)
+        except KeyboardInterrupt:
+            interrupted = True
+    seconds = time.perf_counter() - started
+    _show(console, outcomes, stories=stories or expected_rows <= 3)
+    console.print()
+    console.print(summary(outcomes, seconds), highlight=False)
+    if interrupted:
+        print(f"rocketproof: interrupted; {expected_rows - len(outcomes)} rows were not checked.", file=sys.stderr)
+    if json_to:
+        _write(json_to, as_json(outcomes) + "\n")
+    if junit_to:
+        _write(junit_to, as_junit(outcomes, seconds))
+    return exit_code(outcomes, interrupted=interrupted)
+
+
+def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:
+    """0 as expected, 1 violated or an expected finding missing, 2 unknown."""
+    wrong = [outcome for outcome in outcomes if not outcome.as_expected]
+    if any(outcome.result.verdict is not Verdict.UNKNOWN for outcome in wrong):
+        return 1
+    return 2 if wrong or interrupted or not outcomes else 0
+
+
+def select(request: Request) -> list[Row]:
+    """The rows asked for.
+
+    Raises:
+        InputError: an unknown property, machine or engine, or nothing is left to check.
+    """
+    rows = all_rows()
+    machines = dict.fromkeys(row.machine for row in rows)
+    machine = request.machine.replace("-", "_")
+    if machine and machine not in machines:
+        raise InputError(f"there is no machine {request.machine!r}.{nearest(machine, machines)}")
+    if request.engine and request.engine not in ENGINES:
+        raise InputError(f"there is no engine {request.engine!r}.{nearest(request.engine, ENGINES)}")
+    if machine:
+        rows = [row for row in rows if row.machine == machine]
+    elif not request.properties:
+        rows = default_rows()
+    names = dict.fromkeys(row.id for row in rows)
+    for name in request.properties:
+        if name not in names:
+            where = f" of machine {request.machine}" if machine else ""
+            raise InputError(f"there is no property {name!r}{where}.{nearest(name, names)}")
+    if request.properties:
+        rows = [row for row in rows if row.id in request.properties]
+    if request.constants:  # only claims about machines have constants
+        rows = [row for row in rows if isinstance(row.subject, Claim)]
+    options = _options(request)
+    able = [row for row in rows if engine_for(row, options) is not None]
+    if not able:
+        possible = sorted({engine for row in rows for engine in row.engines})
+        raise InputError(
+            f"nothing of this can be checked by {request.engine!r}; possible: {', '.join(possible)}."
+            if rows
+            else "--set changes constants of machines, and no row of a machine was chosen."
+        )
+    return able
+
+
+def print_list(request: Request) -> None:
+    """Print the properties that were asked for, and the constants of their machines."""
+    console = _console(quiet=False)
+    rows = select(request)
+    for machine in dict.fromkeys(row.machine for row in rows):
+        console.print(machine, style="bold", highlight=False)
+        here = [row for row in rows if row.machine == machine]
+        for name, statement in {row.id: row.statement for row in here}.items():
+            console.print(f"  {name}: {statement}", highlight=False)
+        subjects = [row.subject.machine for row in here if isinstance(row.subject, Claim)]
+        for constant in subjects[0].constants.values() if subjects else ():
+            told = f"{constant.allowed()}, usually {constant.default}; {constant.doc}"
+            console.print(f"  --set {constant.name}=…: {told}", highlight=False)
+
+
+def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
+    """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
+    with console.status("starting", spinner="dots") as status:
+
+        def show(title: str, progress: Progress | None) -> None:
+            text = title
+            if progress is not None:
+                text += (
+                    f"  {progress.states:,} states, {progress.transitions:,} transitions, depth {progress.depth}, "
+                    f"{progress.waiting:,} waiting, {progress.states / max(progress.seconds, 1e-9):,.0f} states/s"
+                )
+            status.update(text)
+
+        for outcome in run_suite(rows, _options(request), progress=show):
+            outcomes.append(outcome)
+
+
+def _options(request: Request) -> Options:
+    limit = request.limit
+    usual = Options()
+    return Options(
+        engine=request.engine or None,
+        constants=request.constants,
+        states=limit.states,
+        seconds=limit.seconds,
+        bytes=None if limit.memory is None else limit.memory * 2**20,
+        depth=limit.depth or usual.depth,
+        runs=limit.runs or usual.runs,
+        steps=limit.steps or usual.steps,
+        seed=limit.seed or 0,
+        cache=user_cache(),
+    )
+
+
+def _show(console: Console, outcomes: Sequence[Outcome], *, stories: bool) -> None:
+    if outcomes:
+        console.print(table(outcomes), highlight=False)
+    for outcome in outcomes:
+        if stories or not outcome.as_expected:
+            print_story(console, outcome)
+
+
+def _console(*, quiet: bool) -> Console:
+    console = Console(quiet=quiet, highlight=False)
+    if not console.is_terminal:
+        console = Console(quiet=quiet, highlight=False, width=max(_NARROWEST, console.width))
+    return console
+
+
+def _write(where: str, text: str) -> None:
+    if where == _STDOUT:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(where).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {where}: {error.strerror}.") from None
