@@ -99,14 +99,14 @@ class Variable:
     """A variable, or a family of variables indexed by domains.
 
     Attributes:
-        type: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
+        kind: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
         domains: index domains of the family, none for a single variable.
         init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
         when: tells from the constants whether the variable exists.
     """
 
     name: str
-    type: ValueType | SetOf
+    kind: ValueType | SetOf
     domains: tuple[type[Domain], ...]
     init: Any
     when: Callable[[Constants], bool]
@@ -187,7 +187,7 @@ class Machine:
     def variable(
         self,
         name: str,
-        type: ValueType | SetOf,
+        kind: ValueType | SetOf,
         *domains: type[Domain],
         init: Any = None,
         when: Callable[[Constants], bool] = _always,
@@ -195,7 +195,7 @@ class Machine:
     ) -> None:
         """Declare a variable (or, with ``domains``, a family); ``init`` defaults to False, the first member, or low."""
         self._fresh(name)
-        self.variables[name] = Variable(name=name, type=type, domains=domains, init=init, when=when, doc=doc)
+        self.variables[name] = Variable(name=name, kind=kind, domains=domains, init=init, when=when, doc=doc)
 
     @typing.overload
     def action(self, function: ActionFunction, /) -> ActionFunction: ...
@@ -203,6 +203,7 @@ class Machine:
     @typing.overload
     def action(
         self,
+        /,
         *,
         budget: str | None = None,
         fair: bool = False,
@@ -212,7 +213,7 @@ class Machine:
 
     def action(
         self,
-        function: Any = None,
+        function: Callable[..., None] | None = None,
         /,
         *,
         budget: str | None = None,
@@ -285,7 +286,7 @@ class Machine:
 
     def _fresh(self, name: str) -> None:
         if not name.isidentifier() or name.startswith("_"):
-            raise ModelError(f"machine {self.name}: {name!r} is not a possible name; use letters, digits, underscores.")
+            raise ModelError(f"machine {self.name}: {name!r} is no possible name; use letters, digits, underscores.")
         if hasattr(State, name) or hasattr(Constants, name):
             raise ModelError(
                 f"machine {self.name}: {name!r} cannot name a constant or variable, a state already has a method of that "

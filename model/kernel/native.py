@@ -71,7 +71,8 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
     traced.require_finite("compiled search")
     if len(traced.predicates) > MAX_PREDICATES:
         raise ModelError(
-            f"{len(traced.predicates)} properties at once are too many, {MAX_PREDICATES} are possible; check them in parts."
+            f"{len(traced.predicates)} properties at once are too many, {MAX_PREDICATES} are possible; "
+            "check them in parts."
         )
     places = layout(traced)
     module = _module("machine")

@@ -43,7 +43,8 @@ class State:
     @property
     def constants(self) -> Constants:
         """The constants of the configuration (they can also be read as ``s.name``)."""
-        return self._tracer.constants
+        constants: Constants = self._tracer.constants
+        return constants
 
     def require(self, *conditions: BoolLike) -> None:
         """Enable the action only where all ``conditions`` hold."""
@@ -76,7 +77,8 @@ class State:
 
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of ``domain`` in this configuration."""
-        return self._tracer.elements(domain)
+        elements: Elements = self._tracer.elements(domain)
+        return elements
 
     def empty(self, domain: type[Domain]) -> MemberSet:
         """The empty set over ``domain``."""

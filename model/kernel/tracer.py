@@ -17,7 +17,7 @@ import z3
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .machine import UNBOUNDED, Configuration, Constants, Variable
-from .state import FamilyView, State
+from .state import FamilyView
 from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, implies, ite, not_, same, total
 from .traced import Cell, CellKey, Check, Family
 
@@ -285,8 +285,8 @@ class Tracer:
             for choice in itertools.product(*(range(elements.size) for elements in rest)):
                 self._store(family, (*index, *choice), value(*choice))
             return
-        for choice in itertools.product(*(range(dim.size) if dim.bounded else (None,) for dim in rest)):
-            self._assign_array(family, index, choice, value)
+        for partly in itertools.product(*(range(dim.size) if dim.bounded else (None,) for dim in rest)):
+            self._assign_array(family, index, partly, value)
 
     def _assign_array(
         self, family: Family, index: tuple[IntLike, ...], choice: tuple[int | None, ...], value: Callable[..., Any]
@@ -371,7 +371,7 @@ class Tracer:
     # --- declarations ------------------------------------------------------------------------------------------
 
     def _declare(self, variable: Variable) -> None:
-        kind = variable.type
+        kind = variable.kind
         dims = tuple(self.elements(domain) for domain in variable.domains)
         if isinstance(kind, SetOf):
             member_of = self.elements(kind.domain)
@@ -382,7 +382,8 @@ class Tracer:
             low, high = self._bound(kind.low), None if kind.high is None else self._bound(kind.high)
             if low is None or (high is not None and high < low):
                 raise ConfigurationError(
-                    f"variable {variable.name!r} has no possible value in {self.configuration}: its range is {low}…{high}."
+                    f"variable {variable.name!r} has no possible value in {self.configuration}: "
+                    f"its range is {low}…{high}."
                 )
             family = Family(variable, dims, False, low, high)
         elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
@@ -403,7 +404,7 @@ class Tracer:
         if size > 0:
             variable = Variable(
                 name=f"{name}_left",
-                type=Int(0, name),
+                kind=Int(0, name),
                 domains=(),
                 init=size,
                 when=lambda _: True,
@@ -416,8 +417,6 @@ class Tracer:
         return None if isinstance(value, Term) or value == UNBOUNDED else int(value)
 
     def _add(self, family: Family) -> None:
-        if hasattr(State, family.name):
-            raise ModelError(f"a variable cannot be called {family.name!r}: 's.{family.name}' means something else.")
         sort = z3.BoolSort() if family.is_bool else z3.IntSort()
         choices = (range(dim.size) if dim.bounded else (None,) for dim in family.dims)
         self._families[family.name] = family
