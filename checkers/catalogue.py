@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..properties.allocation import ALLOCATION_THEOREMS
 from ..properties.allocation_inputs import INPUT_THEOREMS, NAIVE_THEOREMS
 from ..properties.assignment import claims as assignment_claims
+from ..properties.claim import Claim
 from ..properties.consistent_hash import RING_THEOREMS
+from ..properties.examples import EXPECTED
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
 from .suite import Row, claim_rows
@@ -17,6 +21,22 @@ ALLOCATION = "allocation"
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
     return allocation_rows() + claim_rows(assignment_claims())
+
+
+def all_rows() -> list[Row]:
+    """The default suite and the example machines."""
+    return default_rows() + claim_rows(_example_claims())
+
+
+def _example_claims() -> Iterator[Claim]:
+    for expected in EXPECTED:
+        configuration = expected.sized.configuration
+        machine = configuration.machine
+        changed = {
+            name: value for name, value in configuration.constants.items() if value != machine.constants[name].default
+        }
+        for claim in expected.claims:
+            yield Claim(property=claim.property, machine=machine, constants=changed, expected=claim.verdict)
 
 
 def allocation_rows() -> list[Row]:

@@ -18,7 +18,7 @@ from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from . import search
 from .result import Result
-from .run import Run, replay
+from .run import Run, replay, steps_in_words
 
 ENGINE = "explore"
 NO_DEADLOCK = "no-deadlock"
@@ -293,7 +293,7 @@ class _Search:
         }
         bounds = exploration.bounds
         if run is not None:
-            bounds = f"shortest run: {len(run)} steps; searched {bounds}"
+            bounds = f"{steps_in_words(run)}; searched {bounds}"
         return Result(
             property=name,
             verdict=verdict,

@@ -56,7 +56,8 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
 
 def story(run: Run) -> str:
     """Tell a run step by step, with what each step changed."""
-    lines = ["start: " + _initial(run)]
+    initial = _initial(run)
+    lines = ["start:" if initial else "start: everything at its lowest value", *initial]
     width = len(str(len(run.steps)))
     for position, number in enumerate(run.steps):
         if run.loop == position:
@@ -69,6 +70,11 @@ def story(run: Run) -> str:
     return "\n".join(lines)
 
 
+def steps_in_words(run: Run) -> str:
+    """Number of steps of a run, as a phrase."""
+    return "1 step" if len(run) == 1 else f"{len(run)} steps"
+
+
 def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[str]:
     """One line for each variable that changed: ``label: old → new``."""
     return [
@@ -78,11 +84,13 @@ def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[s
     ]
 
 
-def _initial(run: Run) -> str:
-    traced = run.traced
-    shown = [
-        f"{cell.label}={cell.family.show(value)}"
-        for cell, value in zip(traced.cells, run.states[0], strict=True)
-        if value != cell.family.low
-    ]
-    return ", ".join(shown) if shown else "everything at its lowest value"
+def _initial(run: Run) -> list[str]:
+    """What is not at its lowest value in the first state, one line for each family of variables."""
+    shown: dict[str, list[str]] = {}
+    for cell, value in zip(run.traced.cells, run.states[0], strict=True):
+        if value != cell.family.low:
+            labels = zip(cell.family.dims, cell.index, strict=True)
+            index = " ".join(f"{dim.label}{item}" for dim, item in labels)
+            told = "" if cell.family.is_bool else cell.family.show(value)
+            shown.setdefault(cell.family.name, []).append("=".join(filter(None, [index, told])) or "true")
+    return [f"    {name}: {', '.join(items)}" for name, items in shown.items()]

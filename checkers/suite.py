@@ -66,6 +66,8 @@ class Row:
     @property
     def rules(self) -> tuple[str, ...]:
         """Rules of RocketMQ it rests on."""
+        if isinstance(self.subject, Law):
+            return ()
         return self.subject.property.rules if isinstance(self.subject, Claim) else self.subject.rules
 
     @property
@@ -93,7 +95,7 @@ class Options:
         engine: the engine to use; None for the usual one of each row.
         constants: values that replace those of every row.
         states, seconds, bytes: limits for each search; beyond them the verdict is UNKNOWN.
-        depth: bound of ``prove`` for k-induction and bounded model checking, in steps.
+        depth: bound of ``prove`` for bounded model checking, in steps.
         runs, steps, seed: how much ``simulate`` does.
         cache: keeps compiled code between runs.
     """
@@ -167,7 +169,7 @@ def run_suite(
         results = _check(engine, group, chosen, functools.partial(progress, title) if progress is not None else None)
         seconds = time.perf_counter() - started
         for row, result in zip(group, results, strict=True):
-            yield Outcome(row=row, result=replace(result, seconds=seconds) if len(group) == 1 else result)
+            yield Outcome(row=row, result=replace(result, seconds=seconds))
 
 
 def engine_for(row: Row, options: Options) -> str | None:
@@ -185,7 +187,7 @@ def _grouped(rows: Sequence[Row], options: Options) -> Iterator[tuple[str, list[
             raise ModelError(f"{row.id} cannot be judged by {options.engine!r}; possible: {', '.join(row.engines)}.")
         if options.constants and isinstance(row.subject, Claim):
             row = replace(row, constants={**row.constants, **options.constants})
-        shared = engine in ("explore", "simulate")
+        shared = isinstance(row.subject, Claim) and engine in ("explore", "simulate")
         key = (engine, row.machine, tuple(sorted(row.constants.items()))) if shared else number
         groups.setdefault(key, (engine, []))[1].append(row)
     yield from groups.values()
@@ -201,6 +203,8 @@ def _check(
         return [search_groups(subject, timeout_seconds=options.seconds or 30.0)]
     if isinstance(subject, Coverage):
         return [_check_coverage(subject, options)]
+    if not isinstance(subject, Claim):
+        raise ModelError(f"{rows[0].id} is a law for strategies of users; 'verify --strategy' checks it.")
     configuration = subject.machine.configure(**rows[0].constants)
     properties = _properties(rows)
     match engine:
@@ -224,7 +228,14 @@ def _check(
                 max_seconds=options.seconds,
             )
         case "prove":
-            return [prove(configuration, properties[0], depth=options.depth, timeout_seconds=options.seconds or 60.0)]
+            return [
+                prove(
+                    configuration,
+                    properties[0],
+                    search_depth=options.depth,
+                    timeout_seconds=options.seconds or 60.0,
+                )
+            ]
         case _:
             return [
                 check_eventually(
@@ -245,15 +256,17 @@ def _properties(rows: Sequence[Row]) -> list[Property]:
 def _check_coverage(subject: Coverage, options: Options) -> Result:
     started = time.perf_counter()
     missing = set(subject.machine.actions)
+    unsearched = [subject.machine.configure(**constants) for constants in subject.configurations]
     searched = 0
-    # The configuration with the most constants of its own has the most actions.
-    for constants in sorted(subject.configurations, key=len, reverse=True):
-        if missing:
-            searched += 1
-            limits = Limits(states=options.states, seconds=options.seconds, bytes=options.bytes)
-            configuration = subject.machine.configure(**constants)
-            taken = explore(configuration, limits=limits, idle_actions_allowed=True, cache=options.cache).taken
-            missing -= {label.partition("(")[0] for label, count in taken.items() if count}
+    while missing and unsearched:
+        configuration = max(unsearched, key=lambda item: len(missing & item.actions()))
+        if not missing & configuration.actions():
+            break
+        unsearched.remove(configuration)
+        searched += 1
+        limits = Limits(states=options.states, seconds=options.seconds, bytes=options.bytes)
+        taken = explore(configuration, limits=limits, idle_actions_allowed=True, cache=options.cache).taken
+        missing -= {label.partition("(")[0] for label, count in taken.items() if count}
     return Result(
         property=subject.id,
         verdict=Verdict.VIOLATED if missing else Verdict.HOLDS,

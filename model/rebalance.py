@@ -243,7 +243,7 @@ def settled(s: State) -> BoolLike:
     def applied(c: Consumer) -> BoolLike:
         complete = s.forall(Queue, lambda q: same(s.owns[c, q], wanted(s, c, q)))
         seen = s.forall(Consumer, lambda d: same(s.view[c].has(d), alive(s, d)))
-        return all_of(idle(s, c), complete, seen, same(queues_in_view(s, c), readable_queues(s)))
+        return all_of(complete, seen, same(queues_in_view(s, c), readable_queues(s)))
 
     return all_of(
         s.exists(Consumer, lambda c: alive(s, c)),

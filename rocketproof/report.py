@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from .checkers.run import story
@@ -18,38 +18,35 @@ if TYPE_CHECKING:
     from .checkers.suite import Outcome
 
 _STYLES = {Verdict.HOLDS: "green", Verdict.VIOLATED: "red", Verdict.UNKNOWN: "yellow", Verdict.NOT_OBSERVABLE: "yellow"}
-_FINDING = "expected finding"
 
 
-def table(outcomes: Sequence[Outcome]) -> Table:
-    """One line for each row of the suite."""
-    shown = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    shown.add_column("property", no_wrap=True)
-    shown.add_column("verdict", no_wrap=True)
-    shown.add_column("engine", no_wrap=True)
-    shown.add_column("configuration and bounds", overflow="fold")
-    shown.add_column("time", justify="right", no_wrap=True)
-    machine = None
-    for outcome in outcomes:
-        if outcome.row.machine != machine:
-            machine = outcome.row.machine
-            shown.add_row(Text(machine, style="bold"), "", "", "", "")
-        where = "; ".join(filter(None, [outcome.row.configuration, outcome.result.bounds]))
-        shown.add_row(
-            "  " + outcome.row.id,
-            verdict_text(outcome),
-            outcome.result.engine,
-            where,
-            f"{outcome.result.seconds:.2f} s",
-        )
-    return shown
+def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
+    """One line for each row of the suite, under a title for each machine and configuration."""
+    names = max((len(outcome.row.id) for outcome in outcomes), default=0)
+    verdicts = max((verdict_text(outcome).cell_len for outcome in outcomes), default=0)
+    engines = max((len(outcome.result.engine) for outcome in outcomes), default=0)
+    for title, group in itertools.groupby(outcomes, key=_title):
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        for outcome in group:
+            result = outcome.result
+            verdict = verdict_text(outcome)
+            verdict.pad_right(verdicts - verdict.cell_len)
+            seconds = f"{result.seconds:.2f} s"
+            line = Text.assemble(
+                f"  {outcome.row.id:{names}}  ", verdict, f"  {result.engine:{engines}}  {seconds:>7}  {result.bounds}"
+            )
+            console.print(line, soft_wrap=True)
+
+
+def _title(outcome: Outcome) -> str:
+    return " ".join(filter(None, [outcome.row.machine, outcome.row.configuration]))
 
 
 def verdict_text(outcome: Outcome) -> Text:
     """The verdict, marked when it is a finding that was expected, or is not what was expected."""
     verdict = outcome.result.verdict
     if outcome.as_expected and verdict is Verdict.VIOLATED:
-        return Text(f"{verdict} ({_FINDING})", style="cyan")
+        return Text(f"{verdict} (expected)", style="cyan")
     if outcome.as_expected:
         return Text(str(verdict), style=_STYLES[verdict])
     if verdict is Verdict.UNKNOWN:
@@ -76,13 +73,13 @@ def print_story(console: Console, outcome: Outcome) -> None:
     """Tell what was found about one row: statement, run or failing case, lesson, rules."""
     row, result = outcome.row, outcome.result
     console.print()
-    console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"))
-    console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()))
+    console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
+    console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()), soft_wrap=True)
     text = "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
     for line in text.splitlines():
-        console.print(Text("    " + line))
+        console.print(Text("    " + line), soft_wrap=True)
     if row.lesson:
-        console.print(Text(f"  {row.lesson}", style="italic"))
+        console.print(Text(f"  {row.lesson}", style="italic"), soft_wrap=True)
     if row.rules:
         console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"))
 

@@ -17,12 +17,11 @@ from .errors import InputError
 from .model.kernel import nearest
 from .properties.claim import Claim
 from .properties.verdict import Verdict
-from .report import as_json, as_junit, print_story, summary, table
+from .report import as_json, as_junit, print_story, print_table, summary
 from .request import Request
 from .user_strategy import check_user_strategy
 
 _STDOUT = "-"
-_NARROWEST = 120
 
 
 def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> int:
@@ -86,7 +85,7 @@ def select(request: Request) -> list[Row]:
     for name in request.properties:
         if name not in names:
             where = f" of machine {request.machine}" if machine else ""
-            raise InputError(f"there is no property {name!r}{where}.{nearest(name, names)}")
+            raise InputError(f"there is no property {name!r}{where}.{nearest(name, names)} 'verify --list' shows all.")
     if request.properties:
         rows = [row for row in rows if row.id in request.properties]
     if request.constants:  # only claims about machines have constants
@@ -153,18 +152,15 @@ def _options(request: Request) -> Options:
 
 
 def _show(console: Console, outcomes: Sequence[Outcome], *, stories: bool) -> None:
-    if outcomes:
-        console.print(table(outcomes), highlight=False)
+    print_table(console, outcomes)
     for outcome in outcomes:
-        if stories or not outcome.as_expected:
+        told = outcome.result.run is not None or outcome.result.explanation
+        if stories or (told and not outcome.as_expected):
             print_story(console, outcome)
 
 
 def _console(*, quiet: bool) -> Console:
-    console = Console(quiet=quiet, highlight=False)
-    if not console.is_terminal:
-        console = Console(quiet=quiet, highlight=False, width=max(_NARROWEST, console.width))
-    return console
+    return Console(quiet=quiet, highlight=False)
 
 
 def _write(where: str, text: str) -> None:

@@ -88,7 +88,7 @@ def _dining_philosophers() -> Example:
 
 def _bounded_buffer() -> Example:
     machine = bounded_buffer.machine
-    everything = {"slots": 3, "goods": 6, "losses": 2, "when_full": "overwrite", "average": "kept"}
+    everything: dict[str, int | str] = {"slots": 3, "goods": 6, "losses": 2, "when_full": "overwrite", "average": "kept"}
     return Example(
         machine,
         {

@@ -30,7 +30,7 @@ class Slot(Domain, size="slots", label="slot"):
 
 
 def _counting(constants: Constants) -> bool:
-    return constants.average == "kept"
+    return bool(constants.average == "kept")
 
 
 machine = Machine("bounded_buffer", doc="A producer writes numbered items into a ring of slots, a consumer reads them.")

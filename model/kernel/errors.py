@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MOST_LISTED = 40
+
 
 class ModelError(Exception):
     """A machine is written wrongly: the message names the action, the variable and the value.
@@ -22,8 +24,10 @@ class ConfigurationError(Exception):
 
 
 def nearest(name: str, possible: Iterable[str]) -> str:
-    """Return the end of an error message: the near names of ``name``, then everything possible."""
+    """Return the end of an error message: the near names of ``name``, then what is possible, if that is not too much."""
     names = sorted(possible)
     near = get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(item) for item in near)}?" if near else ""
+    if len(names) > _MOST_LISTED:
+        return f"{hint} {len(names)} names are possible."
     return f"{hint} Possible: {', '.join(names) if names else 'nothing'}."

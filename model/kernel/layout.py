@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .errors import ModelError
 from .traced import Traced
 
 WORD_BITS = 64
@@ -47,7 +48,11 @@ class Layout:
 
 
 def layout(traced: Traced) -> Layout:
-    """Lay out the cells of a finite configuration: each goes to the first word that has room for it."""
+    """Lay out the cells of a finite configuration: each goes to the first word that has room for it.
+
+    Raises:
+        ModelError: the configuration is infinite, or a range takes more than 64 bits.
+    """
     traced.require_finite("packing")
     free: list[int] = [WORD_BITS]
     places = []
@@ -55,6 +60,8 @@ def layout(traced: Traced) -> Layout:
         low, high = cell.family.low, cell.family.high
         assert high is not None
         width = (high - low).bit_length()
+        if width > WORD_BITS:
+            raise ModelError(f"variable {cell.label} ranges over {low}…{high}, which takes more than {WORD_BITS} bits.")
         word = next((number for number, bits in enumerate(free) if bits >= width), len(free))
         if word == len(free):
             free.append(WORD_BITS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import string
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -142,6 +143,14 @@ class Configuration:
     machine: Machine
     constants: Constants
 
+    def actions(self) -> set[str]:
+        """Names of the actions that exist with these constants."""
+        return {
+            action.name
+            for action in self.machine.actions.values()
+            if action.when(self.constants) and (action.budget is None or self.constants[action.budget] != 0)
+        }
+
     def __str__(self) -> str:
         return f"{self.machine.name}({', '.join(f'{name}={value}' for name, value in self.constants.items())})"
 
@@ -235,10 +244,14 @@ class Machine:
                 raise ModelError(
                     f"action {name}: its budget {budget!r} is not a constant.{nearest(budget, self.constants)}"
                 )
+            parameters = _parameters(text)
+            for _, hole, _, _ in string.Formatter().parse(tells):
+                if hole is not None and hole not in parameters:
+                    raise ModelError(f"action {name}: 'tells' has the hole {{{hole}}}.{nearest(hole, parameters)}")
             self.actions[name] = Action(
                 name=name,
                 function=text,
-                parameters=_parameters(text),
+                parameters=parameters,
                 budget=budget,
                 fair=fair,
                 when=when,
@@ -286,7 +299,9 @@ class Machine:
 
     def _fresh(self, name: str) -> None:
         if not name.isidentifier() or name.startswith("_"):
-            raise ModelError(f"machine {self.name}: {name!r} is no possible name; use letters, digits, underscores.")
+            raise ModelError(
+                f"machine {self.name}: {name!r} is not a possible name; use letters, digits, underscores."
+            )
         if hasattr(State, name) or hasattr(Constants, name):
             raise ModelError(
                 f"machine {self.name}: {name!r} cannot name a constant or variable, a state already has a method of that "

@@ -66,7 +66,8 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
     """Compile a finite configuration.
 
     Raises:
-        ModelError: the configuration is infinite, or has more than 63 predicates.
+        ModelError: the configuration is infinite, has more than 63 predicates, or computes with numbers that may pass
+            64 bits.
     """
     traced.require_finite("compiled search")
     if len(traced.predicates) > MAX_PREDICATES:
@@ -80,6 +81,7 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
     functions = [_emit_instance(module, program, places, instance) for instance in traced.instances]
     _emit_successors(module, functions, places.words)
     _emit_properties(module, program, places, [predicate.term for predicate in traced.predicates.values()])
+    _require_64_bits(traced, program)
     engine = _compile(module, cache)
     return NativeMachine(
         traced,
@@ -89,6 +91,15 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
         tuple(traced.predicates),
         engine,
     )
+
+
+def _require_64_bits(traced: Traced, program: Program) -> None:
+    for node in program.nodes:
+        if node.low < -_INT64 or node.high >= _INT64:
+            raise ModelError(
+                f"machine {traced.configuration.machine.name} computes with numbers of the range {node.low}…{node.high}, "
+                "which takes more than 64 bits; narrow the ranges of its variables."
+            )
 
 
 def compile_rule(rule: Rule[..., Any]) -> Callable[..., int]:

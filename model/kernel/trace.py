@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -93,9 +94,10 @@ def _trace_instance(
         left = f"{action.budget}_left"
         tracer.require([getattr(state, left) > 0])
         tracer.assign(left, (), getattr(state, left) - 1)
-    action.function(state, **given)
-    guard = all_of(*recording.guards)
-    simple = z3.simplify(as_bool(guard))
+    with _saying_where(tracer):
+        action.function(state, **given)
+        guard = as_bool(all_of(*recording.guards))
+    simple = z3.simplify(guard)
     if z3.is_false(simple):
         return None
     updates = {numbers[key]: value for key, value in recording.next_values.items() if not value.eq(tracer.symbol(key))}
@@ -113,6 +115,18 @@ def _trace_instance(
     )
 
 
+@contextmanager
+def _saying_where(tracer: Tracer) -> Iterator[None]:
+    """Let the errors of the operators, which do not know the text they stand in, name it as well."""
+    try:
+        yield
+    except ModelError as error:
+        where = f"{tracer.where()}: "
+        if str(error).startswith(where):
+            raise
+        raise ModelError(f"{where}{error}") from error
+
+
 def _spell_argument(kind: Any, value: Any) -> str:
     if isinstance(kind, Elements):
         return f"any {kind.label}" if value is None else f"{kind.label}{value}"
@@ -121,5 +135,6 @@ def _spell_argument(kind: Any, value: Any) -> str:
 
 def _trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredicate:
     recording = tracer.record(f"property {name}", read_only=True)
-    term = as_bool(text(State(tracer)))
+    with _saying_where(tracer):
+        term = as_bool(text(State(tracer)))
     return TracedPredicate(name, term, tuple(recording.symbols), tuple(recording.definitions))

@@ -98,11 +98,11 @@ class Tracer:
             return self._constants[name]
         if name in self.configuration.machine.variables:
             raise ModelError(
-                f"{self._where()}: variable {name!r} is switched off in {self.configuration}; "
+                f"{self.where()}: variable {name!r} is switched off in {self.configuration}; "
                 "switch the text that uses it off as well (when=…)."
             )
         possible = [*self._families, *self._constants]
-        raise ModelError(f"{self._where()}: there is no variable {name!r}.{nearest(name, possible)}")
+        raise ModelError(f"{self.where()}: there is no variable {name!r}.{nearest(name, possible)}")
 
     def read(self, name: str, index: tuple[IntLike, ...]) -> Any:
         """Value before the action at ``index``; a view or a set when indices are missing."""
@@ -118,20 +118,25 @@ class Tracer:
     def assign(self, name: str, index: tuple[IntLike, ...], value: Any) -> None:
         """Record a write."""
         if self._recording.read_only:
-            raise ModelError(f"{self._where()}: a property or a guard must not write, but assigns {name!r}.")
+            raise ModelError(f"{self.where()}: a property or a guard must not write, but assigns {name!r}.")
         family = self._families.get(name)
         if family is None:
             if name in self._constants:
-                raise ModelError(f"{self._where()}: {name!r} is a constant and cannot be assigned.")
+                raise ModelError(f"{self.where()}: {name!r} is a constant and cannot be assigned.")
             raise ModelError(
-                f"{self._where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}"
+                f"{self.where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}"
             )
         self._check_index_count(family, index)
         missing = len(family.dims) - len(index)
         if isinstance(value, MemberSet):
             members = value.has
             if family.member_of is None or missing != 1:
-                raise ModelError(f"{self._where()}: assigns a set to {name!r}, which is not a set here.")
+                raise ModelError(f"{self.where()}: assigns a set to {name!r}, which is not a set here.")
+            if value.elements.name != family.member_of.name:
+                raise ModelError(
+                    f"{self.where()}: assigns a set of {value.elements.name} to {name!r}, which holds sets of "
+                    f"{family.member_of.name}."
+                )
             self._assign_rest(family, index, lambda item: members(item))
         elif missing:
             self._assign_rest(family, index, value if callable(value) else lambda *_: value)
@@ -141,7 +146,7 @@ class Tracer:
     def require(self, conditions: Iterable[BoolLike]) -> None:
         """Add guards."""
         if self.path:
-            raise ModelError(f"{self._where()}: 'require' inside 's.when' would guard the whole action; move it out.")
+            raise ModelError(f"{self.where()}: 'require' inside 's.when' would guard the whole action; move it out.")
         self._recording.guards.extend(conditions)
 
     def elements(self, domain: type[Domain]) -> Elements:
@@ -176,7 +181,7 @@ class Tracer:
         elements = self.elements(domain)
         if not elements.bounded:
             raise ModelError(
-                f"{self._where()}: elements of {elements.name} cannot be counted, its size is unbounded here; "
+                f"{self.where()}: elements of {elements.name} cannot be counted, its size is unbounded here; "
                 "keep a counter variable, or give the constant a number."
             )
         return total(holds(item) for item in range(elements.size))
@@ -191,7 +196,7 @@ class Tracer:
             return result
         if self._recording.bound:
             raise ModelError(
-                f"{self._where()}: 's.least' over the unbounded {elements.name} cannot stand inside a quantifier."
+                f"{self.where()}: 's.least' over the unbounded {elements.name} cannot stand inside a quantifier."
             )
         symbol = z3.FreshInt(f"least_{elements.label}")
         self._recording.symbols.append(symbol)
@@ -232,7 +237,7 @@ class Tracer:
         identity = (family.name, tuple(map(_identity, index)), tuple(map(_identity, self.path)))
         if identity in self._recording.written:
             raise ModelError(
-                f"{self._where()}: writes {self._spell(family, index)} twice; the second write would hide the first."
+                f"{self.where()}: writes {self._spell(family, index)} twice; the second write would hide the first."
             )
         self._recording.written[identity] = (index, tuple(self.path))
         for elements, item in zip(family.dims, index, strict=True):
@@ -295,7 +300,7 @@ class Tracer:
         given = len(index)
         if any(isinstance(item, Term) and dim.bounded for item, dim in zip(index, family.dims, strict=False)):
             raise ModelError(
-                f"{self._where()}: assigns a part of {family.name!r} at a symbolic bounded index over an unbounded "
+                f"{self.where()}: assigns a part of {family.name!r} at a symbolic bounded index over an unbounded "
                 "domain; write it with a parameter instead."
             )
         fixed = tuple((item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True))
@@ -338,24 +343,25 @@ class Tracer:
         is_number = isinstance(value, int | Term) and not is_bool
         if is_bool != family.is_bool or not (is_bool or is_number):
             wanted = "a truth value" if family.is_bool else "a whole number"
-            raise ModelError(f"{self._where()}: {family.name!r} holds {wanted}, but is given {value!r}.")
+            raise ModelError(f"{self.where()}: {family.name!r} holds {wanted}, but is given {value!r}.")
         if isinstance(value, enum.IntEnum) and type(value) is not family.enumeration:
             holds = family.enumeration.__name__ if family.enumeration else "a plain number"
-            raise ModelError(f"{self._where()}: {family.name!r} holds {holds}, but is given {value!r}.")
+            raise ModelError(f"{self.where()}: {family.name!r} holds {holds}, but is given {value!r}.")
 
     def _check_index_count(self, family: Family, index: tuple[IntLike, ...]) -> None:
         if len(index) > len(family.dims):
             raise ModelError(
-                f"{self._where()}: {family.name!r} has {len(family.dims)} indices, but is given {len(index)}."
+                f"{self.where()}: {family.name!r} has {len(family.dims)} indices, but is given {len(index)}."
             )
 
     def _check_known_index(self, family: Family, elements: Elements, item: Any) -> None:
         if not isinstance(item, int) or not 0 <= item < elements.size:
             raise ModelError(
-                f"{self._where()}: index {item!r} of {family.name!r} is outside {elements.name} 0…{elements.size - 1}."
+                f"{self.where()}: index {item!r} of {family.name!r} is outside {elements.name} 0…{elements.size - 1}."
             )
 
-    def _where(self) -> str:
+    def where(self) -> str:
+        """The machine and the text that is traced, as error messages begin."""
         return f"machine {self.configuration.machine.name}, {self._recording.title}"
 
     def _spell(self, family: Family, index: tuple[IntLike, ...]) -> str:
@@ -401,6 +407,8 @@ class Tracer:
         size = self._constants[name]
         if isinstance(size, Term):
             raise ConfigurationError(f"the budget {name!r} must be a number; it cannot be unbounded.")
+        if f"{name}_left" in self.configuration.machine.variables:
+            raise ModelError(f"variable {name + '_left'!r} is the counter of the budget {name!r} already; rename one.")
         if size > 0:
             variable = Variable(
                 name=f"{name}_left",

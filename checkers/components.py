@@ -1,0 +1,102 @@
+"""Strongly connected components: by networkx in small graphs, by Tarjan's algorithm over arrays in large ones.
+
+Both number a component by its smallest member, so equal partitions are equal arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+SMALL_TRANSITIONS = 20_000
+"""Up to so many transitions networkx is asked: a second opinion from a library made for the job, at no cost in time."""
+
+OUTSIDE = -1
+"""Component of the states outside the subgraph."""
+
+
+def components(starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each state its component in the subgraph of the states ``inside``, named by its smallest member.
+
+    Args:
+        starts: first transition of each state, and the end of the last one.
+        targets: for each transition the state it leads to.
+        inside: the states of the subgraph, all with known transitions; the others get ``OUTSIDE``.
+    """
+    by = components_by_networkx if len(targets) <= SMALL_TRANSITIONS else components_by_arrays
+    return by(starts, targets, inside)
+
+
+def components_by_networkx(
+    starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """:func:`components` through networkx."""
+    graph = networkx.DiGraph()
+    for source in np.flatnonzero(inside).tolist():
+        graph.add_node(source)
+        row = targets[starts[source] : starts[source + 1]]
+        graph.add_edges_from((source, target) for target in row[inside[row]].tolist())
+    found = np.full(len(inside), OUTSIDE, np.int32)
+    for members in networkx.strongly_connected_components(graph):
+        found[list(members)] = min(members)
+    return found
+
+
+def components_by_arrays(
+    starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """:func:`components` through Tarjan's algorithm, without recursion."""
+    return np.asarray(_tarjan(starts, targets, inside))
+
+
+@njit(cache=True)
+def _tarjan(starts: Any, targets: Any, inside: Any) -> Any:
+    size = len(inside)
+    found = np.full(size, OUTSIDE, np.int32)
+    order = np.zeros(size, np.int32)  # position at which a state was visited, from 1 on
+    low = np.zeros(size, np.int32)  # earliest visited state that it is known to reach, on the same stack
+    resume = np.zeros(size, np.int64)  # next transition to look at
+    calls = np.empty(size, np.int32)
+    stack = np.empty(size, np.int32)
+    height = visited = 0
+    for root in range(size):
+        if not inside[root] or order[root] != 0:
+            continue
+        depth = 0
+        calls[0] = root
+        while depth >= 0:
+            state = calls[depth]
+            if order[state] == 0:
+                visited += 1
+                order[state] = low[state] = visited
+                resume[state] = starts[state]
+                stack[height] = state
+                height += 1
+            descended = False
+            while resume[state] < starts[state + 1]:
+                target = targets[resume[state]]
+                if inside[target] and order[target] == 0:
+                    depth += 1
+                    calls[depth] = target
+                    descended = True
+                    break
+                if inside[target] and found[target] == OUTSIDE:
+                    low[state] = min(low[state], low[target])
+                resume[state] += 1
+            if descended:
+                continue
+            depth -= 1
+            if low[state] == order[state]:
+                bottom = height - 1
+                smallest = state
+                while stack[bottom] != state:
+                    smallest = min(smallest, stack[bottom])
+                    bottom -= 1
+                for position in range(bottom, height):
+                    found[stack[position]] = smallest
+                height = bottom
+    return found

@@ -1,0 +1,364 @@
+"""Promela text of a finite configuration, so that SPIN can give a second opinion on it.
+
+The text is one process that takes one ``d_step`` a time: an option for each action instance, a global variable for each
+cell. Everything a step needs on the way stands in ``hidden`` variables, which are no part of SPIN's states, so SPIN has
+exactly the states and steps of the machine.
+
+A guard must be one expression, in which a subterm used often is written often. Where that would make the text explode,
+the subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds no
+state and no transition either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.kernel import Cell, Instance, ModelError, Traced, nearest
+from ..model.kernel.plain import PlainMachine, program_of, python_lines
+from ..model.kernel.program import Op, Program
+
+SPIN_OPTIONS = ("-o1", "-o2", "-o3")
+"""What ``spin -a`` must be given: without ``-o2`` it drops variables that are never read, and counts fewer states."""
+
+_LONGEST_GUARD_PART = 4_000
+_LONGEST_STEP_PART = 400
+_WIDEST_FIELD = 16
+_INT = range(-(2**31), 2**31)
+_JOIN = {Op.ADD: " + ", Op.MUL: " * ", Op.AND: " && ", Op.OR: " || ", Op.LE: " <= ", Op.EQ: " == "}
+
+# Words that Promela, or the C that SPIN makes of it, does not take as the name of a variable.
+_RESERVED = frozenset(
+    """
+    active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_proctype d_step do else empty
+    enabled end eval false fi for full get_priority goto hidden if in init inline int len local ltl mtype nempty never
+    nfull notrace np_ od of pc_value pid print printf printm priority proctype provided return run select set_priority
+    short show skip timeout trace true typedef unless unsigned xr xs
+    always eventually implies equivalent next release stronguntil until weakuntil
+    auto case char const continue default double enum extern float long register signed sizeof static struct switch
+    union void volatile while
+    machine now uchar uint ulong ushort
+    """.split()
+)
+
+
+def promela(traced: Traced, *, invariants: Sequence[str] = ()) -> str:
+    """Write a finite configuration in Promela.
+
+    A step that writes outside a declared domain violates an ``assert`` named ``inside_…``. Each of ``invariants`` becomes
+    an ``assert`` named ``holds_…`` inside every step, evaluated after it, which adds neither states nor transitions (only
+    where the *initial* state violates one, the assertion takes a step of its own before the first).
+
+    Args:
+        traced: the configuration.
+        invariants: names of traced predicates that shall hold in every reachable state.
+
+    Raises:
+        ModelError: the configuration is infinite, a predicate is unknown, or a number may leave the 32 bits of SPIN.
+    """
+    traced.require_finite("export to Promela")
+    for name in invariants:
+        if name not in traced.predicates:
+            raise ModelError(f"export to Promela: no predicate {name!r} was traced.{nearest(name, traced.predicates)}")
+    return _Export(traced, invariants).text()
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """How a cell is kept: variable, declaration, and what is subtracted from the value.
+
+    A cell with a single possible value has no declaration.
+    """
+
+    name: str
+    declaration: str
+    minus: int
+
+    @property
+    def value(self) -> str:
+        """The expression for the cell's value."""
+        return f"({self.name} + {_number(self.minus)})" if self.minus else self.name
+
+
+@dataclass
+class _Step:
+    """Statements under construction, with the hidden variables they use."""
+
+    names: dict[int, str]
+    temporaries: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def keep(self, expression: str) -> str:
+        """Put the value of ``expression`` into a fresh temporary."""
+        name = f"temp_{self.temporaries}"
+        self.temporaries += 1
+        self.lines.append(f"{name} = {expression}")
+        return name
+
+
+class _Export:
+    def __init__(self, traced: Traced, invariants: Sequence[str]) -> None:
+        self.traced = traced
+        self.program: Program = program_of(traced)
+        self.guards = [self.program.add(instance.guard) for instance in traced.instances]
+        self.invariants = {
+            f"holds_{re.sub(r'[^A-Za-z0-9]', '_', name)}_{number}": (
+                name,
+                self.program.add(traced.predicates[name].term),
+            )
+            for number, name in enumerate(invariants)
+        }
+        self.stored = list(_store(traced.cells))
+        self.cells = {
+            number: self.stored[node.value].value
+            for number, node in enumerate(self.program.nodes)
+            if node.op is Op.CELL and self.stored[node.value].declaration
+        }
+        self.derived = self._derive()
+        self.state = {**self.cells, **self.derived}
+        self.depends = self._dependencies()
+        self.inside: list[str] = []
+        self.temporaries = 0
+
+    def text(self) -> str:
+        """The whole text."""
+        options = [line for instance in self.traced.instances for line in self._option(instance)]
+        lines = [
+            f"/* {_comment(str(self.traced.configuration))}",
+            f"   spin {' '.join(SPIN_OPTIONS)} -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000",
+            "   SPIN counts the initial state as a transition: it prints one more than the machine has. */",
+            "",
+            *self._declarations(),
+            "",
+            "active proctype machine() {",
+            *self._violated_at_once(),
+            "end:",
+            "  do",
+            *(options or ["  :: false -> skip"]),
+            "  od",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _derive(self) -> dict[int, str]:
+        """The variables for parts of guards that would be too long to write out."""
+        derived: dict[int, str] = {}
+        texts: dict[int, str] = {}
+        for number in self.program.needed(self.guards):
+            texts[number] = self.cells.get(number) or _expression(self.program, number, texts)
+            if len(texts[number]) > _LONGEST_GUARD_PART:
+                texts[number] = derived[number] = f"derived_{len(derived)}"
+        return derived
+
+    def _dependencies(self) -> dict[int, frozenset[int]]:
+        """For each derived variable the cells it is made of."""
+        nodes = self.program.nodes
+        return {
+            root: frozenset(
+                nodes[number].value for number in self.program.needed([root]) if nodes[number].op is Op.CELL
+            )
+            for root in self.derived
+        }
+
+    def _declarations(self) -> Iterator[str]:
+        for cell, stored in zip(self.traced.cells, self.stored, strict=True):
+            label = _comment(cell.label) + (f", less {_number(stored.minus)}" if stored.minus else "")
+            if stored.declaration:
+                yield f"{stored.declaration} = {cell.initial - stored.minus}; /* {label} */"
+            else:
+                yield f"/* {label} is always {cell.initial} */"
+        if self.derived:
+            initial = _evaluate(self.program, list(self.derived), self.traced.initial_state())
+            for (number, name), value in zip(self.derived.items(), initial, strict=True):
+                yield f"{'bit' if self.program.nodes[number].is_bool else 'int'} {name} = {value}; /* derived */"
+        yield from (f"hidden int temp_{number};" for number in range(self.temporaries))
+        yield from (f"hidden byte {name};" for name in self.inside)
+        yield from (f"hidden byte {name}; /* {_comment(label)} */" for name, (label, _) in self.invariants.items())
+
+    def _violated_at_once(self) -> Iterator[str]:
+        plain = PlainMachine(self.traced)
+        for name, (label, _) in self.invariants.items():
+            if not plain.holds(label, plain.initial):
+                yield f"  d_step {{ {name} = 0; assert({name}) }} /* {_comment(label)}: violated from the start */"
+
+    def _option(self, instance: Instance) -> Iterator[str]:
+        guard = self.guards[instance.number]
+        step = _Step(dict(self.state))
+        yield f"  :: /* {_comment(instance.label)} */"
+        texts: dict[int, str] = dict(self.state)
+        for number in _below(self.program, [guard], self.state):
+            texts[number] = _expression(self.program, number, texts)
+        yield f"     d_step {{ {texts[guard]} ->"
+        self._write_checks(step, instance)
+        self._write_updates(step, instance)
+        changed = frozenset(instance.updates)
+        self._write_derived(step, [number for number in self.derived if self.depends[number] & changed])
+        after = _Step(dict(self.state), step.temporaries, step.lines)
+        values = self._values(after, [root for _, root in self.invariants.values()])
+        for name, (_, root) in self.invariants.items():
+            after.lines.extend((f"{name} = {values[root]}", f"assert({name})"))
+        self.temporaries = max(self.temporaries, after.temporaries)
+        lines = after.lines or ["skip"]
+        yield from (f"       {line};" for line in lines[:-1])
+        yield f"       {lines[-1]} }}"
+
+    def _write_checks(self, step: _Step, instance: Instance) -> None:
+        checks = [(check, self.program.add(check.condition)) for check in instance.checks]
+        open_checks = [(check, root) for check, root in checks if self.program.nodes[root].low == 0]
+        values = self._values(step, [root for _, root in open_checks])
+        for check, root in open_checks:
+            name = f"inside_{len(self.inside)}"
+            self.inside.append(name)
+            step.lines.append(f"/* {_comment(check.label)}: {_comment(check.allowed)} */ {name} = {values[root]}")
+            step.lines.append(f"assert({name})")
+
+    def _write_updates(self, step: _Step, instance: Instance) -> None:
+        updates = {
+            number: self.program.add(term) for number, term in instance.updates.items() if self.stored[number].declaration
+        }
+        values = self._values(step, updates.values())
+        # All new values are known before the first is assigned: the updates are simultaneous.
+        pending = []
+        for number, root in updates.items():
+            node, stored = self.program.nodes[root], self.stored[number]
+            if node.low == node.high:
+                pending.append((stored.name, str(node.low - stored.minus)))
+                continue
+            value = f"{values[root]} - {_number(stored.minus)}" if stored.minus else values[root]
+            direct = len(updates) == 1 or value in step.names.values() and value.startswith("temp_")
+            pending.append((stored.name, value if direct else step.keep(value)))
+        step.lines.extend(f"{name} = {value}" for name, value in pending)
+
+    def _write_derived(self, step: _Step, numbers: Sequence[int]) -> None:
+        fresh = {number: name for number, name in self.state.items() if number not in numbers}
+        after = _Step(fresh, step.temporaries, step.lines)
+        for number in numbers:
+            values = self._values(after, [number])
+            after.lines.append(f"{self.derived[number]} = {values[number]}")
+            after.names[number] = self.derived[number]
+        step.temporaries = after.temporaries
+
+    def _values(self, step: _Step, roots: Iterable[int]) -> Mapping[int, str]:
+        """Expressions for ``roots``; what is used twice, or long, goes through temporaries."""
+        wanted = list(roots)
+        numbers = _below(self.program, wanted, step.names)
+        uses: dict[int, int] = {}
+        for user in [*(arg for number in numbers for arg in self.program.nodes[number].args), *wanted]:
+            uses[user] = uses.get(user, 0) + 1
+        texts: dict[int, str] = dict(step.names)
+        for number in numbers:
+            texts[number] = _expression(self.program, number, texts)
+            node = self.program.nodes[number]
+            shared = uses[number] > 1 or len(texts[number]) > _LONGEST_STEP_PART
+            if shared and node.low != node.high:
+                texts[number] = step.names[number] = step.keep(texts[number])
+        return texts
+
+
+def _below(program: Program, roots: Iterable[int], known: Mapping[int, str]) -> list[int]:
+    """The nodes that ``roots`` need and that have no name yet, operands first."""
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        number = stack.pop()
+        if number not in seen and number not in known:
+            seen.add(number)
+            node = program.nodes[number]
+            stack.extend(node.args if node.low != node.high else ())
+    return sorted(seen)
+
+
+def _expression(program: Program, number: int, texts: Mapping[int, str]) -> str:
+    """One node as a Promela expression over the expressions of its operands."""
+    node = program.nodes[number]
+    if node.low == node.high:
+        return _number(node.low)
+    if node.low not in _INT or node.high not in _INT:
+        raise ModelError(
+            f"export to Promela: a value of {node.low}…{node.high} may leave the 32 bits SPIN computes with; "
+            "narrow the domains of the variables."
+        )
+    args = [texts[arg] for arg in node.args]
+    match node.op:
+        case Op.NOT:
+            return f"!{args[0]}"
+        case Op.ITE:
+            return f"({args[0]} -> {args[1]} : {args[2]})"
+        case Op.DIV | Op.MOD:
+            return _division(program, number, *args)
+        case Op.ADD | Op.MUL:
+            _check_partial_results(program, node.op, node.args)
+            return f"({_JOIN[node.op].join(args)})"
+        case _:
+            return f"({_JOIN[node.op].join(args)})"
+
+
+def _division(program: Program, number: int, left: str, right: str) -> str:
+    """Quotient rounded down, or the remainder that goes with it; 0 unless the divisor is positive."""
+    node = program.nodes[number]
+    dividend, divisor = (program.nodes[arg] for arg in node.args)
+    if node.op is Op.DIV:
+        result = f"{left} / {right}"
+        if dividend.low < 0:
+            result = f"({left} >= 0 -> {left} / {right} : -(({right} - 1 - {left}) / {right}))"
+    else:
+        result = f"{left} % {right}"
+        if dividend.low < 0:
+            result = f"({left} % {right} + {right}) % {right}"
+    return f"({right} > 0 -> {result} : 0)" if divisor.low <= 0 else f"({result})"
+
+
+def _check_partial_results(program: Program, op: Op, args: Sequence[int]) -> None:
+    low = high = 0 if op is Op.ADD else 1
+    for arg in args:
+        node = program.nodes[arg]
+        corners = [low * node.low, low * node.high, high * node.low, high * node.high]
+        low, high = (low + node.low, high + node.high) if op is Op.ADD else (min(corners), max(corners))
+        if low not in _INT or high not in _INT:
+            raise ModelError(
+                f"export to Promela: a partial result of {low}…{high} may leave the 32 bits SPIN computes with; "
+                "narrow the domains of the variables."
+            )
+
+
+def _evaluate(program: Program, roots: Sequence[int], state: Sequence[int]) -> list[int]:
+    """Values of ``roots`` in one state."""
+    scope: dict[str, Any] = {"s": state}
+    exec("\n".join(python_lines(program, roots)), scope)
+    return [int(scope[f"v{root}"]) for root in roots]
+
+
+def _store(cells: Iterable[Cell]) -> Iterator[_Stored]:
+    taken: set[str] = set()
+    for cell in cells:
+        name = "_".join([cell.family.name, *map(str, cell.index)])
+        while name in taken or name in _RESERVED or re.fullmatch(r"(temp|inside|derived)_\d+|holds_\w+", name):
+            name += "_"
+        taken.add(name)
+        yield _stored(cell, name)
+
+
+def _stored(cell: Cell, name: str) -> _Stored:
+    """Keep a cell in as few bits as its domain takes: the smaller SPIN's state, the faster SPIN."""
+    low, high = cell.family.low, cell.family.high
+    assert high is not None
+    width = (high - low).bit_length()
+    if low not in _INT or high not in _INT:
+        raise ModelError(f"export to Promela: {cell.label} ranges over {low}…{high}, more than the 32 bits SPIN has.")
+    if width == 0:
+        return _Stored(name, "", 0)
+    if width == 1:
+        return _Stored(name, f"bit {name}", low)
+    if width <= _WIDEST_FIELD:
+        return _Stored(name, f"unsigned {name} : {width}", low)
+    return _Stored(name, f"int {name}", 0)
+
+
+def _number(value: int) -> str:
+    return str(value) if value >= 0 else f"({value})"
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("…", "..")

@@ -1,0 +1,348 @@
+"""The reachable graph: every state of a finite configuration with all its transitions, as arrays.
+
+Questions about runs that never end (see ``liveness.py``) need the transitions, not just the states. They stand in rows
+(compressed sparse rows): the transitions of state ``i`` are at ``starts[i] … starts[i + 1] - 1`` of ``targets`` and
+``instances``. States are numbered in breadth-first order, so 0 is the initial one and numbers never fall with depth.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..model.kernel import ModelError
+from ..model.kernel.native import NativeMachine
+from ..model.kernel.plain import PlainMachine, StateTuple
+from .search import call_properties, call_successors
+
+MAX_STATES = 2**31 - 1
+MAX_INSTANCES = 2**16
+
+_FRONT, _COUNT, _EDGES, _WRONG = range(4)
+_DONE, _PAUSED, _STATES_FULL, _EDGES_FULL, _SLOTS_FULL, _WROTE_OUTSIDE = range(6)
+
+_PAUSE_STATES = 50_000
+_EDGE_BYTES = 6
+# Parent, row start, predicates, hash index, and what the analysis of the finished graph adds.
+_STATE_BYTES = 4 + 8 + 8 + 12 + 64
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """States and transitions of a configuration.
+
+    Attributes:
+        native: the compiled machine it was made from.
+        words: packed states, one a row.
+        holds: for each state a bit mask: which predicates of ``native.predicates`` hold.
+        parents: for each state the one it was first reached from (the initial state from itself).
+        starts: first transition of each followed state, and the end of the last one.
+        targets: for each transition the state it leads to.
+        instances: for each transition the number of the action instance.
+        limit: which limit ended the search, in words; empty when the graph is complete. States numbered
+            ``followed`` and above then have unknown transitions.
+    """
+
+    native: NativeMachine = field(repr=False)
+    words: NDArray[np.uint64] = field(repr=False)
+    holds: NDArray[np.int64] = field(repr=False)
+    parents: NDArray[np.int32] = field(repr=False)
+    starts: NDArray[np.int64] = field(repr=False)
+    targets: NDArray[np.int32] = field(repr=False)
+    instances: NDArray[np.uint16] = field(repr=False)
+    limit: str
+
+    @property
+    def states(self) -> int:
+        """Number of states found."""
+        return len(self.words)
+
+    @property
+    def followed(self) -> int:
+        """Number of states whose transitions are known; they are numbered from 0."""
+        return len(self.starts) - 1
+
+    @property
+    def transitions(self) -> int:
+        """Number of transitions of the followed states."""
+        return len(self.targets)
+
+    def state(self, number: int) -> StateTuple:
+        """The state numbered ``number``, one integer for each cell."""
+        return self.native.layout.unpack(self.words[number].tolist())
+
+    def where(self, predicate: str) -> NDArray[np.bool_]:
+        """For each state whether the traced ``predicate`` holds."""
+        bit = self.native.predicates.index(predicate)
+        return np.asarray((self.holds >> bit) & 1, np.bool_)
+
+    def depths(self) -> NDArray[np.int32]:
+        """For each state the length of the shortest path from the initial state."""
+        return np.asarray(_depths(self.parents))
+
+    def path_to(self, number: int) -> list[int]:
+        """The states on a shortest path from the initial state to ``number``, both included."""
+        path = [number]
+        while path[-1] != 0:
+            path.append(int(self.parents[path[-1]]))
+        return path[::-1]
+
+    def source(self, transition: int) -> int:
+        """The state that the transition at position ``transition`` leaves."""
+        return int(np.searchsorted(self.starts, transition, side="right")) - 1
+
+    def instance_between(self, source: int, target: int) -> int:
+        """The first action instance that leads from a followed state to another one.
+
+        Raises:
+            ModelError: there is no such transition.
+        """
+        first, last = int(self.starts[source]), int(self.starts[source + 1])
+        hits = np.flatnonzero(self.targets[first:last] == target)
+        if len(hits) == 0:
+            raise ModelError(f"the graph has no transition from state {source} to state {target}.")
+        return int(self.instances[first + hits[0]])
+
+
+def reachable_graph(
+    native: NativeMachine,
+    *,
+    stop_at: str | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_bytes: int | None = None,
+) -> Graph:
+    """Search breadth-first and keep all transitions.
+
+    Args:
+        native: the compiled machine.
+        stop_at: name of a predicate; states where it holds are not followed (their transitions are left out, and they
+            count as followed).
+        max_states: never find more states than this.
+        max_seconds: search no longer than this.
+        max_bytes: memory for states, transitions and the analysis after it; None means half of the machine's memory.
+
+    Raises:
+        ModelError: a step writes outside a declared domain, or there are too many action instances.
+    """
+    return _Builder(native, stop_at, max_states, max_bytes).run(max_seconds)
+
+
+class _Builder:
+    """The arrays of a graph while it grows; they are reserved at once, and use memory only where written."""
+
+    def __init__(
+        self, native: NativeMachine, stop_at: str | None, max_states: int | None, max_bytes: int | None
+    ) -> None:
+        self._native = native
+        self._stop = 0 if stop_at is None else 1 << native.predicates.index(stop_at)
+        self._plain = PlainMachine(native.traced)
+        fan = len(native.traced.instances)
+        if fan > MAX_INSTANCES:
+            raise ModelError(
+                f"{fan:,} action instances are too many, {MAX_INSTANCES:,} are possible; use smaller constants."
+            )
+        if max_states is not None and max_states < 1:
+            raise ModelError(f"max_states={max_states} leaves no room for the initial state; give 1 or more.")
+        self._max_states = max_states
+        self._max_bytes = max_bytes if max_bytes is not None else _half_of_memory()
+        width = max(1, native.layout.words)
+        self._state_bytes = width * 8 + _STATE_BYTES
+        rows = max(1, min(self._max_bytes // self._state_bytes, MAX_STATES, max_states or MAX_STATES))
+        edges = max(1, min(rows * fan, self._max_bytes // _EDGE_BYTES))
+        self._words = np.empty((rows, width), np.uint64)
+        self._holds = np.empty(rows, np.int64)
+        self._parents = np.empty(rows, np.int32)
+        self._starts = np.empty(rows + 1, np.int64)
+        self._targets = np.empty(edges, np.int32)
+        self._instances = np.empty(edges, np.uint16)
+        self._slots = np.zeros(1 << 12, np.uint32)
+        self._out = np.empty((max(1, fan), width), np.uint64)
+        self._tags = np.empty(max(1, fan), np.int64)
+        self._control = np.zeros(4, np.int64)
+        self._control[_COUNT] = 1
+        self._words[0] = native.layout.pack(self._plain.initial)
+        self._parents[0] = 0
+        self._starts[0] = 0
+        _index(self._words, 1, self._slots)
+        _judge_first(native.properties, self._words, self._holds)
+
+    def run(self, max_seconds: float | None) -> Graph:
+        """Search until all is found, or a limit is hit."""
+        started = time.perf_counter()
+        limit = ""
+        while not limit:
+            if max_seconds is not None and time.perf_counter() - started >= max_seconds:
+                limit = f"time limit of {max_seconds:g} s reached"
+                break
+            status = self._follow()
+            if status == _DONE:
+                break
+            if status == _WROTE_OUTSIDE:
+                self._raise_wrong_write()
+            elif status == _SLOTS_FULL:
+                self._slots = np.zeros(len(self._slots) * 2, np.uint32)
+                _index(self._words, int(self._control[_COUNT]), self._slots)
+            elif status == _STATES_FULL and len(self._words) == self._max_states:
+                limit = f"limit of {self._max_states:,} states reached"
+            elif status != _PAUSED or self._bytes() > self._max_bytes:
+                limit = f"memory limit of {self._max_bytes / 2**20:,.0f} MiB reached"
+        return self._graph(limit)
+
+    def _follow(self) -> int:
+        return int(
+            _follow(
+                self._native.successors,
+                self._native.properties,
+                self._stop,
+                self._words,
+                self._holds,
+                self._parents,
+                self._starts,
+                self._targets,
+                self._instances,
+                self._slots,
+                self._out,
+                self._tags,
+                self._control,
+                _PAUSE_STATES,
+            )
+        )
+
+    def _bytes(self) -> int:
+        return int(self._control[_COUNT]) * self._state_bytes + int(self._control[_EDGES]) * _EDGE_BYTES
+
+    def _graph(self, limit: str) -> Graph:
+        front, count, edges = (int(self._control[item]) for item in (_FRONT, _COUNT, _EDGES))
+        return Graph(
+            self._native,
+            self._words[:count],
+            self._holds[:count],
+            self._parents[:count],
+            self._starts[: front + 1],
+            self._targets[:edges],
+            self._instances[:edges],
+            limit,
+        )
+
+    def _raise_wrong_write(self) -> None:
+        graph = self._graph("")
+        number = int(self._control[_WRONG])
+        self._plain.step(graph.state(graph.followed), number)
+        raise ModelError(
+            f"{self._native.traced.instances[number].label} writes outside a domain in compiled code, but not in the "
+            "plain form; the two forms of the machine disagree."
+        )
+
+
+def _half_of_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+# The hash is not shared with ``search``: numba keeps compiled code until *this* file changes, and a table hashed in two
+# ways would hold states twice.
+@njit(cache=True)
+def _hash(words: Any, row: int, width: int) -> Any:
+    value = np.uint64(0x9E3779B97F4A7C15)
+    for column in range(width):
+        value = (value ^ words[row, column]) * np.uint64(0xD6E8FEB86659FD93)
+        value ^= value >> np.uint64(32)
+    value *= np.uint64(0xD6E8FEB86659FD93)
+    return value ^ (value >> np.uint64(32))
+
+
+@njit(cache=True)
+def _index(words: Any, count: int, slots: Any) -> None:
+    mask = np.uint64(len(slots) - 1)
+    for row in range(count):
+        place = _hash(words, row, words.shape[1]) & mask
+        while slots[np.intp(place)] != 0:
+            place = (place + np.uint64(1)) & mask
+        slots[np.intp(place)] = row + 1
+
+
+@njit(cache=True)
+def _judge_first(properties: int, words: Any, holds: Any) -> None:
+    holds[0] = call_properties(properties, words.ctypes.data)
+
+
+@njit(cache=True)
+def _follow(
+    successors: int,
+    properties: int,
+    stop: int,
+    words: Any,
+    holds: Any,
+    parents: Any,
+    starts: Any,
+    targets: Any,
+    instances: Any,
+    slots: Any,
+    out: Any,
+    tags: Any,
+    control: Any,
+    pause_after: int,
+) -> int:
+    """Follow up to ``pause_after`` states more; a state that does not fit is left for the next call as if untouched."""
+    width = words.shape[1]
+    fan = len(tags)
+    mask = np.uint64(len(slots) - 1)
+    for _ in range(pause_after):
+        front, edges = control[_FRONT], control[_EDGES]
+        if front == control[_COUNT]:
+            return _DONE
+        if holds[front] & stop != 0:
+            control[_FRONT] = front + 1
+            starts[front + 1] = edges
+            continue
+        if (control[_COUNT] + fan) * 2 > len(slots):
+            return _SLOTS_FULL
+        made = call_successors(successors, words.ctypes.data + front * width * 8, out.ctypes.data, tags.ctypes.data)
+        if made < 0:
+            control[_WRONG] = -1 - made
+            return _WROTE_OUTSIDE
+        if edges + made > len(targets):
+            return _EDGES_FULL
+        for item in range(made):
+            place = _hash(out, item, width) & mask
+            while True:
+                row = np.intp(slots[np.intp(place)]) - 1
+                if row < 0:
+                    row = control[_COUNT]
+                    if row == len(words):
+                        return _STATES_FULL
+                    slots[np.intp(place)] = row + 1
+                    for column in range(width):
+                        words[row, column] = out[item, column]
+                    parents[row] = front
+                    holds[row] = call_properties(properties, words.ctypes.data + row * width * 8)
+                    control[_COUNT] = row + 1
+                    break
+                same = True
+                for column in range(width):
+                    if words[row, column] != out[item, column]:
+                        same = False
+                        break
+                if same:
+                    break
+                place = (place + np.uint64(1)) & mask
+            targets[edges + item] = row
+            instances[edges + item] = tags[item]
+        control[_EDGES] = edges + made
+        control[_FRONT] = front + 1
+        starts[front + 1] = edges + made
+    return _PAUSED
+
+
+@njit(cache=True)
+def _depths(parents: Any) -> Any:
+    depths = np.zeros(len(parents), np.int32)
+    for number in range(1, len(parents)):
+        depths[number] = depths[parents[number]] + 1
+    return depths

@@ -1,0 +1,85 @@
+"""Induction: the inductive step over one or more states in a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import z3
+
+from ..model.kernel import Instance
+from .problem import OBLIGATION_SHARE, Claim, Problem, Target
+from .witness import small_model
+
+
+class Induction:
+    """The inductive step over k states in a row.
+
+    An obligation is one action instance with one claim it must preserve, or one write it must keep inside its domain.
+    What is proven from k states stays proven from more.
+    """
+
+    def __init__(self, problem: Problem, *, simple_path: bool) -> None:
+        self._problem = problem
+        self._simple_path = simple_path
+        self._gaps: list[str] = []
+        self._open: list[tuple[Instance, Target]] = []
+        for instance in problem.traced.instances:
+            self._open.extend((instance, check) for owner, check in problem.risky if owner is instance)
+            self._open.extend((instance, claim) for claim in problem.claims)
+
+    def succeeds(self, k: int) -> bool:
+        """Whether every obligation is proven from ``k`` states in a row."""
+        problem, transition, last = self._problem, self._problem.transition, k - 1
+        solver = problem.new_solver()
+        solver.add(*problem.traced.assumptions)
+        for position in range(k):
+            solver.add(transition.domain(position))
+            solver.add(*(transition.says(claim.name, position, truth=claim.truth) for claim in problem.claims))
+            if position < last:
+                solver.add(transition.step(position))
+                # Steps that leave a domain are obligations of their own, so here none does.
+                solver.add(*(transition.stays_inside(position, *write) for write in problem.risky))
+        if self._simple_path:
+            solver.add(*(transition.differ(first, second) for second in range(k) for first in range(second)))
+        self._gaps = []
+        still_open = []
+        for instance, target in self._open:
+            if not self._discharge(solver, last, instance, target):
+                still_open.append((instance, target))
+        self._open = still_open
+        return not self._open
+
+    def explanation(self) -> str:
+        """What could not be proven, action by action."""
+        return "\n".join(self._gaps)
+
+    def _discharge(self, solver: Any, last: int, instance: Instance, target: Target) -> bool:
+        problem, transition = self._problem, self._problem.transition
+        if isinstance(target, Claim):
+            fails = transition.says_after(target.name, last, instance, truth=not target.truth)
+            if fails is None:
+                return True
+            kept = [transition.stays_inside(last, *write) for write in problem.risky if write[0] is instance]
+            subject = (
+                f"{instance.label} is not shown to preserve {'the absence of ' * (not target.truth)}{target.name!r}"
+            )
+        else:
+            fails = transition.leaves(last, target)
+            kept = []
+            subject = f"{instance.label} is not shown to write {target.label} inside {target.allowed}"
+        solver.push()
+        solver.add(transition.taken(last, instance), fails, *kept)
+        answer = problem.effort.ask(solver, share=OBLIGATION_SHARE)
+        if answer == z3.unknown:
+            self._gaps.append(f"{subject}: {problem.effort.reason}")
+        elif answer == z3.sat:
+            model = small_model(solver, transition, problem.effort)
+            self._gaps.append(f"{subject}; it may happen (if reachable) in: {self._state(model, last)}")
+        solver.pop()
+        return bool(answer == z3.unsat)
+
+    def _state(self, model: Any, position: int) -> str:
+        shown = self._problem.transition.shown(model, position)
+        return ", ".join(f"{label}={value}" for label, value in shown.items())
+
+

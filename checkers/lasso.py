@@ -1,0 +1,381 @@
+"""Fair lassos: runs that never end, as a stem and a loop, which stay inside a set of states and are weakly fair.
+
+A run is weakly fair to an action instance when it takes the instance infinitely often or the instance is disabled
+infinitely often. A run in a finite graph ends up inside one strongly connected component, counting a single state as
+one in which the run may stay for ever (actions that are not fair may simply stop). Call a component *fair* when each
+fair instance is disabled in one of its states or taken on one of its transitions. Then a fair run exists exactly when a
+fair component can be reached:
+
+- a fair component has a loop through all its states and transitions, which is fair to every instance;
+- a fair run repeats for ever some states and transitions of one component. They alone satisfy every instance, and a
+  larger set of states and transitions satisfies it all the more. So maximal components are enough; there is no need to
+  look for fair ones inside unfair ones.
+
+Staying in one state counts as a loop only where no fair instance is enabled: staying takes none. That a loop must pass
+through certain states is one more demand of the same sort, as monotone as those of the fair instances.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..model.kernel import ModelError
+from ..model.kernel.plain import PlainMachine
+from .components import components
+from .graph import Graph
+from .run import Run, replay
+
+_COMPONENTS_TRIED = 16
+_ANCHORS_TRIED = 8
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """A run that never ends, as numbers of action instances.
+
+    Attributes:
+        stem: steps from the initial state to the loop.
+        loop: steps that repeat for ever; none where the run stays in its last state for ever.
+    """
+
+    stem: tuple[int, ...]
+    loop: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.stem) + len(self.loop)
+
+    def replay(self, machine: PlainMachine) -> Run:
+        """The run as it really happens in the plain Python form; raises :class:`ModelError` where it does not."""
+        return replay(machine, self.stem + self.loop, loop=len(self.stem))
+
+
+def find_fair_lasso(
+    graph: Graph,
+    fair: Sequence[int],
+    *,
+    start: NDArray[np.bool_],
+    within: NDArray[np.bool_],
+    again: NDArray[np.bool_] | None = None,
+) -> Lasso | None:
+    """A weakly fair run that from some state of ``start`` on stays ``within`` for ever, or None when there is none.
+
+    Among those found the shortest is chosen: the stem is a shortest one to its loop, the loop a short one (a shortest
+    loop for many fair instances is out of reach: that problem is NP-hard).
+
+    Args:
+        graph: where to look; only states that were followed can be part of the lasso, so for an incomplete graph None
+            means nothing.
+        fair: numbers of the weakly fair action instances.
+        start: states from which the run must stay within; a state of ``start`` counts only when it is ``within``.
+        within: states the run must not leave; ``stop_at`` must not have stopped the search at any of them.
+        again: states to one of which the run must come again and again; None asks for nothing.
+    """
+    inside = within.copy()
+    inside[graph.followed :] = False
+    distances, via = _stems(graph.starts, graph.targets, graph.depths(), start & inside, inside)
+    component = components(graph.starts, graph.targets, distances >= 0)
+    again = again if again is not None else np.ones(graph.states, np.bool_)
+    loop = _Search(graph, tuple(fair), distances, component, again).best_loop()
+    if loop is None:
+        return None
+    entry, edges = loop
+    path = [entry]
+    while via[path[-1]] >= 0:
+        path.append(int(via[path[-1]]))
+    path = graph.path_to(path[-1])[:-1] + path[::-1]
+    stem = tuple(graph.instance_between(before, after) for before, after in itertools.pairwise(path))
+    return Lasso(stem, tuple(int(graph.instances[edge]) for edge in edges))
+
+
+def require_fair(machine: PlainMachine, run: Run) -> None:
+    """Check in the plain Python form that ``run`` is a lasso of ``machine`` and weakly fair.
+
+    Raises:
+        ModelError: it is not; names what is wrong.
+    """
+    traced = machine.traced
+    if run.loop is None or not 0 <= run.loop < len(run.states) or len(run.states) != len(run.steps) + 1:
+        raise ModelError("the run is not a lasso; the engine that made it is wrong.")
+    if run.states[0] != machine.initial or run.states[run.loop] != run.states[-1]:
+        raise ModelError("the run does not begin at the initial state, or its loop does not close.")
+    for (before, after), number in zip(itertools.pairwise(run.states), run.steps, strict=True):
+        if machine.step(before, number) != after:
+            raise ModelError(f"the run takes {traced.instances[number].label} where it does not lead to what follows.")
+    unserved = {instance.number for instance in traced.instances if instance.action.fair} - set(run.steps[run.loop :])
+    for state in run.states[run.loop :]:
+        unserved &= set(machine.enabled(state))
+    if unserved:
+        labels = ", ".join(traced.instances[number].label for number in sorted(unserved))
+        raise ModelError(f"the run is not weakly fair: {labels} could happen all along the loop and never does.")
+
+
+class _Search:
+    """The choice of a loop among the fair components. A loop is its entry and its transitions.
+
+    Demands are bits of a mask, one for each fair instance and one for ``again``: a state *serves* instances disabled
+    in it, and ``again`` when it is among these; a transition serves the instance it takes.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        fair: tuple[int, ...],
+        distances: NDArray[np.int32],
+        component: NDArray[np.int32],
+        again: NDArray[np.bool_],
+    ) -> None:
+        self._graph = graph
+        self._distances = distances
+        self._component = component
+        self._again = again
+        self._bit = {number: 1 << position for position, number in enumerate(fair, start=1)}
+        self._all = (2 << len(fair)) - 1
+        # Scratch of the search for the nearest witness, which leaves it as it was: most of its searches end early.
+        self._via = np.full(graph.states, -1, np.int64)
+        self._queue = np.empty(graph.states, np.int32)
+
+    def best_loop(self) -> tuple[int, list[int]] | None:
+        """The loop with the shortest lasso of those tried; None when no component is fair."""
+        reached = np.flatnonzero(self._distances >= 0)
+        members = reached[np.argsort(self._component[reached], kind="stable")]
+        fair, idle = _judge_components(*self._rows(), self._component, members, self._flags(self._all), self._again)
+        best = None
+        if idle.any():
+            best = (self._nearest_of(members[idle], 1)[0], list[int]())
+        for anchor in self._anchors(members, fair):
+            if best is None or self._distances[anchor] < self._length(best):
+                found = self._entered_early(self._without_detours(self._loop_through(anchor)))
+                if best is None or self._length(found) < self._length(best):
+                    best = found
+        return best
+
+    def _anchors(self, members: NDArray[np.int64], fair: NDArray[np.bool_]) -> Iterator[int]:
+        """States to look for loops through: in small and near components first, in each the nearest states."""
+        if not fair.any():
+            return
+        candidates = members[fair]
+        names = self._component[candidates]
+        first = np.flatnonzero(np.diff(names, prepend=-1))
+        last = np.append(first[1:], len(names))
+        cost = last - first + np.minimum.reduceat(self._distances[candidates], first)
+        for group in np.argsort(cost, kind="stable")[:_COMPONENTS_TRIED]:
+            yield from self._nearest_of(candidates[first[group] : last[group]], _ANCHORS_TRIED)
+
+    def _loop_through(self, anchor: int) -> list[int]:
+        """A loop through ``anchor`` in which each fair instance is served: always on to the nearest one missing."""
+        at, loop = anchor, list[int]()
+        missing = self._all & ~self._served_in(anchor)
+        while missing or at != anchor:
+            part = _nearest(
+                *self._rows(),
+                self._component,
+                at,
+                self._flags(missing),
+                self._again,
+                bool(missing & 1),
+                -1 if missing else anchor,
+                self._via,
+                self._queue,
+            ).tolist()
+            if not part:
+                raise ModelError("a fair component is not connected; the search for components is wrong.")
+            for edge in part:
+                at = int(self._graph.targets[edge])
+                missing &= ~(self._served_by(edge) | self._served_in(at))
+            loop += part
+        return loop
+
+    def _without_detours(self, loop: list[int]) -> list[int]:
+        """The loop, cut short where it comes back to a state and what is left still serves every instance."""
+        served = [self._served_in(self._graph.source(edge)) | self._served_by(edge) for edge in loop]
+        before = list(itertools.accumulate(served, operator.or_, initial=0))
+        after = list(itertools.accumulate(reversed(served), operator.or_, initial=0))[::-1]
+        places = defaultdict(list)
+        for place, edge in enumerate(loop):
+            places[self._graph.source(edge)].append(place)
+        best = loop
+        for visits in places.values():
+            for position, first in enumerate(visits):
+                between = 0
+                for previous, last in itertools.pairwise(visits[position:]):
+                    between |= _union(served[previous:last])
+                    if between == self._all and last - first < len(best):
+                        best = loop[first:last]
+                    if before[first] | after[last] == self._all and len(loop) - (last - first) < len(best):
+                        best = loop[:first] + loop[last:]
+        return loop if best is loop else self._without_detours(best)
+
+    def _entered_early(self, loop: list[int]) -> tuple[int, list[int]]:
+        """The loop, begun at the state that is nearest."""
+        sources = [self._graph.source(edge) for edge in loop]
+        place = sources.index(self._nearest_of(np.array(sources), 1)[0])
+        return sources[place], loop[place:] + loop[:place]
+
+    def _length(self, loop: tuple[int, list[int]]) -> int:
+        return int(self._distances[loop[0]]) + len(loop[1])
+
+    def _nearest_of(self, states: NDArray[np.int64], count: int) -> list[int]:
+        order: list[int] = states[np.lexsort((states, self._distances[states]))[:count]].tolist()
+        return order
+
+    def _served_by(self, edge: int) -> int:
+        return self._bit.get(int(self._graph.instances[edge]), 0)
+
+    def _served_in(self, state: int) -> int:
+        row = self._graph.instances[self._graph.starts[state] : self._graph.starts[state + 1]]
+        enabled = _union(self._bit.get(number, 0) for number in row.tolist())
+        return self._all & ~enabled & ~(0 if self._again[state] else 1)
+
+    def _flags(self, mask: int) -> NDArray[np.bool_]:
+        """The instances of ``mask`` as an array over all instances."""
+        flags = np.zeros(len(self._graph.native.traced.instances), np.bool_)
+        flags[[number for number, bit in self._bit.items() if mask & bit]] = True
+        return flags
+
+    def _rows(self) -> tuple[Any, Any, Any]:
+        return self._graph.starts, self._graph.targets, self._graph.instances
+
+
+def _union(masks: Iterable[int]) -> int:
+    return functools.reduce(operator.or_, masks, 0)
+
+
+@njit(cache=True)
+def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> Any:
+    """For each state the length of the shortest stem to it, -1 without one, and the state before it ``inside``.
+
+    A stem goes by any way to a state of ``start``, which has no state before it, and then ``inside`` only.
+    """
+    size = len(depths)
+    distances = np.full(size, -1, np.int32)
+    via = np.full(size, -1, np.int32)
+    queue = np.empty(size, np.int32)
+    head = tail = candidate = level = 0
+    while True:
+        # States are numbered by depth, so those of ``start`` join in the order of their distance.
+        while candidate < size and depths[candidate] <= level:
+            if start[candidate] and distances[candidate] < 0:
+                distances[candidate] = level
+                queue[tail] = candidate
+                tail += 1
+            candidate += 1
+        if head == tail:
+            if candidate == size:
+                return distances, via
+            level = depths[candidate]
+            continue
+        end = tail
+        while head < end:
+            state = queue[head]
+            head += 1
+            for edge in range(starts[state], starts[state + 1]):
+                target = targets[edge]
+                if inside[target] and distances[target] < 0:
+                    distances[target] = level + 1
+                    via[target] = state
+                    queue[tail] = target
+                    tail += 1
+        level += 1
+
+
+@njit(cache=True)
+def _judge_components(
+    starts: Any, targets: Any, instances: Any, component: Any, members: Any, is_fair: Any, again: Any
+) -> Any:
+    """For each of ``members``, sorted by component: does its component meet all demands, and may a run stay in it."""
+    numbers = np.flatnonzero(is_fair)
+    fair = np.zeros(len(members), np.bool_)
+    idle = np.zeros(len(members), np.bool_)
+    enabled_in = np.full(len(is_fair), -1, np.int64)  # state in which the instance was last seen enabled
+    served_in = np.full(len(is_fair), -1, np.int64)  # component in which it was last served
+    first = served = 0
+    comes_again = False
+    for place in range(len(members)):
+        state = members[place]
+        name = component[state]
+        enabled = 0
+        for edge in range(starts[state], starts[state + 1]):
+            number = instances[edge]
+            if is_fair[number]:
+                enabled += 1
+                enabled_in[number] = state
+                if component[targets[edge]] == name and served_in[number] != name:
+                    served_in[number] = name
+                    served += 1
+        comes_again |= again[state]
+        idle[place] = enabled == 0 and again[state]
+        if enabled < len(numbers) and served < len(numbers):
+            for number in numbers:
+                if enabled_in[number] != state and served_in[number] != name:
+                    served_in[number] = name
+                    served += 1
+        if place + 1 == len(members) or component[members[place + 1]] != name:
+            fair[first : place + 1] = comes_again and served == len(numbers)
+            first = place + 1
+            served = 0
+            comes_again = False
+    return fair, idle
+
+
+@njit(cache=True)
+def _nearest(
+    starts: Any,
+    targets: Any,
+    instances: Any,
+    component: Any,
+    source: int,
+    wanted: Any,
+    again: Any,
+    wants_again: bool,
+    destination: int,
+    via: Any,
+    queue: Any,
+) -> Any:
+    """Transitions of a shortest path from ``source``, inside its component, that serves a demand or goes to a place.
+
+    It ends with a transition that takes a ``wanted`` instance, or in a state where one is disabled, or in one of
+    ``again`` when that is wanted, or at ``destination``.
+    """
+    count = wanted.sum()
+    name = component[source]
+    queue[0] = source
+    head, tail, hit = 0, 1, -1
+    while head < tail and hit < 0:
+        state = queue[head]
+        head += 1
+        for edge in range(starts[state], starts[state + 1]):
+            target = targets[edge]
+            if component[target] != name:
+                continue
+            is_new = target != source and via[target] < 0
+            if is_new:
+                via[target] = edge
+                queue[tail] = target
+                tail += 1
+            serves = wanted[instances[edge]] or target == destination or (wants_again and again[target])
+            if is_new and not serves:
+                enabled = 0
+                for other in range(starts[target], starts[target + 1]):
+                    enabled += wanted[instances[other]]
+                serves = enabled < count
+            if serves:
+                hit = edge
+                break
+    path = []
+    while hit >= 0:
+        path.append(hit)
+        state = np.searchsorted(starts, hit, side="right") - 1
+        hit = via[state]
+    for place in range(tail):
+        via[queue[place]] = -1
+    return np.array(path[::-1], np.int64)

@@ -1,0 +1,156 @@
+"""Liveness: what must happen sooner or later, on every weakly fair run of a finite configuration.
+
+A property of kind EVENTUALLY is violated by a run that owes the goal and never reaches it: by a fair lasso (see
+``lasso.py``) among the states without the goal. One of kind SETTLES is violated by a run that leaves the goal again and
+again: by a fair lasso with a state without the goal in its loop. The lasso is replayed and judged in the plain Python
+form before it is shown.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..model.kernel import Configuration, ModelError, Predicate, trace
+from ..model.kernel.native import CodeCache, compile_machine
+from ..model.kernel.plain import PlainMachine
+from ..properties.property import Kind, Property
+from ..properties.verdict import Verdict
+from .graph import Graph, reachable_graph
+from .lasso import find_fair_lasso, require_fair
+from .result import Result
+from .run import Run
+
+ENGINE = "liveness"
+
+_GOAL = "goal"
+_AFTER = "after"
+
+
+def check_eventually(
+    configuration: Configuration,
+    property: Property,
+    *,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_bytes: int | None = None,
+    cache: CodeCache | None = None,
+) -> Result:
+    """Judge a property of kind EVENTUALLY or SETTLES on all weakly fair runs.
+
+    Weakly fair are the action instances whose action is declared ``fair=True``: such an instance is not enabled for
+    ever without being taken. All other actions may stop for ever. A violation found before a limit was hit stands;
+    otherwise the verdict is UNKNOWN then, with the limit in ``bounds``.
+
+    Args:
+        configuration: a finite configuration.
+        property: what to judge.
+        max_states: find no more states than this.
+        max_seconds: time for finding states; the analysis after it takes less.
+        max_bytes: memory; None means half of the machine's.
+        cache: keeps compiled code between runs.
+
+    Raises:
+        ModelError: the configuration is not finite; a step writes outside a declared domain; the property has another
+            kind.
+    """
+    if property.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
+        raise ModelError(
+            f"property {property.id} is of kind {property.kind}; liveness judges 'eventually' and 'settles' only."
+        )
+    started = time.perf_counter()
+    predicates: dict[str, Predicate] = {_GOAL: property.holds}
+    if property.after is not None:
+        predicates[_AFTER] = property.after
+    traced = trace(configuration, predicates)
+    native = compile_machine(traced, cache=cache)
+    # Where the goal is owed from the initial state only, what comes after it does not matter.
+    goal_ends = property.kind is Kind.EVENTUALLY and property.after is None
+    graph = reachable_graph(
+        native,
+        stop_at=_GOAL if goal_ends else None,
+        max_states=max_states,
+        max_seconds=max_seconds,
+        max_bytes=max_bytes,
+    )
+    fair = [instance.number for instance in traced.instances if instance.action.fair]
+    without_goal = ~graph.where(_GOAL)
+    start = graph.where(_AFTER) if property.after is not None else np.arange(graph.states) == 0
+    if property.kind is Kind.EVENTUALLY:
+        lasso = find_fair_lasso(graph, fair, start=start, within=without_goal)
+    else:
+        lasso = find_fair_lasso(graph, fair, start=start, within=np.ones_like(start), again=without_goal)
+    run = None
+    if lasso is not None:
+        machine = PlainMachine(traced)
+        run = lasso.replay(machine)
+        require_counterexample(machine, run, property.kind)
+        verdict = Verdict.VIOLATED
+    else:
+        verdict = Verdict.UNKNOWN if graph.limit else Verdict.HOLDS
+    return Result(
+        property=property.id,
+        verdict=verdict,
+        engine=ENGINE,
+        bounds=_bounds(graph, run, goal_ends=goal_ends),
+        seconds=time.perf_counter() - started,
+        run=run,
+        explanation=_explanation(graph, verdict, triggered=bool(start.any())),
+        figures={
+            "states": graph.states,
+            "transitions": graph.transitions,
+            "depth": int(graph.depths().max()),
+            "complete": not graph.limit,
+            "fair_instances": len(fair),
+        },
+    )
+
+
+def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
+    """Check in the plain Python form that ``run`` is weakly fair and violates the property it was made for.
+
+    Raises:
+        ModelError: it is no counterexample; the engine that made it is wrong.
+    """
+    require_fair(machine, run)
+    assert run.loop is not None
+    if kind is Kind.SETTLES:
+        violates = not all(machine.holds(_GOAL, state) for state in run.states[run.loop :])
+    elif _AFTER in machine.traced.predicates:
+        owing = [place for place, state in enumerate(run.states) if machine.holds(_AFTER, state)]
+        # What is owed inside the loop is owed each time round, so the goal must be absent from the whole loop.
+        violates = any(_never(machine, run, min(place, run.loop)) for place in owing)
+    else:
+        violates = _never(machine, run, 0)
+    if not violates:
+        raise ModelError("the run does not violate the property; the engine that made it is wrong.")
+
+
+def _never(machine: PlainMachine, run: Run, place: int) -> bool:
+    return not any(machine.holds(_GOAL, state) for state in run.states[place:])
+
+
+def _bounds(graph: Graph, run: Run | None, *, goal_ends: bool) -> str:
+    covered = f"{graph.states:,} states, {graph.transitions:,} transitions, depth {int(graph.depths().max())}"
+    searched = (
+        f"{graph.limit}: {covered}" if graph.limit else f"all {covered}" + (" up to the goal" if goal_ends else "")
+    )
+    if run is None:
+        return searched
+    assert run.loop is not None
+    loop = len(run) - run.loop
+    steps = "1 step" if run.loop == 1 else f"{run.loop} steps"
+    return f"{steps}, then {f'a loop of {loop}' if loop else 'nothing more'}; searched {searched}"
+
+
+def _explanation(graph: Graph, verdict: Verdict, *, triggered: bool) -> str:
+    if verdict is Verdict.VIOLATED:
+        return ""
+    if verdict is Verdict.UNKNOWN:
+        return f"{graph.states - graph.followed:,} of the {graph.states:,} states found were not followed."
+    if not triggered:
+        return "No reachable state owes the goal: the property says nothing about this configuration."
+    instances = graph.native.traced.instances
+    names = dict.fromkeys(instance.action.name for instance in instances if instance.action.fair)
+    return f"Assumes weak fairness of {', '.join(names)}." if names else "Assumes no fairness."

@@ -1,0 +1,179 @@
+"""Problems: what a proof or a bounded search is to show, as constraints, and the results of what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..model.kernel import Check, Configuration, Instance, ModelError, trace
+from ..properties.property import Kind, Property
+from ..properties.verdict import Verdict
+from .result import Result
+from .run import Run, story
+from .solving import Effort, fits_finite_domain, new_solver
+from .transition import Transition
+from .witness import NotReplayable, replay_model, replay_to_outside
+
+ENGINE = "prove"
+
+OBLIGATION_SHARE = 0.25
+"""Part of the remaining time that one proof obligation may use, so that a hopeless one leaves some for the others."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A predicate that is to have the same truth in all states."""
+
+    name: str
+    truth: bool
+
+
+Target: TypeAlias = "Claim | Check"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A state after ``length`` steps where a claim fails, or (``claim`` None) whose next step leaves a domain."""
+
+    claim: Claim | None
+    length: int
+    model: Any
+
+
+@dataclass(frozen=True)
+class Ended:
+    """No run has more than ``length`` steps, and nothing is wrong in any state."""
+
+    length: int
+
+
+@dataclass(frozen=True)
+class GaveUp:
+    """The states after ``length`` steps could not be decided; those before are fine."""
+
+    length: int
+
+
+Finding: TypeAlias = "Found | Ended | GaveUp"
+
+
+class Problem:
+    """What is to be shown, with the machine as constraints; makes the results."""
+
+    def __init__(
+        self, configuration: Configuration, property: Property, lemmas: Sequence[Property], effort: Effort
+    ) -> None:
+        _check_kinds(property, lemmas)
+        self.property = property
+        self.effort = effort
+        self.predicates = {item.id: item.holds for item in (property, *lemmas)}
+        self.traced = trace(configuration, self.predicates)
+        self.transition = Transition(self.traced)
+        self.never = property.kind is Kind.SOMETIMES
+        self.claims = [Claim(property.id, not self.never), *(Claim(lemma.id, True) for lemma in lemmas)]
+        self.finite_domain = self.traced.is_finite and fits_finite_domain(self.transition.terms)
+        self.risky = [(instance, check) for instance in self.traced.instances for check in self._risky(instance)]
+
+    @property
+    def scope(self) -> str:
+        """What a proof covers, in words."""
+        free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
+        return "all runs" + (f", every {' and every '.join(free)}" if free else "")
+
+    def new_solver(self) -> Any:
+        """A solver fit for these terms."""
+        return new_solver(finite_domain=self.finite_domain)
+
+    def _risky(self, instance: Instance) -> list[Check]:
+        """The writes that are not shown to stay inside their domains by the domains and the guard alone."""
+        if not instance.checks:
+            return []
+        solver = self.new_solver()
+        solver.add(*self.traced.assumptions, self.transition.domain(0), self.transition.taken(0, instance))
+        return [check for check in instance.checks if not _refutes(self, solver, self.transition.leaves(0, check))]
+
+    # --- results --------------------------------------------------------------------------------------------------
+
+    def proven(self, bounds: str, **figures: int) -> Result:
+        """The claim holds in all states."""
+        explanation = "proven: no run ever reaches it" if self.never else ""
+        return self._result(Verdict.VIOLATED if self.never else Verdict.HOLDS, bounds, explanation, figures)
+
+    def unknown(self, bounds: str, explanation: str, **figures: int) -> Result:
+        """Nothing is shown."""
+        return self._result(Verdict.UNKNOWN, bounds, explanation, figures)
+
+    def first_states(self, depth: int) -> str:
+        """What a search without finding has shown, in words."""
+        steps = f"the first {depth} step{'s'[: depth != 1]}" if depth else "the initial state"
+        return f"{'no witness' if self.never else 'no violation'} in {steps}"
+
+    def result_of(self, finding: Finding) -> Result:
+        """What a finding of the search means for the property; runs are replayed here."""
+        if isinstance(finding, Ended):
+            return self.proven(f"{self.scope}; every run ends within {finding.length} steps", depth=finding.length)
+        if isinstance(finding, GaveUp):
+            shown = self.first_states(finding.length - 1) if finding.length else "nothing is shown"
+            return self.unknown(f"{shown}; then {self.effort.reason}", self.effort.reason, depth=finding.length - 1)
+        try:
+            return self._result_of_run(finding)
+        except NotReplayable as why:
+            text = f"the solver found a run of {finding.length} steps, which cannot be replayed: {why}"
+            return self.unknown(self.first_states(finding.length - 1) if finding.length else "nothing is shown", text)
+
+    def _result_of_run(self, found: Found) -> Result:
+        if found.claim is None:
+            raise replay_to_outside(found.model, self.transition, found.length)
+        run, machine = replay_model(found.model, self.transition, found.length, self.predicates)
+        if machine.holds(found.claim.name, run.states[-1]) is found.claim.truth:
+            raise ModelError(
+                f"prove: the solver and the plain form disagree about {found.claim.name!r} after:\n{story(run)}"
+            )
+        if found.claim is not self.claims[0]:
+            text = f"the lemma {found.claim.name!r} does not hold:\n{story(run)}"
+            return self.unknown(f"a lemma fails after {found.length} steps", text)
+        bounds = f"{'witness' if self.never else 'counterexample'} of {found.length} steps, none shorter"
+        if not self.traced.is_finite:
+            bounds += f"; found for {machine.traced.configuration}"
+        verdict = Verdict.HOLDS if self.never else Verdict.VIOLATED
+        return self._result(verdict, bounds, "", {"depth": found.length}, run)
+
+    def _result(
+        self, verdict: Verdict, bounds: str, explanation: str, figures: dict[str, int], run: Any = None
+    ) -> Result:
+        return Result(
+            property=self.property.id,
+            verdict=verdict,
+            engine=ENGINE,
+            bounds=bounds,
+            seconds=self.effort.seconds,
+            run=run,
+            explanation=explanation,
+            figures={**figures, "questions": self.effort.questions},
+        )
+
+
+def _refutes(problem: Problem, solver: Any, constraint: Any) -> bool:
+    solver.push()
+    solver.add(constraint)
+    answer = problem.effort.ask(solver, share=OBLIGATION_SHARE)
+    solver.pop()
+    return bool(answer == z3.unsat)
+
+
+def _check_kinds(property: Property, lemmas: Sequence[Property]) -> None:
+    if property.kind is Kind.EVENTUALLY:
+        raise ModelError(
+            f"prove: property {property.id!r} says 'eventually', which no single state decides; "
+            "use the engine 'liveness', or state an 'always' or 'sometimes' property."
+        )
+    for lemma in lemmas:
+        if lemma.kind is not Kind.ALWAYS:
+            raise ModelError(
+                f"prove: the lemma {lemma.id!r} says '{lemma.kind}'; a lemma must be an 'always' property."
+            )
+    names = [property.id, *(lemma.id for lemma in lemmas)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(f"prove: {name!r} is given twice among property and lemmas; give each its own id.")

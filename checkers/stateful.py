@@ -1,0 +1,212 @@
+"""Hypothesis state machines generated from kernel machines: random runs that shrink to short ones.
+
+``stateful_machine(traced, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same state
+machine to shrink what its faster walks have found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import strategies as st
+from hypothesis.database import ExampleDatabase, choices_to_bytes
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from ..model.kernel import ModelError, Traced
+from ..model.kernel.plain import PlainMachine, StateTuple
+from ..properties.property import Kind, Property
+
+
+class PropertyViolated(AssertionError):
+    """An ALWAYS property does not hold at the end of a run.
+
+    Attributes:
+        property: the property.
+        steps: numbers of the instances taken from the initial state on.
+    """
+
+    def __init__(self, violated: Property, steps: Sequence[int], traced: Traced) -> None:
+        labels = ", ".join(traced.instances[number].label for number in steps)
+        super().__init__(f"{violated.id} does not hold after {len(steps)} steps: {labels}")
+        self.property = violated
+        self.steps = tuple(steps)
+
+
+class Choice(int):
+    """The number of an instance; Hypothesis prints its label."""
+
+    label: str
+
+    def __new__(cls, number: int, label: str) -> Choice:
+        choice = super().__new__(cls, number)
+        choice.label = label
+        return choice
+
+    def __repr__(self) -> str:
+        return self.label
+
+
+_STUCK = Choice(-1, "nothing, since nothing can happen")
+
+
+@st.composite
+def _next_choice(draw: st.DrawFn) -> Choice:
+    machine: KernelStateMachine = draw(st.runner())
+    return machine.choose(draw)
+
+
+class KernelStateMachine(RuleBasedStateMachine):
+    """What all generated state machines have in common; made by :func:`stateful_machine`.
+
+    There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and throw
+    the run away where no other can happen, which befalls most runs of a protocol. Here a run merely *avoids* some actions.
+
+    Attributes:
+        plain: the machine in its plain Python form.
+        always: the properties checked in every state.
+        actions: the instances of each action.
+        now: the current state.
+        taken: numbers of the instances taken so far.
+    """
+
+    plain: ClassVar[PlainMachine]
+    always: ClassVar[tuple[Property, ...]]
+    actions: ClassVar[tuple[tuple[Choice, ...], ...]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now: StateTuple = self.plain.initial
+        self.taken: list[int] = []
+        self._enabled: dict[int, bool] = {}
+        self._avoided: frozenset[int] | None = None
+
+    def possible(self) -> list[int]:
+        """Positions in ``actions`` of those that can happen now."""
+        return [number for number, instances in enumerate(self.actions) if any(map(self._can, instances))]
+
+    def choose(self, draw: st.DrawFn) -> Choice:
+        """Draw an action and then one of its instances, so that many instances of one action do not drown another."""
+        if self._avoided is None:
+            flags = draw(st.lists(st.booleans(), max_size=len(self.actions)))
+            self._avoided = frozenset(number for number, flag in enumerate(flags) if flag)
+        possible = self.possible()
+        if not possible:
+            return _STUCK
+        wanted = [number for number in possible if number not in self._avoided] or possible
+        return draw(st.sampled_from(self.actions[draw(st.sampled_from(wanted))]).filter(self._can))
+
+    @rule(instance=_next_choice())
+    def step(self, instance: Choice) -> None:
+        """Take an enabled instance; a run that is stuck stays where it is."""
+        if instance is not _STUCK:
+            following = self.plain.step(self.now, int(instance))
+            assert following is not None, f"{instance} is not enabled"
+            self.now = following
+            self.taken.append(int(instance))
+            self._enabled = {}
+
+    @invariant()
+    def properties_hold(self) -> None:
+        """Raise :class:`PropertyViolated` where an ALWAYS property does not hold."""
+        for prop in self.always:
+            if not self.plain.holds(prop.id, self.now):
+                raise PropertyViolated(prop, self.taken, self.plain.traced)
+
+    def _can(self, number: int) -> bool:
+        if number not in self._enabled:
+            self._enabled[number] = self.plain.step(self.now, number) is not None
+        return self._enabled[number]
+
+
+def stateful_machine(traced: Traced, properties: Iterable[Property]) -> type[KernelStateMachine]:
+    """A Hypothesis state machine that takes random steps of a finite configuration.
+
+    The ALWAYS properties are invariants; ``traced`` must have their predicates under their ids. Other kinds are not
+    checked.
+
+    Raises:
+        ModelError: the configuration is infinite, or a predicate is missing.
+    """
+    always = tuple(prop for prop in properties if prop.kind is Kind.ALWAYS)
+    for prop in always:
+        if prop.id not in traced.predicates:
+            raise ModelError(f"property {prop.id} is not traced; give its predicate to trace(…) under that name.")
+    by_action: dict[str, list[Choice]] = {}
+    for instance in traced.instances:
+        by_action.setdefault(instance.action.name, []).append(Choice(instance.number, instance.label))
+    title = "".join(part.capitalize() for part in traced.configuration.machine.name.split("_"))
+    members = {
+        "plain": PlainMachine(traced),
+        "always": always,
+        "actions": tuple(tuple(choices) for choices in by_action.values()),
+    }
+    return type(title, (KernelStateMachine,), members)
+
+
+def shrink(traced: Traced, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
+    """Let Hypothesis shrink a run that ends where ``violated`` does not hold. Deterministic; nothing is stored."""
+    machine = stateful_machine(traced, [violated])
+    settings = hypothesis.settings(
+        database=_Start(choices_of(machine, steps)),
+        phases=(Phase.reuse, Phase.shrink),
+        stateful_step_count=len(steps) + 1,
+        max_examples=100,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        derandomize=False,
+        print_blob=False,
+        deadline=None,
+    )
+    try:
+        run_state_machine_as_test(hypothesis.seed(0)(machine), settings=settings)
+    except PropertyViolated as short:
+        return short.steps
+    return tuple(steps)
+
+
+def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[bool | int]:
+    """The choices by which Hypothesis makes ``machine`` take ``steps``.
+
+    They come in the order in which Hypothesis draws: go on (False), before the first step how many rules to switch off
+    (0), the only rule is not switched off (False), before the first step no action is avoided (False), then the action and
+    the instance where there are several. A Hypothesis that draws otherwise would find nothing to shrink.
+    """
+    choices: list[bool | int] = []
+    run = machine()
+    for number in steps:
+        choices.extend((False, False) if choices else (False, 0, False, False))
+        possible = run.possible()
+        action, place, instance = next(
+            (action, place, instance)
+            for action, instances in enumerate(run.actions)
+            for place, instance in enumerate(instances)
+            if instance == number
+        )
+        if len(possible) > 1:
+            choices.append(possible.index(action))
+        if len(run.actions[action]) > 1:
+            choices.append(place)
+        run.step(instance)
+    return choices
+
+
+class _Start(ExampleDatabase):
+    """A database of one example, whatever is asked for: the run that Hypothesis starts shrinking from."""
+
+    def __init__(self, choices: Sequence[bool | int]) -> None:
+        super().__init__()
+        # The choice too many at the end tells Hypothesis that this example was not shrunk before.
+        self._example = choices_to_bytes((*choices, False))
+
+    def fetch(self, key: bytes) -> Iterator[bytes]:
+        yield self._example
+
+    def save(self, key: bytes, value: bytes) -> None:
+        """Keep nothing."""
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        """Keep nothing."""
