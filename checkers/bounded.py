@@ -59,5 +59,3 @@ class Search:
             return GaveUp(self._position)
         solver.pop()
         return None
-
-

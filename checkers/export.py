@@ -79,7 +79,7 @@ class _Stored:
     @property
     def value(self) -> str:
         """The expression for the cell's value."""
-        return f"({self.name} + {_number(self.minus)})" if self.minus else self.name
+        return f"({_shifted(self.name, self.minus)})" if self.minus else self.name
 
 
 @dataclass
@@ -164,7 +164,7 @@ class _Export:
 
     def _declarations(self) -> Iterator[str]:
         for cell, stored in zip(self.traced.cells, self.stored, strict=True):
-            label = _comment(cell.label) + (f", less {_number(stored.minus)}" if stored.minus else "")
+            label = _comment(cell.label) + (f", minus {_number(stored.minus)}" if stored.minus else "")
             if stored.declaration:
                 yield f"{stored.declaration} = {cell.initial - stored.minus}; /* {label} */"
             else:
@@ -226,9 +226,9 @@ class _Export:
             if node.low == node.high:
                 pending.append((stored.name, str(node.low - stored.minus)))
                 continue
-            value = f"{values[root]} - {_number(stored.minus)}" if stored.minus else values[root]
-            direct = len(updates) == 1 or value in step.names.values() and value.startswith("temp_")
-            pending.append((stored.name, value if direct else step.keep(value)))
+            value = _shifted(values[root], -stored.minus)
+            in_temporary = root in step.names and root not in self.state
+            pending.append((stored.name, value if in_temporary or len(updates) == 1 else step.keep(value)))
         step.lines.extend(f"{name} = {value}" for name, value in pending)
 
     def _write_derived(self, step: _Step, numbers: Sequence[int]) -> None:
@@ -354,6 +354,10 @@ def _stored(cell: Cell, name: str) -> _Stored:
     if width <= _WIDEST_FIELD:
         return _Stored(name, f"unsigned {name} : {width}", low)
     return _Stored(name, f"int {name}", 0)
+
+
+def _shifted(expression: str, by: int) -> str:
+    return f"{expression} {'+' if by > 0 else '-'} {abs(by)}" if by else expression
 
 
 def _number(value: int) -> str:

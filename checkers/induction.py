@@ -16,12 +16,17 @@ class Induction:
 
     An obligation is one action instance with one claim it must preserve, or one write it must keep inside its domain.
     What is proven from k states stays proven from more.
+
+    Attributes:
+        gaps: what the latest attempt could not prove, action by action.
+        solver_gave_up: whether the solver did not decide some of it.
     """
 
     def __init__(self, problem: Problem, *, simple_path: bool) -> None:
         self._problem = problem
         self._simple_path = simple_path
-        self._gaps: list[str] = []
+        self.gaps: list[str] = []
+        self.solver_gave_up = False
         self._open: list[tuple[Instance, Target]] = []
         for instance in problem.traced.instances:
             self._open.extend((instance, check) for owner, check in problem.risky if owner is instance)
@@ -41,17 +46,14 @@ class Induction:
                 solver.add(*(transition.stays_inside(position, *write) for write in problem.risky))
         if self._simple_path:
             solver.add(*(transition.differ(first, second) for second in range(k) for first in range(second)))
-        self._gaps = []
+        self.gaps = []
+        self.solver_gave_up = False
         still_open = []
         for instance, target in self._open:
             if not self._discharge(solver, last, instance, target):
                 still_open.append((instance, target))
         self._open = still_open
         return not self._open
-
-    def explanation(self) -> str:
-        """What could not be proven, action by action."""
-        return "\n".join(self._gaps)
 
     def _discharge(self, solver: Any, last: int, instance: Instance, target: Target) -> bool:
         problem, transition = self._problem, self._problem.transition
@@ -71,15 +73,14 @@ class Induction:
         solver.add(transition.taken(last, instance), fails, *kept)
         answer = problem.effort.ask(solver, share=OBLIGATION_SHARE)
         if answer == z3.unknown:
-            self._gaps.append(f"{subject}: {problem.effort.reason}")
+            self.solver_gave_up = True
+            self.gaps.append(f"{subject}: {problem.effort.reason}")
         elif answer == z3.sat:
             model = small_model(solver, transition, problem.effort)
-            self._gaps.append(f"{subject}; it may happen (if reachable) in: {self._state(model, last)}")
+            self.gaps.append(f"{subject}; it may happen (if reachable) in: {self._state(model, last)}")
         solver.pop()
         return bool(answer == z3.unsat)
 
     def _state(self, model: Any, position: int) -> str:
         shown = self._problem.transition.shown(model, position)
-        return ", ".join(f"{label}={value}" for label, value in shown.items())
-
-
+        return ", ".join(f"{label}={value}" for label, value in shown.items()) or "everything at its lowest value"

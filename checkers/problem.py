@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import z3
+
 from ..model.kernel import Check, Configuration, Instance, ModelError, trace
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
@@ -79,7 +81,7 @@ class Problem:
     def scope(self) -> str:
         """What a proof covers, in words."""
         free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
-        return "all runs" + (f", every {' and every '.join(free)}" if free else "")
+        return "all runs" + (f", for every {' and every '.join(free)}" if free else "")
 
     def new_solver(self) -> Any:
         """A solver fit for these terms."""
@@ -104,23 +106,26 @@ class Problem:
         """Nothing is shown."""
         return self._result(Verdict.UNKNOWN, bounds, explanation, figures)
 
-    def first_states(self, depth: int) -> str:
+    def first_states(self, steps: int) -> str:
         """What a search without finding has shown, in words."""
-        steps = f"the first {depth} step{'s'[: depth != 1]}" if depth else "the initial state"
-        return f"{'no witness' if self.never else 'no violation'} in {steps}"
+        where = f"the first {_steps(steps)}" if steps else "the initial state"
+        return f"{'no witness' if self.never else 'no violation'} in {where}"
 
     def result_of(self, finding: Finding) -> Result:
         """What a finding of the search means for the property; runs are replayed here."""
         if isinstance(finding, Ended):
-            return self.proven(f"{self.scope}; every run ends within {finding.length} steps", depth=finding.length)
+            return self.proven(f"{self.scope}; every run ends within {_steps(finding.length)}", depth=finding.length)
         if isinstance(finding, GaveUp):
-            shown = self.first_states(finding.length - 1) if finding.length else "nothing is shown"
-            return self.unknown(f"{shown}; then {self.effort.reason}", self.effort.reason, depth=finding.length - 1)
+            reason = self.effort.reason
+            return self.unknown(f"{self._states_before(finding.length)}; then {reason}", reason)
         try:
             return self._result_of_run(finding)
         except NotReplayable as why:
-            text = f"the solver found a run of {finding.length} steps, which cannot be replayed: {why}"
-            return self.unknown(self.first_states(finding.length - 1) if finding.length else "nothing is shown", text)
+            text = f"the solver found a run of {_steps(finding.length)}, which cannot be replayed: {why}"
+            return self.unknown(self._states_before(finding.length), text)
+
+    def _states_before(self, length: int) -> str:
+        return self.first_states(length - 1) if length else "nothing is shown"
 
     def _result_of_run(self, found: Found) -> Result:
         if found.claim is None:
@@ -132,15 +137,15 @@ class Problem:
             )
         if found.claim is not self.claims[0]:
             text = f"the lemma {found.claim.name!r} does not hold:\n{story(run)}"
-            return self.unknown(f"a lemma fails after {found.length} steps", text)
-        bounds = f"{'witness' if self.never else 'counterexample'} of {found.length} steps, none shorter"
+            return self.unknown(f"a lemma fails after {_steps(found.length)}", text)
+        bounds = f"{'witness' if self.never else 'counterexample'} of {_steps(found.length)}, none shorter"
         if not self.traced.is_finite:
             bounds += f"; found for {machine.traced.configuration}"
         verdict = Verdict.HOLDS if self.never else Verdict.VIOLATED
         return self._result(verdict, bounds, "", {"depth": found.length}, run)
 
     def _result(
-        self, verdict: Verdict, bounds: str, explanation: str, figures: dict[str, int], run: Any = None
+        self, verdict: Verdict, bounds: str, explanation: str, figures: dict[str, int], run: Run | None = None
     ) -> Result:
         return Result(
             property=self.property.id,
@@ -152,6 +157,10 @@ class Problem:
             explanation=explanation,
             figures={**figures, "questions": self.effort.questions},
         )
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'' if count == 1 else 's'}"
 
 
 def _refutes(problem: Problem, solver: Any, constraint: Any) -> bool:

@@ -6,8 +6,8 @@ Three ways, from the strongest claim to the weakest:
 * :func:`k_induction`: it holds in the first k states of every run, and after any k states in a row where it holds;
 * :func:`bounded` model checking: it holds in the first states of every run, up to a depth.
 
-:func:`prove` tries them in this order. Only the first two, or a bounded check that finds every run to end, say HOLDS
-of an ALWAYS property: a bounded check without a counterexample is UNKNOWN, with the depth in its bounds.
+:func:`prove` tries them in this order. Only the first two, or a bounded search that finds every run to end, say HOLDS
+of an ALWAYS property: a bounded search without a counterexample is UNKNOWN, with the depth in its bounds.
 
 What a proof rests on. A proof may assume that variables are inside their declared domains, since a write outside is
 an error of the machine; so it must also show that no write leaves them. A write that is not shown to stay inside makes
@@ -17,32 +17,27 @@ UNKNOWN, for it says nothing about the property.
 
 A SOMETIMES property is the negation of an ALWAYS one: a run that reaches it is its witness (HOLDS), a proof that no
 run does is VIOLATED.
+
+Constants may be ``UNBOUNDED``; a proof is then for every number. Solvers rarely refute such a claim, so runs against
+it are looked for with small numbers first; a run for one number refutes the claim for every number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import replace
 
-import z3
-
-from ..model.kernel import Check, Configuration, Instance, ModelError, trace
-from ..properties.property import Kind, Property
+from ..model.kernel import UNBOUNDED, Configuration, ConfigurationError, ModelError, trace
+from ..properties.property import Property
 from ..properties.verdict import Verdict
+from .bounded import Search
+from .induction import Induction
+from .problem import Ended, Problem
 from .result import Result
-from .run import story
-from .solving import Effort, fits_finite_domain, new_solver
-from .transition import Transition
-from .witness import NotReplayable, replay_model, replay_to_outside, small_model
+from .solving import Effort
 
-ENGINE = "prove"
-
-OBLIGATION_SHARE = 0.25
-"""Part of the remaining time that one proof obligation may use, so that a hopeless one leaves some for the others."""
-
-ENDING_SHARE = 0.1
-"""Part of the remaining time for asking whether there are longer runs at all."""
+SMALL_NUMBERS = (1, 2, 3)
+"""With which numbers for all unbounded constants runs are looked for first."""
 
 
 def prove(
@@ -51,41 +46,31 @@ def prove(
     *,
     lemmas: Sequence[Property] = (),
     induction_depth: int = 3,
-    depth: int = 10,
+    search_depth: int = 10,
     timeout_seconds: float = 60.0,
     rlimit: int | None = None,
 ) -> Result:
-    """The strongest answer of induction, k-induction up to ``induction_depth``, and bounded search.
+    """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
 
     Induction may use half of the time, the search the rest. ``rlimit`` bounds each question in Z3 resource units.
 
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
-    induction = k_induction(
-        configuration,
-        property,
-        lemmas=lemmas,
-        depth=induction_depth,
-        simple_path=True,
-        timeout_seconds=timeout_seconds / 2,
-        rlimit=rlimit,
-    )
+    effort = Effort(timeout_seconds, rlimit)
+    found = _search_small_numbers(configuration, property, search_depth, effort)
+    if found is not None:
+        return found
+    induction = _induction(configuration, property, lemmas, induction_depth, True, effort.part(0.5))
     if induction.verdict is not Verdict.UNKNOWN:
         return induction
-    left = max(0.0, timeout_seconds - induction.seconds)
-    search = bounded(configuration, property, depth=depth, timeout_seconds=left, rlimit=rlimit)
-    return Result(
-        property=property.id,
-        verdict=search.verdict,
-        engine=ENGINE,
-        bounds=search.bounds,
-        seconds=induction.seconds + search.seconds,
-        run=search.run,
-        explanation="\n".join(text for text in (search.explanation, induction.explanation) if text)
-        if search.verdict is Verdict.UNKNOWN
-        else search.explanation,
-        figures={**search.figures, "questions": induction.figures["questions"] + search.figures["questions"]},
+    search = _search(configuration, property, search_depth, effort)
+    if search.verdict is not Verdict.UNKNOWN:
+        return search
+    return replace(
+        search,
+        bounds=f"{search.bounds}; {induction.bounds.partition(';')[0]}",
+        explanation="\n".join(text for text in (search.explanation, induction.explanation) if text),
     )
 
 
@@ -104,7 +89,7 @@ def prove_inductive(
     Raises:
         ModelError: the machine or the property is written wrongly, or a first step writes outside a declared domain.
     """
-    return k_induction(configuration, property, lemmas=lemmas, depth=1, timeout_seconds=timeout_seconds, rlimit=rlimit)
+    return _induction(configuration, property, lemmas, 1, False, Effort(timeout_seconds, rlimit))
 
 
 def k_induction(
@@ -126,19 +111,7 @@ def k_induction(
     """
     if depth < 1:
         raise ModelError(f"prove: k-induction over {depth} states is impossible; give a depth of 1 or more.")
-    problem = Problem(configuration, property, lemmas, Effort(timeout_seconds, rlimit))
-    search = Search(problem)
-    induction = Induction(problem, simple_path=simple_path)
-    for k in range(1, depth + 1):
-        finding = search.advance()
-        if finding is not None:
-            return problem.result_of(finding)
-        if induction.succeeds(k):
-            method = "inductive" if k == 1 else f"{k}-inductive"
-            with_lemmas = f" together with {len(lemmas)} lemma{'s'[: len(lemmas) > 1]}" if lemmas else ""
-            return problem.proven(f"{problem.scope}; {method}{with_lemmas}", k=k)
-    tried = "not shown inductive" if depth == 1 else f"not shown k-inductive for k up to {depth}"
-    return problem.unknown(f"{tried}; {problem.first_states(depth - 1)}", induction.explanation())
+    return _induction(configuration, property, lemmas, depth, simple_path, Effort(timeout_seconds, rlimit))
 
 
 def bounded(
@@ -158,7 +131,43 @@ def bounded(
     """
     if depth < 0:
         raise ModelError(f"prove: a search of {depth} steps is impossible; give a depth of 0 or more.")
-    problem = Problem(configuration, property, (), Effort(timeout_seconds, rlimit))
+    effort = Effort(timeout_seconds, rlimit)
+    return _search_small_numbers(configuration, property, depth, effort) or _search(
+        configuration, property, depth, effort
+    )
+
+
+def _induction(
+    configuration: Configuration,
+    property: Property,
+    lemmas: Sequence[Property],
+    depth: int,
+    simple_path: bool,
+    effort: Effort,
+) -> Result:
+    problem = Problem(configuration, property, lemmas, effort)
+    search = Search(problem)
+    induction = Induction(problem, simple_path=simple_path)
+    for k in range(1, depth + 1):
+        finding = search.advance()
+        if finding is not None:
+            result = problem.result_of(finding)
+            return replace(result, explanation="\n".join([result.explanation, *induction.gaps]).strip())
+        if induction.succeeds(k):
+            method = "inductive" if k == 1 else f"{k}-inductive"
+            with_lemmas = f" together with {len(lemmas)} lemma{'' if len(lemmas) == 1 else 's'}" if lemmas else ""
+            return problem.proven(f"{problem.scope}; {method}{with_lemmas}", k=k)
+        if induction.solver_gave_up:
+            break
+    tried = "not shown inductive" if k == 1 else f"not shown k-inductive for k up to {k}"
+    gaps = list(induction.gaps)
+    if induction.solver_gave_up:
+        gaps += _gaps_with_small_numbers(configuration, property, lemmas, effort)
+    return problem.unknown(f"{tried}; {problem.first_states(k - 1)}", "\n".join(gaps))
+
+
+def _search(configuration: Configuration, property: Property, depth: int, effort: Effort) -> Result:
+    problem = Problem(configuration, property, (), effort)
     search = Search(problem)
     for _ in range(depth + 1):
         finding = search.advance()
@@ -169,3 +178,43 @@ def bounded(
     return problem.unknown(problem.first_states(depth), "", depth=depth)
 
 
+def _search_small_numbers(
+    configuration: Configuration, property: Property, depth: int, effort: Effort
+) -> Result | None:
+    """A run that decides an unbounded configuration, found with small numbers for its constants; else None."""
+    for small in _small_configurations(configuration):
+        result = _search(small, property, depth, effort.part(0.25))
+        if result.run is not None:
+            return replace(result, bounds=f"{result.bounds}; found for {small}")
+    return None
+
+
+def _gaps_with_small_numbers(
+    configuration: Configuration, property: Property, lemmas: Sequence[Property], effort: Effort
+) -> list[str]:
+    """Where the inductive step fails with small numbers: a hint at why the solver did not find the general proof."""
+    for small in _small_configurations(configuration):
+        problem = Problem(small, property, lemmas, effort)
+        induction = Induction(problem, simple_path=False)
+        if not induction.succeeds(1):
+            return [f"{small}: {gap}" for gap in induction.gaps]
+    return []
+
+
+def _small_configurations(configuration: Configuration) -> list[Configuration]:
+    unbounded = [name for name, value in configuration.constants.items() if value == UNBOUNDED]
+    if not unbounded:
+        return []
+    machine = configuration.machine
+    found = []
+    for number in SMALL_NUMBERS:
+        constants = dict(configuration.constants)
+        constants.update({name: max(number, machine.constants[name].low) for name in unbounded})
+        try:
+            small = machine.configure(**constants)
+            trace(small)
+        except (ConfigurationError, ModelError):
+            continue  # such a number is too small or too large for this machine
+        if small not in found:
+            found.append(small)
+    return found

@@ -42,7 +42,8 @@ def simulate(
     ``max_seconds`` ends the search (shrinking what was found comes on top). Nothing is stored between calls.
 
     Raises:
-        ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another kind.
+        ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another
+            kind.
     """
     for prop in properties:
         if prop.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
@@ -85,9 +86,9 @@ def simulate(
 def random_run(machine: PlainMachine, seed: int | str, steps: int) -> Run:
     """A random run of at most ``steps`` steps, without Hypothesis; it ends early where nothing can happen.
 
-    The same seed gives the same run. Each run avoids some actions, drawn at its start, as long as others can happen: runs
-    without faults, or without recovery, lead where evenly mixed ones do not. Of the other actions that are enabled each is
-    equally likely, and so is each enabled instance of the action chosen.
+    The same seed gives the same run. Each run avoids some actions, drawn at its start, as long as others can happen:
+    runs without faults, or without recovery, lead where evenly mixed ones do not. Of the other actions that are enabled
+    each is equally likely, and so is each enabled instance of the action chosen.
     """
     states, taken = [machine.initial], []
     for number, state in _walk(machine, random.Random(seed), steps):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import z3
@@ -35,32 +35,43 @@ _FINITE_DOMAIN_KINDS = frozenset(
 )
 
 
-@dataclass
 class Effort:
     """Time and work that all questions of one check share.
 
     Attributes:
         timeout_seconds: wall-clock time for everything.
         rlimit: Z3 resource units for each single question, a limit that strikes at the same place on every machine.
-        questions: how many questions were put to a solver so far.
-        reason: why the latest UNKNOWN answer was given.
+        reason: why the latest "unknown" was answered.
     """
 
-    timeout_seconds: float
-    rlimit: int | None = None
-    questions: int = 0
-    reason: str = ""
-    started: float = field(default_factory=time.perf_counter)
+    def __init__(self, timeout_seconds: float, rlimit: int | None = None) -> None:
+        self.timeout_seconds = timeout_seconds
+        self.rlimit = rlimit
+        self.reason = ""
+        self._started = time.perf_counter()
+        self._deadline = self._started + timeout_seconds
+        self._asked = [0]
+
+    @property
+    def questions(self) -> int:
+        """How many questions were put to a solver so far."""
+        return self._asked[0]
 
     @property
     def seconds(self) -> float:
         """Time spent since the start."""
-        return time.perf_counter() - self.started
+        return time.perf_counter() - self._started
 
     @property
     def left(self) -> float:
         """Time left, in seconds; never negative."""
-        return max(0.0, self.timeout_seconds - self.seconds)
+        return max(0.0, self._deadline - time.perf_counter())
+
+    def part(self, share: float) -> Effort:
+        """The same effort with only ``share`` of the time that is left."""
+        part = copy.copy(self)
+        part._deadline = time.perf_counter() + self.left * share
+        return part
 
     def ask(self, solver: Any, *, share: float = 1.0) -> Any:
         """Put one question; answers ``z3.sat``, ``z3.unsat`` or ``z3.unknown`` (then ``reason`` says why).
@@ -69,27 +80,27 @@ class Effort:
         """
         milliseconds = int(self.left * share * 1000)
         if milliseconds < 1:
-            self.reason = self._time_is_up()
+            self.reason = f"the time limit of {self.timeout_seconds:g} s was hit"
             return z3.unknown
         solver.set("timeout", milliseconds)
         if self.rlimit is not None:
             solver.set("rlimit", self.rlimit)
-        self.questions += 1
+        self._asked[0] += 1
+        asked = time.perf_counter()
         answer = solver.check()
         if answer == z3.unknown:
-            said = " ".join(str(solver.reason_unknown()).split())
-            if self.left <= 0:
-                self.reason = self._time_is_up()
-            elif self.rlimit is not None and "resource" in said:
-                self.reason = f"the work limit of {self.rlimit:,} Z3 resource units a question was hit"
-            elif said in ("timeout", "canceled", "interrupted from keyboard"):
-                self.reason = f"one question used up its share of the time limit of {self.timeout_seconds:g} s"
-            else:
-                self.reason = f"the solver gave up: {said[:200]}"
+            out_of_time = (time.perf_counter() - asked) * 1000 > milliseconds * 0.9
+            self.reason = self._why(" ".join(str(solver.reason_unknown()).split()), out_of_time)
         return answer
 
-    def _time_is_up(self) -> str:
-        return f"the time limit of {self.timeout_seconds:g} s was hit"
+    def _why(self, said: str, out_of_time: bool) -> str:
+        if self.left <= 0:
+            return f"the time limit of {self.timeout_seconds:g} s was hit"
+        if out_of_time:
+            return f"one question used up its share of the time limit of {self.timeout_seconds:g} s"
+        if self.rlimit is not None and said.rpartition(".")[2] in ("canceled", "no reason given"):
+            return f"the limit of {self.rlimit:,} Z3 resource units a question was hit"
+        return f"the solver gave up: {said[:200]}"
 
 
 def new_solver(*, finite_domain: bool) -> Any:

@@ -1,7 +1,7 @@
 """Hypothesis state machines generated from kernel machines: random runs that shrink to short ones.
 
-``stateful_machine(traced, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same state
-machine to shrink what its faster walks have found.
+``stateful_machine(traced, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same
+state machine to shrink what its faster walks have found.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Choice(int):
     label: str
 
     def __new__(cls, number: int, label: str) -> Choice:
+        """Make the choice of instance ``number``."""
         choice = super().__new__(cls, number)
         choice.label = label
         return choice
@@ -61,8 +62,9 @@ def _next_choice(draw: st.DrawFn) -> Choice:
 class KernelStateMachine(RuleBasedStateMachine):
     """What all generated state machines have in common; made by :func:`stateful_machine`.
 
-    There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and throw
-    the run away where no other can happen, which befalls most runs of a protocol. Here a run merely *avoids* some actions.
+    There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and
+    throw the run away where no other can happen, which befalls most runs of a protocol. Here a run merely *avoids* some
+    actions.
 
     Attributes:
         plain: the machine in its plain Python form.
@@ -172,8 +174,8 @@ def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[
     """The choices by which Hypothesis makes ``machine`` take ``steps``.
 
     They come in the order in which Hypothesis draws: go on (False), before the first step how many rules to switch off
-    (0), the only rule is not switched off (False), before the first step no action is avoided (False), then the action and
-    the instance where there are several. A Hypothesis that draws otherwise would find nothing to shrink.
+    (0), the only rule is not switched off (False), before the first step no action is avoided (False), then the action
+    and the instance where there are several. A Hypothesis that draws otherwise would find nothing to shrink.
     """
     choices: list[bool | int] = []
     run = machine()

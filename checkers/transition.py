@@ -36,7 +36,8 @@ class Transition:
             self._auxiliary.extend(instance.symbols)
         for predicate in traced.predicates.values():
             self._auxiliary.extend(predicate.symbols)
-        self._domain = _conjunction(*(inside for cell in traced.cells for inside in _inside(cell)))
+        inside = [part for cell in traced.cells for part in _inside(cell)]
+        self._domain = _conjunction(*inside, *(self._some_choice() if traced.instances else ()))
         self._relation = self._build_relation()
         self._renaming: dict[int, list[tuple[Any, Any]]] = {}
         self.terms = [self._domain, self._relation, *traced.assumptions]
@@ -74,7 +75,7 @@ class Transition:
         ]
 
     def domain(self, position: int) -> Any:
-        """Every variable is inside its declared domain."""
+        """Every variable is inside its declared domain (and the number of the action taken inside its own)."""
         return self.at(self._domain, position)
 
     def step(self, position: int) -> Any:
@@ -84,7 +85,7 @@ class Transition:
     def taken(self, position: int, instance: Instance) -> Any:
         """``instance`` is chosen and enabled in state ``position``."""
         here = self._choice == instance.number
-        return self.at(_conjunction(*self._some_choice(), here, *_enabled(instance)), position)
+        return self.at(_conjunction(here, *_enabled(instance)), position)
 
     def stays_inside(self, position: int, instance: Instance, check: Check) -> Any:
         """If ``instance`` is the one taken in state ``position``, then ``check`` holds of its write."""
@@ -131,7 +132,10 @@ class Transition:
         )
 
     def shown(self, model: Any, position: int) -> dict[str, str]:
-        """State ``position`` as label → value, after the unbounded constants; of an array only its first elements."""
+        """State ``position`` as label → value, after the unbounded constants.
+
+        Left out are lowest values, and of an array all but its first elements.
+        """
         constants = {name: str(number_in(model, z3.Int(name))) for name in self.unbounded_constants()}
         return {**constants, **self._show(model, position)}
 
@@ -140,7 +144,9 @@ class Transition:
         for cell in self.traced.cells:
             for label, index in _places(cell, model):
                 term = z3.Select(cell.symbol, *index) if index else cell.symbol
-                shown[label] = cell.family.show(number_in(model, self.at(term, position)))
+                value = number_in(model, self.at(term, position))
+                if value != cell.family.low:
+                    shown[label] = cell.family.show(value)
         return shown
 
     # --- building -------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Small classical machines: examples of how to write one, and the common test bed of all engines.
 
-The text of each module states what holds; the catalogue here gives the exact sizes. The properties of the examples, with
-their expected verdicts, are in ``properties/examples.py``.
+The text of each module states what holds; the catalogue here gives the exact sizes. The properties of the examples,
+with their expected verdicts, are in ``properties/examples.py``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _dining_philosophers() -> Example:
 
 def _bounded_buffer() -> Example:
     machine = bounded_buffer.machine
-    everything: dict[str, int | str] = {"slots": 3, "goods": 6, "losses": 2, "when_full": "overwrite", "average": "kept"}
+    both: dict[str, int | str] = {"when_full": "overwrite", "average": "kept"}
     return Example(
         machine,
         {
@@ -96,7 +96,9 @@ def _bounded_buffer() -> Example:
             "long": _sized(machine, slots=3, goods=7, states=26, transitions=36, depth=14, stuck=1),
             "losing": _sized(machine, losses=1, states=37, transitions=53, depth=9, stuck=3),
             "overwriting": _sized(machine, when_full="overwrite", states=15, transitions=20, depth=6, stuck=1),
-            "everything": _sized(machine, **everything, states=616, transitions=1090, depth=14, stuck=76),
+            "everything": _sized(
+                machine, **both, slots=3, goods=6, losses=2, states=616, transitions=1090, depth=14, stuck=76
+            ),
         },
     )
 

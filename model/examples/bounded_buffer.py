@@ -13,9 +13,9 @@ slots  goods  losses  when_full  average  states  transitions  depth  stuck
 3      6      2       overwrite  kept        616        1,090     14     76
 =====  =====  ======  =========  =======  ======  ===========  =====  =====
 
-``in_order`` and ``balanced`` hold always, so does ``average_below_latest`` where the average is kept. ``complete`` holds
-while nothing is lost or overwritten, and is violated after 3 steps otherwise. ``full`` is possible, and everything is
-eventually written and read; then the machine is stuck, as it should be.
+``in_order`` and ``balanced`` hold always, so does ``average_below_latest`` where the average is kept. ``complete``
+holds while nothing is lost or overwritten, and is violated after 3 steps otherwise. ``full`` is possible, and everything
+is eventually written and read; then the machine is stuck, as it should be.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ machine.constant("slots", 2, low=1, doc="number of slots")
 machine.constant("goods", 4, low=1, doc="number of items the producer has")
 machine.constant("losses", 0, doc="how many items a slot may lose")
 machine.constant("when_full", "wait", choices=("wait", "overwrite"), doc="what the producer does when the ring is full")
-machine.constant("average", "none", choices=("none", "kept"), doc="whether the consumer keeps the average of what it got")
+machine.constant(
+    "average", "none", choices=("none", "kept"), doc="whether the consumer keeps the average of what it got"
+)
 machine.variable("slot", Int(EMPTY, lambda c: c.goods - 1), Slot, doc="item in each slot, -1 when there is none")
 machine.variable("written", Int(0, "goods"), doc="items written so far")
 machine.variable("read", Int(0, "goods"), doc="items read or passed over so far")

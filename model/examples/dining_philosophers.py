@@ -41,7 +41,9 @@ class Mood(IntEnum):
 
 machine = Machine("dining_philosophers", doc="Everyone needs two forks, and shares each with a neighbour.")
 machine.constant("philosophers", 3, low=2, doc="number of philosophers, and of forks")
-machine.constant("order", "left_first", choices=("left_first", "last_reversed"), doc="in which order they take the forks")
+machine.constant(
+    "order", "left_first", choices=("left_first", "last_reversed"), doc="in which order they take the forks"
+)
 machine.variable("mood", Mood, Philosopher, doc="what each philosopher does")
 machine.variable("taken", bool, Philosopher, doc="fork i is in somebody's hand")
 

@@ -11,8 +11,8 @@ turn_first      32           60      7      0
 ==========  ======  ===========  =====  =====
 
 ``exclusive`` holds with ``flag_first`` (then ``both_inside`` is not possible) and is violated after 6 steps with
-``turn_first``. Whoever wants to enter does so eventually, in either order: ``first_wants`` leads to ``first_inside``. From
-the initial state nothing leads there for sure, since a process need not want to enter.
+``turn_first``. Whoever wants to enter does so eventually, in either order: ``first_wants`` leads to ``first_inside``.
+From the initial state nothing leads there for sure, since a process need not want to enter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ machine.variable("flag", bool, Process, doc="the process wants to enter")
 machine.variable("turn", Int(0, 1), doc="who goes first when both want to enter")
 
 
-@machine.action(tells="{p} wants to enter and raises its flag", when=lambda constants: constants.order == "flag_first")
+@machine.action(tells="{p} wants in and raises its flag", when=lambda constants: constants.order == "flag_first")
 def raise_flag_first(s: State, p: Process) -> None:
     """The right first step. Not fair: a process may stay idle for ever."""
     s.require(s.place[p] == Place.IDLE)
@@ -58,7 +58,7 @@ def give_turn_second(s: State, p: Process) -> None:
     s.place[p] = Place.WAITING
 
 
-@machine.action(tells="{p} wants to enter and gives the turn away", when=lambda constants: constants.order == "turn_first")
+@machine.action(tells="{p} wants in and gives the turn away", when=lambda constants: constants.order == "turn_first")
 def give_turn_first(s: State, p: Process) -> None:
     """The mistake: the other process cannot see yet that this one wants to enter."""
     s.require(s.place[p] == Place.IDLE)

@@ -13,9 +13,9 @@ managers  impatient  states  transitions  depth  stuck
 3         1             459        2,276     10      0
 ========  =========  ======  ===========  =====  =====
 
-``consistent`` holds always, and for any number of managers; ``committed`` and ``aborted`` are possible, a mixture of the
-two is not. With ``impatient=1`` a resource manager that waits for the decision may give up: with 3 managers ``consistent`` is
-violated after 9 steps.
+``consistent`` holds always, and for any number of managers; ``committed`` and ``aborted`` are possible, a mixture of
+the two is not. With ``impatient=1`` a resource manager that waits for the decision may give up: with 3 managers
+``consistent`` is violated after 9 steps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Decision(IntEnum):
     ABORT = 2
 
 
-machine = Machine("two_phase_commit", doc="A transaction manager and its resource managers agree to commit or to abort.")
+machine = Machine(
+    "two_phase_commit", doc="A transaction manager and its resource managers agree to commit or to abort."
+)
 machine.constant("managers", 3, low=1, doc="number of resource managers")
 machine.constant("impatient", 0, high=1, doc="1: a prepared resource manager may give up on its own")
 machine.variable("stage", Stage, Manager, doc="stage of each resource manager")

@@ -299,13 +299,11 @@ class Machine:
 
     def _fresh(self, name: str) -> None:
         if not name.isidentifier() or name.startswith("_"):
-            raise ModelError(
-                f"machine {self.name}: {name!r} is not a possible name; use letters, digits, underscores."
-            )
+            raise ModelError(f"machine {self.name}: {name!r} is not a possible name; use letters, digits, underscores.")
         if hasattr(State, name) or hasattr(Constants, name):
             raise ModelError(
-                f"machine {self.name}: {name!r} cannot name a constant or variable, a state already has a method of that "
-                "name; rename it."
+                f"machine {self.name}: {name!r} cannot name a constant or variable, a state already has a method of "
+                "that name; rename it."
             )
         if name in self.constants or name in self.variables:
             raise ModelError(f"machine {self.name} declares {name!r} twice; rename one.")

@@ -97,8 +97,8 @@ def _require_64_bits(traced: Traced, program: Program) -> None:
     for node in program.nodes:
         if node.low < -_INT64 or node.high >= _INT64:
             raise ModelError(
-                f"machine {traced.configuration.machine.name} computes with numbers of the range {node.low}…{node.high}, "
-                "which takes more than 64 bits; narrow the ranges of its variables."
+                f"machine {traced.configuration.machine.name} computes with numbers of the range "
+                f"{node.low}…{node.high}, which takes more than 64 bits; narrow the ranges of its variables."
             )
 
 

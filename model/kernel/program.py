@@ -141,8 +141,6 @@ class Program:
             return self._quotient(*args)
         if kind == z3.Z3_OP_MOD:
             return self._remainder(*args)
-        if kind in (z3.Z3_OP_DIV0, z3.Z3_OP_IDIV0, z3.Z3_OP_MOD0):
-            return self._constant(0, is_bool=False)
         raise ModelError(f"this term cannot be executed: {term} ({term.decl().name()})")
 
     def _node(self, op: Op, args: tuple[int, ...], value: int, low: int, high: int, is_bool: bool) -> int:

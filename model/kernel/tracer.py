@@ -123,9 +123,7 @@ class Tracer:
         if family is None:
             if name in self._constants:
                 raise ModelError(f"{self.where()}: {name!r} is a constant and cannot be assigned.")
-            raise ModelError(
-                f"{self.where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}"
-            )
+            raise ModelError(f"{self.where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}")
         self._check_index_count(family, index)
         missing = len(family.dims) - len(index)
         if isinstance(value, MemberSet):
@@ -218,9 +216,15 @@ class Tracer:
         free: tuple[IntLike, ...],
     ) -> Any:
         if position == len(index):
-            symbol = self._cells[(family.name, fixed)].symbol
-            value = z3.Select(symbol, *(as_int(item) for item in free)) if free else symbol
-            return Term(value, family.is_bool)
+            cell = self._cells[(family.name, fixed)]
+            if not free:
+                return Term(cell.symbol, family.is_bool)
+            value = Term(z3.Select(cell.symbol, *(as_int(item) for item in free)), family.is_bool)
+            if cell.initial == family.low:
+                return value  # as it is outside the domain as well, where nothing is ever written
+            unbounded = (dim for dim in family.dims if not dim.bounded)
+            inside = all_of(dim.contains(item) for dim, item in zip(unbounded, free, strict=True))
+            return ite(inside, value, False if family.is_bool else family.low)
         elements, item = family.dims[position], index[position]
         if not elements.bounded:
             return self._select(family, index, position + 1, (*fixed, None), (*free, item))
@@ -240,10 +244,7 @@ class Tracer:
                 f"{self.where()}: writes {self._spell(family, index)} twice; the second write would hide the first."
             )
         self._recording.written[identity] = (index, tuple(self.path))
-        for elements, item in zip(family.dims, index, strict=True):
-            if isinstance(item, Term) and elements.bounded:
-                allowed = f"index in 0…{elements.size - 1}"
-                self._check(self._spell(family, index), allowed, elements.contains(item), item)
+        self._check_given_indices(family, index)
         if not family.is_bool and not (isinstance(value, enum.IntEnum) and family.enumeration is type(value)):
             top = "" if family.high is None else family.high
             inside = all_of(family.low <= value, True if family.high is None else value <= family.high)
@@ -338,6 +339,12 @@ class Tracer:
         if condition is not True:
             self._recording.checks.append(Check(label, allowed, as_bool(condition), as_int(value)))
 
+    def _check_given_indices(self, family: Family, index: tuple[IntLike, ...]) -> None:
+        for elements, item in zip(family.dims, index, strict=False):
+            if isinstance(item, Term) or not elements.bounded:
+                allowed = f"index in 0…{elements.size - 1}"
+                self._check(self._spell(family, index), allowed, elements.contains(item), item)
+
     def _check_kind(self, family: Family, value: Any) -> None:
         is_bool = isinstance(value, bool) or (isinstance(value, Term) and value.is_bool)
         is_number = isinstance(value, int | Term) and not is_bool
@@ -367,7 +374,7 @@ class Tracer:
     def _spell(self, family: Family, index: tuple[IntLike, ...]) -> str:
         parts = (
             str(item) if isinstance(item, Term) else f"{dim.label}{item}"
-            for dim, item in zip(family.dims, index, strict=True)
+            for dim, item in zip(family.dims, index, strict=False)
         )
         return f"{family.name}[{', '.join(parts)}]" if index else family.name
 

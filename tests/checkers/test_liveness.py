@@ -339,6 +339,21 @@ def test_counterexamples_are_judged_in_the_plain_form() -> None:
         require_counterexample(*clock_run("tick", loop=1, after=None), Kind.EVENTUALLY)
 
 
+def test_what_is_owed_in_a_loop_may_be_reached_the_next_time_round() -> None:
+    machine = Machine("round")
+    machine.variable("hour", Int(0, 2))
+
+    @machine.action(fair=True)
+    def tick(s: State) -> None:
+        s.hour = (s.hour + 1) % 3
+
+    predicates: dict[str, Predicate] = {"goal": lambda s: s.hour == 1, "after": lambda s: s.hour == 2}
+    plain = PlainMachine(trace(machine.configure(), predicates))
+    with pytest.raises(ModelError, match="the run does not violate the property"):
+        require_counterexample(plain, replay(plain, [0, 0, 0], loop=0), Kind.EVENTUALLY)
+    assert check(machine, predicates["goal"], predicates["after"]).verdict is Verdict.HOLDS
+
+
 def test_questions_that_cannot_be_answered() -> None:
     always = Property(id="safe", statement="It is safe.", kind=Kind.ALWAYS, holds=finished)
     with pytest.raises(

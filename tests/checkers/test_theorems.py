@@ -220,6 +220,20 @@ def test_a_wrong_witness_is_unknown_not_violated() -> None:
     assert "does not fail when it is computed with plain numbers" in result.explanation
 
 
+def test_a_small_case_that_does_not_fail_again_is_unknown_not_violated() -> None:
+    # A term quotient by a negative divisor is 0, which Python does not agree with.
+    odd = Theorem(
+        id="odd",
+        statement="",
+        sizes=("queues",),
+        given=lambda queues, divisor: all_of(queues == 3, divisor == -1),
+        claim=lambda queues, divisor: queues // divisor == -queues,
+    )
+    result = prove_theorem(odd)
+    assert result.verdict is Verdict.UNKNOWN
+    assert "does not fail when it is computed with plain numbers" in result.explanation
+
+
 def test_a_failing_case_that_is_too_large_to_minimise_is_still_violated() -> None:
     many = Theorem(
         id="many", statement="", given=lambda queues, consumers: queues > 500, claim=lambda consumers: consumers < 700

@@ -1,10 +1,13 @@
 """Theorems as texts: one text for plain numbers, for terms, and for a mixture of both."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import z3
 
 from rocketproof.model.kernel import ModelError, Term
-from rocketproof.properties.theorem import Relation, Theorem, counted, exactly_one, exists, forall
+from rocketproof.properties.theorem import Relation, Theorem, counted, exactly_one, exists, forall, formula_counts
 
 pytestmark = pytest.mark.smoke
 
@@ -35,6 +38,28 @@ def test_quantifiers_over_unknown_ranges_become_questions() -> None:
     assert proven(exactly_one(0, high + 1, lambda number: number == high, witness=high) | (high < 0))
     assert not proven(exactly_one(0, high + 1, lambda number: number >= high - 1, witness=high) | (high < 0))
     assert counted(0, high, even, formula=high) is high
+
+
+HIGH = Term(z3.Int("high"), False)
+
+
+@pytest.mark.parametrize(
+    ("right", "body", "formula", "nth", "number"),
+    [
+        (True, even, (HIGH + 1) // 2, lambda place: 2 * place, lambda value: value // 2),
+        # One too many, one too few, the same one twice, less than none.
+        (False, even, (HIGH + 1) // 2 + 1, lambda place: 2 * place, lambda value: value // 2),
+        (False, even, (HIGH + 1) // 2 - 1, lambda place: 2 * place, lambda value: value // 2),
+        (False, lambda value: value == 0, 2, lambda place: 0, lambda value: 0),
+        (False, lambda value: value < 0, -1, lambda place: place, lambda value: value),
+    ],
+    ids=["right", "too-many", "too-few", "twice", "negative"],
+)
+def test_a_counting_formula_is_right_when_all_are_numbered(
+    right: bool, body: Callable[..., Any], formula: Any, nth: Callable[..., Any], number: Callable[..., Any]
+) -> None:
+    assert proven(formula_counts(0, HIGH, body, formula=formula, nth=nth, number=number) | (HIGH < 1)) is right
+    assert formula_counts(0, 5, body, formula=formula, nth=nth, number=number) is True
 
 
 def test_nested_quantifiers_keep_their_numbers_apart() -> None:

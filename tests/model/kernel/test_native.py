@@ -285,7 +285,9 @@ def computed(node: Node, state: Concrete) -> int:
 
 
 SHAPES = st.builds(
-    lambda size, low, width, family_low, family_width: Shape(size, low, low + width, family_low, family_low + family_width),
+    lambda size, low, width, family_low, family_width: Shape(
+        size, low, low + width, family_low, family_low + family_width
+    ),
     st.integers(1, 3),
     st.integers(-4, 3),
     st.integers(0, 5),
@@ -332,7 +334,7 @@ def in_z3(traced: Traced, term: Any, state: StateTuple) -> int | bool:
 def test_random_steps_are_the_same_in_python_plain_and_native(
     shape: Shape, guard: Node, number: Node, index: Node, element: Node, condition: Node, truth: Node
 ) -> None:
-    machine, item = shape.machine()
+    machine, _ = shape.machine()
 
     def act(s: Any) -> None:
         s.require(any_of(symbolic(guard, s), s.p))

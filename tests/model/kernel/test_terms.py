@@ -82,7 +82,7 @@ def test_what_is_known_makes_no_expression() -> None:
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda: bool(X > 0), "the value of x > 0 is not known while the machine is traced"),
+        (lambda: bool(X <= 0), "is not known while the machine is traced, so Python cannot branch on it"),
         (lambda: 1 if P else 2, "use ite(…), implies(…)"),
         (lambda: P and Q, "instead of 'if', 'and', 'or', 'not'"),
         (lambda: not P, "not known while the machine is traced"),
@@ -107,7 +107,7 @@ def test_misuse_is_an_error_that_says_what_was_given(use: Any, message: str) -> 
 
 def test_terms_cannot_be_keys() -> None:
     with pytest.raises(TypeError, match="unhashable"):
-        {X: 1}
+        hash(X)
 
 
 def test_long_terms_are_cut_in_messages() -> None:
