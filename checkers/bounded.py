@@ -7,6 +7,7 @@ from typing import Any
 import z3
 
 from .problem import Claim, Ended, Finding, Found, GaveUp, Problem
+from .solving import Model
 from .witness import small_model
 
 ENDING_SHARE = 0.1
@@ -54,8 +55,29 @@ class Search:
         solver.add(wrong)
         answer = problem.effort.ask(solver)
         if answer == z3.sat:
-            return Found(claim, self._position, small_model(solver, problem.transition, problem.effort))
+            model = small_model(solver, problem.transition, problem.effort)
+            steps = self._position + (claim is None)
+            return Found(claim, self._position, self._first_run(model, steps) if problem.traced.is_finite else model)
         if answer == z3.unknown:
             return GaveUp(self._position)
         solver.pop()
         return None
+
+    def _first_run(self, model: Model, steps: int) -> Model:
+        """Of all runs that answer the question, the one whose actions come first in the order of the machine.
+
+        So the run that is shown does not depend on the solver (unless time runs out).
+        """
+        solver, transition = self._solver, self._problem.transition
+        for position in range(steps):
+            choice = transition.choice(position)
+            earlier = True
+            while earlier and model.number(choice) > 0:
+                solver.push()
+                solver.add(choice < model.number(choice))
+                earlier = self._problem.effort.ask(solver, share=0.1) == z3.sat
+                if earlier:
+                    model = solver.model()
+                solver.pop()
+            solver.add(choice == model.number(choice))
+        return model

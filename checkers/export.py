@@ -216,7 +216,9 @@ class _Export:
 
     def _write_updates(self, step: _Step, instance: Instance) -> None:
         updates = {
-            number: self.program.add(term) for number, term in instance.updates.items() if self.stored[number].declaration
+            number: self.program.add(term)
+            for number, term in instance.updates.items()
+            if self.stored[number].declaration
         }
         values = self._values(step, updates.values())
         # All new values are known before the first is assigned: the updates are simultaneous.

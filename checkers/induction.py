@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import z3
 
 from ..model.kernel import Instance
 from .problem import OBLIGATION_SHARE, Claim, Problem, Target
+from .solving import Model, Solver
 from .witness import small_model
 
 
@@ -55,7 +54,7 @@ class Induction:
         self._open = still_open
         return not self._open
 
-    def _discharge(self, solver: Any, last: int, instance: Instance, target: Target) -> bool:
+    def _discharge(self, solver: Solver, last: int, instance: Instance, target: Target) -> bool:
         problem, transition = self._problem, self._problem.transition
         if isinstance(target, Claim):
             fails = transition.says_after(target.name, last, instance, truth=not target.truth)
@@ -81,6 +80,6 @@ class Induction:
         solver.pop()
         return bool(answer == z3.unsat)
 
-    def _state(self, model: Any, position: int) -> str:
+    def _state(self, model: Model, position: int) -> str:
         shown = self._problem.transition.shown(model, position)
         return ", ".join(f"{label}={value}" for label, value in shown.items()) or "everything at its lowest value"

@@ -13,7 +13,7 @@ from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from .result import Result
 from .run import Run, story
-from .solving import Effort, fits_finite_domain, new_solver
+from .solving import Effort, Model, Solver, fits_finite_domain
 from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside
 
@@ -40,7 +40,7 @@ class Found:
 
     claim: Claim | None
     length: int
-    model: Any
+    model: Model
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Problem:
         free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
         return "all runs" + (f", for every {' and every '.join(free)}" if free else "")
 
-    def new_solver(self) -> Any:
+    def new_solver(self) -> Solver:
         """A solver fit for these terms."""
-        return new_solver(finite_domain=self.finite_domain)
+        return Solver(finite_domain=self.finite_domain)
 
     def _risky(self, instance: Instance) -> list[Check]:
         """The writes that are not shown to stay inside their domains by the domains and the guard alone."""
@@ -163,7 +163,7 @@ def _steps(count: int) -> str:
     return f"{count} step{'' if count == 1 else 's'}"
 
 
-def _refutes(problem: Problem, solver: Any, constraint: Any) -> bool:
+def _refutes(problem: Problem, solver: Solver, constraint: Any) -> bool:
     solver.push()
     solver.add(constraint)
     answer = problem.effort.ask(solver, share=OBLIGATION_SHARE)

@@ -35,6 +35,60 @@ _FINITE_DOMAIN_KINDS = frozenset(
 )
 
 
+class Solver:
+    """A Z3 solver with a fixed seed in a context of its own, so that earlier questions cannot change its answers.
+
+    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one.
+    """
+
+    def __init__(self, *, finite_domain: bool) -> None:
+        self._context = z3.Context()
+        if finite_domain:
+            self._solver = z3.SolverFor("QF_FD", ctx=self._context)
+        else:
+            self._solver = z3.Solver(ctx=self._context)
+            self._solver.set("smt.random_seed", 0)
+        self._solver.set("random_seed", 0)
+
+    def add(self, *constraints: Any) -> None:
+        """Demand the constraints (of the main context) until the matching :meth:`pop`."""
+        for constraint in constraints:
+            self._solver.add(constraint.translate(self._context))
+
+    def push(self) -> None:
+        """Begin a scope."""
+        self._solver.push()
+
+    def pop(self, scopes: int = 1) -> None:
+        """Forget the latest scopes."""
+        self._solver.pop(scopes)
+
+    def model(self) -> Model:
+        """The model of the question just answered "sat"."""
+        return Model(self._solver.model(), self._context)
+
+    def check(self, *, milliseconds: int, rlimit: int | None) -> tuple[Any, str]:
+        """Z3's answer, and its reason when that is "unknown"."""
+        self._solver.set("timeout", milliseconds)
+        if rlimit is not None:
+            self._solver.set("rlimit", rlimit)
+        answer = self._solver.check()
+        return answer, " ".join(str(self._solver.reason_unknown()).split()) if answer == z3.unknown else ""
+
+
+class Model:
+    """Values of symbols that satisfy a question."""
+
+    def __init__(self, model: Any, context: Any) -> None:
+        self._model = model
+        self._context = context
+
+    def number(self, term: Any) -> int:
+        """Value of a truth value or whole number (of the main context); what the model leaves open counts as 0."""
+        value = self._model.eval(term.translate(self._context), model_completion=True)
+        return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
+
+
 class Effort:
     """Time and work that all questions of one check share.
 
@@ -73,7 +127,7 @@ class Effort:
         part._deadline = time.perf_counter() + self.left * share
         return part
 
-    def ask(self, solver: Any, *, share: float = 1.0) -> Any:
+    def ask(self, solver: Solver, *, share: float = 1.0) -> Any:
         """Put one question; answers ``z3.sat``, ``z3.unsat`` or ``z3.unknown`` (then ``reason`` says why).
 
         ``share`` is the part of the remaining time that this question may use.
@@ -82,15 +136,12 @@ class Effort:
         if milliseconds < 1:
             self.reason = f"the time limit of {self.timeout_seconds:g} s was hit"
             return z3.unknown
-        solver.set("timeout", milliseconds)
-        if self.rlimit is not None:
-            solver.set("rlimit", self.rlimit)
         self._asked[0] += 1
         asked = time.perf_counter()
-        answer = solver.check()
+        answer, said = solver.check(milliseconds=milliseconds, rlimit=self.rlimit)
         if answer == z3.unknown:
             out_of_time = (time.perf_counter() - asked) * 1000 > milliseconds * 0.9
-            self.reason = self._why(" ".join(str(solver.reason_unknown()).split()), out_of_time)
+            self.reason = self._why(said, out_of_time)
         return answer
 
     def _why(self, said: str, out_of_time: bool) -> str:
@@ -101,18 +152,6 @@ class Effort:
         if self.rlimit is not None and said.rpartition(".")[2] in ("canceled", "no reason given"):
             return f"the limit of {self.rlimit:,} Z3 resource units a question was hit"
         return f"the solver gave up: {said[:200]}"
-
-
-def new_solver(*, finite_domain: bool) -> Any:
-    """A solver with a fixed seed: by translation to SAT where ``finite_domain`` allows it, else Z3's default one."""
-    if finite_domain:
-        solver = z3.SolverFor("QF_FD")
-        solver.set("random_seed", 0)
-        return solver
-    solver = z3.Solver()
-    solver.set("random_seed", 0)
-    solver.set("smt.random_seed", 0)
-    return solver
 
 
 def fits_finite_domain(terms: Iterable[Any]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import z3
 
 from ..model.kernel import UNBOUNDED, Cell, Check, Instance, Traced, TracedPredicate
+from .solving import Model
 
 SHOWN_ELEMENTS = 8
 """How many values of each unbounded index of an array a state text shows."""
@@ -123,28 +124,28 @@ class Transition:
 
     # --- reading models -------------------------------------------------------------------------------------------
 
-    def arguments(self, model: Any, position: int, instance: Instance) -> tuple[int, ...]:
+    def arguments(self, model: Model, position: int, instance: Instance) -> tuple[int, ...]:
         """Values of all parameters of the instance taken in state ``position``, unbounded ones from the model."""
         symbols = iter(instance.symbols)  # unbounded parameters come first among them, in order
         return tuple(
-            number_in(model, self.at(next(symbols), position)) if value is None else int(value)
+            model.number(self.at(next(symbols), position)) if value is None else int(value)
             for value in instance.arguments.values()
         )
 
-    def shown(self, model: Any, position: int) -> dict[str, str]:
+    def shown(self, model: Model, position: int) -> dict[str, str]:
         """State ``position`` as label → value, after the unbounded constants.
 
         Left out are lowest values, and of an array all but its first elements.
         """
-        constants = {name: str(number_in(model, z3.Int(name))) for name in self.unbounded_constants()}
+        constants = {name: str(model.number(z3.Int(name))) for name in self.unbounded_constants()}
         return {**constants, **self._show(model, position)}
 
-    def _show(self, model: Any, position: int) -> dict[str, str]:
+    def _show(self, model: Model, position: int) -> dict[str, str]:
         shown = {}
         for cell in self.traced.cells:
             for label, index in _places(cell, model):
                 term = z3.Select(cell.symbol, *index) if index else cell.symbol
-                value = number_in(model, self.at(term, position))
+                value = model.number(self.at(term, position))
                 if value != cell.family.low:
                     shown[label] = cell.family.show(value)
         return shown
@@ -166,12 +167,6 @@ class Transition:
                     value = z3.If(self._choice == instance.number, instance.updates[number], value)
             parts.append(primed == value)
         return z3.And(parts)
-
-
-def number_in(model: Any, term: Any) -> int:
-    """Value of a truth value or whole number in a model (symbols the model leaves open count as 0)."""
-    value = model.eval(term, model_completion=True)
-    return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
 def _named(symbol: Any, suffix: str) -> Any:
@@ -214,13 +209,13 @@ def _indices(cell: Cell) -> list[Any]:
     return [z3.Int(f"{cell.symbol}#{place}") for place, item in enumerate(cell.index) if item is None]
 
 
-def _places(cell: Cell, model: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _places(cell: Cell, model: Model) -> Iterator[tuple[str, tuple[int, ...]]]:
     if not cell.is_array:
         yield cell.label, ()
         return
     ranges = []
     for dim, item in zip(cell.family.dims, cell.index, strict=True):
-        size = dim.size if isinstance(dim.size, int) else number_in(model, dim.size.expr)
+        size = dim.size if isinstance(dim.size, int) else model.number(dim.size.expr)
         ranges.append(range(min(size, SHOWN_ELEMENTS)) if item is None else range(item, item + 1))
     for place in itertools.product(*ranges):
         spelled = ", ".join(f"{dim.label}{item}" for dim, item in zip(cell.family.dims, place, strict=True))

@@ -7,15 +7,14 @@ numbers that the solver chose, which is an ordinary instance of the same machine
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import z3
 
 from ..model.kernel import ConfigurationError, ModelError, Predicate, Traced, trace
 from ..model.kernel.plain import PlainMachine
 from .run import Run, replay, story
-from .solving import Effort
-from .transition import Transition, number_in
+from .solving import Effort, Model, Solver
+from .transition import Transition
 
 SMALL = 4
 """How many values of each unbounded constant, from 1 or its lowest on, are tried to make a model small."""
@@ -25,7 +24,7 @@ class NotReplayable(Exception):
     """The run of a model cannot be replayed; the message says why."""
 
 
-def small_model(solver: Any, transition: Transition, effort: Effort) -> Any:
+def small_model(solver: Solver, transition: Transition, effort: Effort) -> Model:
     """The model of a question just answered "sat", with unbounded constants made small where that is cheap."""
     model = solver.model()
     chosen = 0
@@ -44,7 +43,7 @@ def small_model(solver: Any, transition: Transition, effort: Effort) -> Any:
 
 
 def replay_model(
-    model: Any, transition: Transition, length: int, predicates: Mapping[str, Predicate]
+    model: Model, transition: Transition, length: int, predicates: Mapping[str, Predicate]
 ) -> tuple[Run, PlainMachine]:
     """Replay the run of ``length`` steps that a model describes.
 
@@ -56,7 +55,7 @@ def replay_model(
     return replay(machine, _steps(model, transition, length, machine)), machine
 
 
-def replay_to_outside(model: Any, transition: Transition, length: int) -> ModelError:
+def replay_to_outside(model: Model, transition: Transition, length: int) -> ModelError:
     """The error of a run whose step after the first ``length`` ones writes outside a declared domain, with its story.
 
     Raises:
@@ -76,7 +75,7 @@ def replay_to_outside(model: Any, transition: Transition, length: int) -> ModelE
     )
 
 
-def finite_counterpart(model: Any, transition: Transition, predicates: Mapping[str, Predicate]) -> Traced:
+def finite_counterpart(model: Model, transition: Transition, predicates: Mapping[str, Predicate]) -> Traced:
     """The configuration itself when it is finite, else the one with the numbers that a model gives its constants.
 
     Raises:
@@ -86,7 +85,7 @@ def finite_counterpart(model: Any, transition: Transition, predicates: Mapping[s
     if traced.is_finite:
         return traced
     constants = dict(traced.configuration.constants)
-    constants.update({name: number_in(model, z3.Int(name)) for name in transition.unbounded_constants()})
+    constants.update({name: model.number(z3.Int(name)) for name in transition.unbounded_constants()})
     try:
         finite = trace(traced.configuration.machine.configure(**constants), predicates)
     except (ModelError, ConfigurationError) as error:
@@ -97,14 +96,14 @@ def finite_counterpart(model: Any, transition: Transition, predicates: Mapping[s
     return finite
 
 
-def _steps(model: Any, transition: Transition, length: int, machine: PlainMachine) -> list[int]:
+def _steps(model: Model, transition: Transition, length: int, machine: PlainMachine) -> list[int]:
     numbers = {
         (instance.action.name, tuple(instance.arguments.values())): instance.number
         for instance in machine.traced.instances
     }
     steps = []
     for position in range(length):
-        instance = transition.traced.instances[number_in(model, transition.choice(position))]
+        instance = transition.traced.instances[model.number(transition.choice(position))]
         taken = (instance.action.name, transition.arguments(model, position, instance))
         if taken not in numbers:
             raise ModelError(

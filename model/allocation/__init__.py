@@ -1,7 +1,7 @@
 """Allocation of queues to the clients of a group: the six strategies, and their index arithmetic as rules.
 
 Reading order: ``message_queue`` (what is divided, and its order), ``strategy`` (what a strategy is), then one file for
-each strategy; ``table`` turns any strategy into a finite table.
+each strategy.
 """
 
 from .averagely import Averagely, averagely_count, averagely_owner, averagely_owns, averagely_start
@@ -12,11 +12,9 @@ from .consistent_hash import ConsistentHash, ring, ring_hash, ring_precedes, rin
 from .machine_room_nearby import MachineRoomNearby, MachineRooms, Sharing, nearby_sharing
 from .message_queue import MessageQueue, java_order, sorted_ids
 from .strategy import AllocationError, Strategy, index_of
-from .table import AllocationTable, allocation_table
 
 __all__ = [
     "AllocationError",
-    "AllocationTable",
     "Averagely",
     "AveragelyByCircle",
     "ByConfig",
@@ -27,7 +25,6 @@ __all__ = [
     "MessageQueue",
     "Sharing",
     "Strategy",
-    "allocation_table",
     "averagely_count",
     "averagely_owner",
     "averagely_owns",

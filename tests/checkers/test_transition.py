@@ -6,8 +6,8 @@ import pytest
 import z3
 
 from rocketproof.checkers.prove import bounded, prove, prove_inductive
-from rocketproof.checkers.solving import Effort, fits_finite_domain, new_solver
-from rocketproof.checkers.transition import Transition, number_in
+from rocketproof.checkers.solving import Effort, Solver, fits_finite_domain
+from rocketproof.checkers.transition import Transition
 from rocketproof.model.examples import EXAMPLES
 from rocketproof.model.kernel import (
     UNBOUNDED,
@@ -35,12 +35,12 @@ def reachable(machine: PlainMachine) -> list[StateTuple]:
     return found
 
 
-def models(solver: Any, symbols: list[Any]) -> set[tuple[int, ...]]:
+def models(solver: Solver, symbols: list[Any]) -> set[tuple[int, ...]]:
     """All values that the symbols can have together."""
     found = set()
-    while solver.check() == z3.sat:
+    while Effort(60.0).ask(solver) == z3.sat:
         model = solver.model()
-        values = tuple(number_in(model, symbol) for symbol in symbols)
+        values = tuple(model.number(symbol) for symbol in symbols)
         found.add(values)
         solver.add(z3.Or([symbol != literal(symbol, value) for symbol, value in zip(symbols, values, strict=True)]))
     return found
@@ -72,7 +72,7 @@ def test_steps_are_those_of_the_plain_form(machine: str, short: str, states: int
     everywhere = reachable(plain)
     assert len(everywhere) == states
     for state in everywhere:
-        solver = new_solver(finite_domain=finite_domain)
+        solver = Solver(finite_domain=finite_domain)
         solver.add(transition.domain(4), transition.step(4), transition.domain(5))
         solver.add(*(symbol == literal(symbol, value) for symbol, value in zip(here, state, strict=True)))
         expected = {(number, *after) for number, after in plain.successors(state)}
@@ -82,7 +82,7 @@ def test_steps_are_those_of_the_plain_form(machine: str, short: str, states: int
 def test_the_start_is_the_initial_state_alone() -> None:
     traced = trace(EXAMPLES["bounded_buffer"].configurations["everything"].configuration)
     transition = Transition(traced)
-    solver = new_solver(finite_domain=False)
+    solver = Solver(finite_domain=False)
     solver.add(*transition.start())
     assert models(solver, position(transition, traced, 0)) == {traced.initial_state()}
 
@@ -127,7 +127,7 @@ def test_the_fast_solver_is_kept_from_arrays_and_quantifiers() -> None:
 def test_a_part_of_the_effort_counts_for_the_whole() -> None:
     effort = Effort(10.0)
     part = effort.part(0.5)
-    solver = new_solver(finite_domain=False)
+    solver = Solver(finite_domain=False)
     assert part.ask(solver) == z3.sat
     assert (effort.questions, part.questions) == (1, 1)
     assert part.left < effort.left
@@ -190,9 +190,9 @@ def test_outside_an_unbounded_domain_a_set_has_nothing_whatever_it_starts_with()
 def test_a_state_text_shows_unbounded_constants_and_the_first_elements() -> None:
     traced = trace(tape(beyond=False))
     transition = Transition(traced)
-    solver = new_solver(finite_domain=False)
+    solver = Solver(finite_domain=False)
     solver.add(*transition.start(), transition.domain(0), transition.step(0), z3.Int("cells") == 2)
-    assert solver.check() == z3.sat
+    assert Effort(60.0).ask(solver) == z3.sat
     model = solver.model()
     assert transition.shown(model, 0) == {"cells": "2", "blank[c0]": "true", "blank[c1]": "true"}
     assert transition.shown(model, 1) == {"cells": "2", "head": "1", "mark[c0]": "1", "blank[c1]": "true"}
