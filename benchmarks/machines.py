@@ -1,4 +1,7 @@
-"""Machines that the benchmarks measure on."""
+"""Machines that the benchmarks measure on.
+
+``consumption`` with 2 consumers, 2 queues, 3 messages and 1 crash has 3,916,533 states and 30,001,692 transitions.
+"""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ cell. Everything a step needs on the way stands in ``hidden`` variables, which a
 exactly the states and steps of the machine.
 
 A guard must be one expression, in which a subterm used often is written often. Where that would make the text explode,
-the subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds no
-state and no transition either.
+the subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds
+no state and no transition either.
 """
 
 from __future__ import annotations
@@ -30,26 +30,24 @@ _INT = range(-(2**31), 2**31)
 _JOIN = {Op.ADD: " + ", Op.MUL: " * ", Op.AND: " && ", Op.OR: " || ", Op.LE: " <= ", Op.EQ: " == "}
 
 # Words that Promela, or the C that SPIN makes of it, does not take as the name of a variable.
-_RESERVED = frozenset(
-    """
-    active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_proctype d_step do else empty
-    enabled end eval false fi for full get_priority goto hidden if in init inline int len local ltl mtype nempty never
-    nfull notrace np_ od of pc_value pid print printf printm priority proctype provided return run select set_priority
-    short show skip timeout trace true typedef unless unsigned xr xs
-    always eventually implies equivalent next release stronguntil until weakuntil
-    auto case char const continue default double enum extern float long register signed sizeof static struct switch
-    union void volatile while
-    machine now uchar uint ulong ushort
-    """.split()
-)
+_RESERVED = """
+active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_proctype d_step do else empty
+enabled end eval false fi for full get_priority goto hidden if in init inline int len local ltl mtype nempty never
+nfull notrace np_ od of pc_value pid print printf printm priority proctype provided return run select set_priority
+short show skip timeout trace true typedef unless unsigned xr xs
+always eventually implies equivalent next release stronguntil until weakuntil
+auto case char const continue default double enum extern float long register signed sizeof static struct switch
+union void volatile while
+machine now uchar uint ulong ushort
+"""
 
 
 def promela(traced: Traced, *, invariants: Sequence[str] = ()) -> str:
     """Write a finite configuration in Promela.
 
-    A step that writes outside a declared domain violates an ``assert`` named ``inside_…``. Each of ``invariants`` becomes
-    an ``assert`` named ``holds_…`` inside every step, evaluated after it, which adds neither states nor transitions (only
-    where the *initial* state violates one, the assertion takes a step of its own before the first).
+    A step that writes outside a declared domain violates an ``assert`` named ``inside_…``. Each of ``invariants``
+    becomes an ``assert`` named ``holds_…`` inside every step, evaluated after it, which adds neither states nor
+    transitions (only where the *initial* state violates one, the assertion takes a step of its own before the first).
 
     Args:
         traced: the configuration.
@@ -215,11 +213,8 @@ class _Export:
             step.lines.append(f"assert({name})")
 
     def _write_updates(self, step: _Step, instance: Instance) -> None:
-        updates = {
-            number: self.program.add(term)
-            for number, term in instance.updates.items()
-            if self.stored[number].declaration
-        }
+        changing = [number for number in instance.updates if self.stored[number].declaration]
+        updates = {number: self.program.add(instance.updates[number]) for number in changing}
         values = self._values(step, updates.values())
         # All new values are known before the first is assigned: the updates are simultaneous.
         pending = []
@@ -333,10 +328,11 @@ def _evaluate(program: Program, roots: Sequence[int], state: Sequence[int]) -> l
 
 
 def _store(cells: Iterable[Cell]) -> Iterator[_Stored]:
+    reserved = frozenset(_RESERVED.split())
     taken: set[str] = set()
     for cell in cells:
         name = "_".join([cell.family.name, *map(str, cell.index)])
-        while name in taken or name in _RESERVED or re.fullmatch(r"(temp|inside|derived)_\d+|holds_\w+", name):
+        while name in taken or name in reserved or re.fullmatch(r"(temp|inside|derived)_\d+|holds_\w+", name):
             name += "_"
         taken.add(name)
         yield _stored(cell, name)

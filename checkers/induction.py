@@ -67,7 +67,7 @@ class Induction:
         else:
             fails = transition.leaves(last, target)
             kept = []
-            subject = f"{instance.label} is not shown to write {target.label} inside {target.allowed}"
+            subject = f"{instance.label} is not shown to stay inside the domain of {target.label} ({target.allowed})"
         solver.push()
         solver.add(transition.taken(last, instance), fails, *kept)
         answer = problem.effort.ask(solver, share=OBLIGATION_SHARE)

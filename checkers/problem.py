@@ -172,9 +172,9 @@ def _refutes(problem: Problem, solver: Solver, constraint: Any) -> bool:
 
 
 def _check_kinds(property: Property, lemmas: Sequence[Property]) -> None:
-    if property.kind is Kind.EVENTUALLY:
+    if property.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
         raise ModelError(
-            f"prove: property {property.id!r} says 'eventually', which no single state decides; "
+            f"prove: property {property.id!r} says '{property.kind}', which no single state decides; "
             "use the engine 'liveness', or state an 'always' or 'sometimes' property."
         )
     for lemma in lemmas:

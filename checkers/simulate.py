@@ -38,8 +38,8 @@ def simulate(
     """Check ``properties`` (kinds ALWAYS and SOMETIMES) on ``runs`` random runs of at most ``steps`` steps.
 
     An ALWAYS property is VIOLATED, with a shrunk run, or UNKNOWN; a SOMETIMES property HOLDS, with a witness, or is
-    UNKNOWN. The search ends early when every property is decided. The same arguments give the same results, unless
-    ``max_seconds`` ends the search (shrinking what was found comes on top). Nothing is stored between calls.
+    UNKNOWN. The shortest of the runs found is shortened further. The same arguments give the same results, unless
+    ``max_seconds`` ends the search (shortening what was found comes on top). Nothing is stored between calls.
 
     Raises:
         ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another
@@ -52,9 +52,9 @@ def simulate(
             )
     started = time.perf_counter()
     machine = PlainMachine(trace(configuration, {prop.id: prop.holds for prop in properties}))
-    search = _Search(machine, list(properties))
+    search = _Search(machine, properties)
     end = None if max_seconds is None else started + max_seconds
-    while search.undecided and search.runs < runs and not search.out_of_time:
+    while search.runs < runs and not search.out_of_time:
         search.walk(random.Random(f"{seed} {search.runs}"), steps, end)
     limit = f", stopped after {max_seconds:g} seconds" if search.out_of_time else ""
     covered = f"{search.runs:,} random runs of up to {steps:,} steps (seed {seed}){limit}"
@@ -99,10 +99,14 @@ def random_run(machine: PlainMachine, seed: int | str, steps: int) -> Run:
 
 @dataclass
 class _Search:
-    """The walks of one simulation and what they have found: property id → number of the run, and its steps so far."""
+    """The walks of one simulation.
+
+    Attributes:
+        found: property id → number of the run and steps of the shortest path found that decides it.
+    """
 
     machine: PlainMachine
-    undecided: list[Property]
+    properties: Sequence[Property]
     found: dict[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     runs: int = 0
     steps: int = 0
@@ -115,15 +119,19 @@ class _Search:
             path.append(number)
             self._judge(state, path)
             self.out_of_time = end is not None and time.perf_counter() > end
-            if self.out_of_time or not self.undecided:
+            if self.out_of_time or not self._open(path):
                 break
         self.runs += 1
         self.steps += len(path)
 
+    def _open(self, path: Sequence[int]) -> list[Property]:
+        """The properties for which a run as long as ``path`` would be the shortest so far."""
+        return [p for p in self.properties if p.id not in self.found or len(path) < len(self.found[p.id][1])]
+
     def _judge(self, state: StateTuple, path: Sequence[int]) -> None:
-        for prop in [prop for prop in self.undecided if _decides(self.machine, prop, state)]:
-            self.undecided.remove(prop)
-            self.found[prop.id] = self.runs, tuple(path)
+        for prop in self._open(path):
+            if _decides(self.machine, prop, state):
+                self.found[prop.id] = self.runs, tuple(path)
 
 
 def _walk(machine: PlainMachine, chance: random.Random, steps: int) -> Iterator[tuple[int, StateTuple]]:
@@ -168,9 +176,10 @@ def _decides(machine: PlainMachine, prop: Property, state: StateTuple) -> bool:
 
 def _short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
     """Shorten a run that decides ``prop``, and replay it."""
+    steps = _without_detours(machine, prop, steps)
     if prop.kind is Kind.ALWAYS:
-        steps = shrink(machine.traced, prop, steps)
-    run = replay(machine, _without_detours(machine, prop, steps))
+        steps = _without_detours(machine, prop, shrink(machine.traced, prop, steps))
+    run = replay(machine, steps)
     if not _decides(machine, prop, run.states[-1]):
         raise ModelError(f"simulate: the run found for {prop.id} does not show it when replayed; the engine is wrong.")
     return run

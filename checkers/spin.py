@@ -1,7 +1,7 @@
 """SPIN, run as a second opinion: compiles a Promela text to a verifier, searches exhaustively, reads the statistics.
 
-The search is exact: every state is stored whole, no partial order reduction, no bit-state hashing. A run that a limit cut
-short has no counts to compare, so it raises :class:`SpinError`.
+The search is exact: every state is stored whole, no partial order reduction, no bit-state hashing. A run that a limit
+cut short has no counts to compare, so it raises :class:`SpinError`.
 """
 
 from __future__ import annotations

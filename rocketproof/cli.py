@@ -93,6 +93,28 @@ def verify(
     raise typer.Exit(run.verify(request, json_to=json, junit_to=junit, stories=stories))
 
 
+@app.command(
+    help="Write a configuration of a machine as Promela, for the model checker SPIN.",
+    epilog="Example: rocketproof export assignment --set consumers=3 --output group.pml",
+)
+def export(
+    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="Name of the machine, such as assignment.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant from its default; repeatable."),
+    ] = None,
+    invariant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PROPERTY", help="Assert this property of kind 'always' after each step; repeatable."),
+    ] = None,
+    output: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; - for standard output.")] = "-",
+) -> None:
+    from . import export as run
+    from .request import read_constants
+
+    raise typer.Exit(run.export(machine, read_constants(set_ or []), invariants=invariant or [], to=output))
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))

@@ -88,7 +88,7 @@ class Request:
         return cls(
             properties=properties or table.properties,
             machine=machine or table.machine,
-            constants={**table.set, **_pairs("--set", constants, _word_or_number, None)},
+            constants={**table.set, **read_constants(constants)},
             engine=engine or table.engine,
             limit=limit,
             strategy=strategy,
@@ -112,6 +112,15 @@ def read_config(path: Path) -> VerifyTable:
         return _File.model_validate(content).verify
     except ValidationError as error:
         raise InputError(f"{path}: {_first_problem(error)}") from None
+
+
+def read_constants(texts: Iterable[str]) -> dict[str, int | str]:
+    """Read the values of ``--set``.
+
+    Raises:
+        InputError: one of them is not NAME=VALUE.
+    """
+    return _pairs("--set", texts, _word_or_number, None)
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 
@@ -14,6 +13,7 @@ from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from .errors import InputError
+from .files import STANDARD_OUTPUT, write
 from .model.kernel import nearest
 from .properties.claim import Claim
 from .properties.verdict import Verdict
@@ -21,7 +21,6 @@ from .report import as_json, as_junit, print_story, print_table, summary
 from .request import Request
 from .user_strategy import check_user_strategy
 
-_STDOUT = "-"
 
 
 def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> int:
@@ -30,7 +29,7 @@ def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> i
     Raises:
         InputError: an unknown property, machine or engine, or a file that cannot be written.
     """
-    console = _console(quiet=json_to == _STDOUT)
+    console = _console(quiet=json_to == STANDARD_OUTPUT)
     started = time.perf_counter()
     interrupted = False
     outcomes: list[Outcome] = []
@@ -50,9 +49,9 @@ def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> i
     if interrupted:
         print(f"rocketproof: interrupted; {expected_rows - len(outcomes)} rows were not checked.", file=sys.stderr)
     if json_to:
-        _write(json_to, as_json(outcomes) + "\n")
+        write(json_to, as_json(outcomes) + "\n")
     if junit_to:
-        _write(junit_to, as_junit(outcomes, seconds))
+        write(junit_to, as_junit(outcomes, seconds))
     return exit_code(outcomes, interrupted=interrupted)
 
 
@@ -161,13 +160,3 @@ def _show(console: Console, outcomes: Sequence[Outcome], *, stories: bool) -> No
 
 def _console(*, quiet: bool) -> Console:
     return Console(quiet=quiet, highlight=False)
-
-
-def _write(where: str, text: str) -> None:
-    if where == _STDOUT:
-        sys.stdout.write(text)
-        return
-    try:
-        Path(where).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {where}: {error.strerror}.") from None

@@ -14,8 +14,8 @@ slots  goods  losses  when_full  average  states  transitions  depth  stuck
 =====  =====  ======  =========  =======  ======  ===========  =====  =====
 
 ``in_order`` and ``balanced`` hold always, so does ``average_below_latest`` where the average is kept. ``complete``
-holds while nothing is lost or overwritten, and is violated after 3 steps otherwise. ``full`` is possible, and everything
-is eventually written and read; then the machine is stuck, as it should be.
+holds while nothing is lost or overwritten, and is violated after 3 steps otherwise. ``full`` is possible, and
+everything is eventually written and read; then the machine is stuck, as it should be.
 """
 
 from __future__ import annotations

@@ -163,23 +163,22 @@ def unread() -> Configuration:
 
 
 def keywords() -> Configuration:
-    """Names that are words of Promela or C, or meet the names the export makes itself."""
+    """A shift register of names that are words of Promela or C, or look like the names the export makes itself."""
     machine = Machine("keywords")
-    for name in ("len", "atomic", "end", "int", "while", "now", "temp_0", "machine", "depth", "min"):
+    for name in ("temp_0", "len", "atomic", "int", "now", "machine", "depth", "inside_0"):
         machine.variable(name, bool)
-    machine.variable("a", bool, Slot)
+    machine.variable("derived", bool, Slot)
 
     @machine.action
-    def shift(s: State) -> None:
-        s.require(not_(s.end & s.len))
-        s.len, s.atomic, s.end, s.temp_0 = not_(s.len), s.len, s.atomic, s.end
-        s.machine, s.now, s.depth, s.min = s.temp_0, s.machine, s.now, s.depth
-        setattr(s, "int", s.atomic)
-        setattr(s, "while", s.end)
+    def shift(s: State, bit: bool) -> None:
+        s.require(not_(s.len & s.depth))
+        s.temp_0 = bit
+        s.len, s.atomic, s.int, s.now = s.temp_0, s.len, s.atomic, s.int
+        s.machine, s.depth, s.inside_0 = s.now, s.machine, s.depth
 
     @machine.action
     def turn(s: State, i: Slot) -> None:
-        s.a[i] = not_(s.a[i])
+        s.derived[i] = not_(s.derived[i])
 
     return machine.configure()
 

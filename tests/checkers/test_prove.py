@@ -345,6 +345,9 @@ def test_what_prove_does_not_judge_is_refused_with_a_way_out() -> None:
     eventual = Property(id="back", statement="back", kind=Kind.EVENTUALLY, holds=lambda s: s.x == 0)
     with pytest.raises(ModelError, match=r"'back' says 'eventually'.* use the engine 'liveness'"):
         prove(configuration, eventual)
+    settling = Property(id="rest", statement="rest", kind=Kind.SETTLES, holds=lambda s: s.x == 0)
+    with pytest.raises(ModelError, match="'rest' says 'settles'"):
+        bounded(configuration, settling, depth=1)
     with pytest.raises(ModelError, match="the lemma 'seven' says 'sometimes'; a lemma must be an 'always' property"):
         prove(configuration, NEVER_SEVEN, lemmas=[sometimes("seven", lambda s: s.x == 7)])
     with pytest.raises(ModelError, match="'never-seven' is given twice"):
@@ -411,7 +414,9 @@ SMALL = always("small", lambda s: s.n <= 3)
 def test_a_write_that_may_leave_its_domain_is_no_proof() -> None:
     result = prove_inductive(counter(None, guarded=False), SMALL)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.explanation == "count is not shown to write n inside 0…3; it may happen (if reachable) in: n=3"
+    assert result.explanation == (
+        "count is not shown to stay inside the domain of n (0…3); it may happen (if reachable) in: n=3"
+    )
     assert prove_inductive(counter(3, guarded=True), SMALL).verdict is Verdict.HOLDS
 
 

@@ -57,7 +57,7 @@ def test_a_rounded_count_is_refused() -> None:
 
 
 def test_an_unfinished_output_is_refused() -> None:
-    with pytest.raises(SpinError, match="no statistics of a finished search.\n  Depth= 64 States= 1e"):
+    with pytest.raises(SpinError, match=r"no statistics of a finished search\.\n  Depth= 64 States= 1e"):
         read_statistics("Depth= 64 States= 1e+06\n")
 
 

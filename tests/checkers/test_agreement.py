@@ -1,0 +1,136 @@
+"""The engines must agree: on small configurations of every machine the same verdict from all of them.
+
+``explore`` has seen every state, so its answer is the yardstick. Another engine may not know, but it must not disagree,
+and where it finds a run it must be as good as it claims: the bounded search of ``prove`` finds a shortest one.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketproof.checkers.catalogue import all_rows
+from rocketproof.checkers.explore import explore
+from rocketproof.checkers.export import promela
+from rocketproof.checkers.liveness import check_eventually
+from rocketproof.checkers.prove import bounded, prove_inductive
+from rocketproof.checkers.result import Result
+from rocketproof.checkers.simulate import simulate
+from rocketproof.checkers.spin import run_spin, spin_available
+from rocketproof.model.kernel import Configuration, not_, trace
+from rocketproof.properties.claim import Claim
+from rocketproof.properties.property import Kind, Property
+from rocketproof.properties.verdict import Verdict
+
+SMALL = 500
+"""States up to which a configuration is small enough for all engines."""
+
+STEPS = 4
+"""Length of runs up to which the bounded search looks."""
+
+
+def small_groups() -> Iterator[tuple[Configuration, list[Property]]]:
+    """Every small configuration of the catalogue with its properties about states."""
+    groups: dict[str, tuple[Configuration, dict[str, Property]]] = {}
+    for row in all_rows():
+        if isinstance(row.subject, Claim) and row.subject.property.kind in (Kind.ALWAYS, Kind.SOMETIMES):
+            configuration = row.subject.machine.configure(**row.constants)
+            _, found = groups.setdefault(str(configuration), (configuration, {}))
+            found[row.id] = row.subject.property
+    for configuration, found in groups.values():
+        if explore(configuration, idle_actions_allowed=True).states <= SMALL:
+            yield configuration, list(found.values())
+
+
+GROUPS = list(small_groups())
+
+
+def name_of(configuration: Configuration) -> str:
+    machine = configuration.machine
+    changed = (f"{name}={value}" for name, value in configuration.constants.items())
+    return "-".join([machine.name, *(item for item in changed if item.split("=")[1] not in ("0", "same"))])
+
+
+ALL = pytest.mark.parametrize(
+    ("configuration", "properties"), [pytest.param(*group, id=name_of(group[0])) for group in GROUPS]
+)
+
+
+def explored(configuration: Configuration, properties: list[Property]) -> dict[str, Result]:
+    results = explore(configuration, properties, idle_actions_allowed=True).results
+    return {result.property: result for result in results}
+
+
+def test_there_is_something_to_compare() -> None:
+    machines = [configuration.machine.name for configuration, _ in GROUPS]
+    assert {name: machines.count(name) for name in machines} == {
+        "assignment": 13,
+        "two_phase_commit": 4,
+        "peterson": 2,
+        "dining_philosophers": 3,
+        "bounded_buffer": 4,
+    }
+
+
+@ALL
+def test_bounded_search_finds_the_same_shortest_runs(configuration: Configuration, properties: list[Property]) -> None:
+    for name, result in explored(configuration, properties).items():
+        item = next(item for item in properties if item.id == name)
+        answer = bounded(configuration, item, depth=STEPS, timeout_seconds=60)
+        if result.run is not None and len(result.run) <= STEPS:
+            assert answer.verdict is result.verdict
+            assert answer.run is not None
+            assert len(answer.run) == len(result.run)
+        else:
+            assert answer.verdict in (Verdict.UNKNOWN, result.verdict)
+            assert answer.run is None
+
+
+@ALL
+def test_induction_does_not_contradict(configuration: Configuration, properties: list[Property]) -> None:
+    for name, result in explored(configuration, properties).items():
+        item = next(item for item in properties if item.id == name)
+        assert prove_inductive(configuration, item).verdict in (Verdict.UNKNOWN, result.verdict)
+
+
+@ALL
+def test_simulation_does_not_contradict(configuration: Configuration, properties: list[Property]) -> None:
+    yardstick = explored(configuration, properties)
+    for answer in simulate(configuration, properties, runs=30, steps=20):
+        result = yardstick[answer.property]
+        assert answer.verdict in (Verdict.UNKNOWN, result.verdict)
+        if answer.run is not None:
+            assert result.run is not None
+            assert len(answer.run) >= len(result.run)
+
+
+@ALL
+def test_liveness_reaches_the_same_states(configuration: Configuration, properties: list[Property]) -> None:
+    """A debt that nothing can pay is owed exactly where the state that incurs it can be reached."""
+    for name, result in explored(configuration, properties).items():
+        item = next(item for item in properties if item.id == name)
+        always = item.kind is Kind.ALWAYS
+        incurs = (lambda s, holds=item.holds: not_(holds(s))) if always else item.holds
+        debt = dataclasses.replace(item, kind=Kind.EVENTUALLY, after=incurs, holds=lambda s: False)
+        reached = check_eventually(configuration, debt).verdict is Verdict.VIOLATED
+        assert reached is (result.run is not None)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not spin_available(), reason="spin or a C compiler is missing")
+@pytest.mark.parametrize("number", range(0, len(GROUPS), 3))
+def test_spin_counts_and_judges_the_same(number: int, tmp_path: Path) -> None:
+    configuration, properties = GROUPS[number]
+    always = {item.id: item.holds for item in properties if item.kind is Kind.ALWAYS}
+    found = explore(configuration, idle_actions_allowed=True)
+    counted = run_spin(promela(trace(configuration)), workdir=tmp_path, optimize="-O1")
+    assert (counted.states, counted.transitions) == (found.states, found.transitions)
+    yardstick = explored(configuration, [item for item in properties if item.kind is Kind.ALWAYS])
+    for name, holds in always.items():
+        initially = yardstick[name].run is not None and len(yardstick[name].run or ()) == 0
+        if initially:
+            continue  # assertions stand after steps; a state that is wrong from the start makes no step
+        text = promela(trace(configuration, {name: holds}), invariants=(name,))
+        judged = run_spin(text, workdir=tmp_path, optimize="-O1")
+        assert (judged.errors > 0) is (yardstick[name].verdict is Verdict.VIOLATED)
