@@ -33,7 +33,7 @@ class Search:
             if finding is not None:
                 return finding
             self._solver.add(transition.says(claim.name, position, truth=claim.truth))
-        if False:
+        if problem.risky:
             leaves = [
                 z3.And(transition.taken(position, instance), transition.leaves(position, check))
                 for instance, check in problem.risky

@@ -437,7 +437,9 @@ class Tracer:
         self._families[family.name] = family
         for index in itertools.product(*choices):
             free = sum(item is None for item in index)
-            spelled = "_".join([family.name, *("any" if item is None else str(item) for item in index)])
+            # Brackets, as no name of a variable has them: Z3 takes constants of one name for the same.
+            items = ",".join("…" if item is None else str(item) for item in index)
+            spelled = f"{family.name}[{items}]" if index else family.name
             symbol = z3.Const(spelled, z3.ArraySort(*([z3.IntSort()] * free), sort) if free else sort)
             cell = Cell(family, index, symbol, self._initial(family, index))
             self._cells[cell.key] = cell

@@ -215,7 +215,7 @@ MACHINES: Mapping[str, tuple[Callable[[], Configuration], int, int]] = {
     "swapping": (swapping, 480, 2166),
     "two_words": (two_words, 127, 126),
     "unread": (unread, 16, 52),
-    "keywords": (keywords, 32, 120),
+    "keywords": (keywords, 1536, 6912),
     "exploding": (lambda: exploding(14), 13324, 80308),
 }
 

@@ -370,3 +370,33 @@ def after(
         return 0
     truths = [int(bool(computed(truth, here)) or here.q(i)) for i in range(shape.size)]
     return [(0, (x, *numbers, int(here.p), *truths, here.c))]
+
+
+# --- limits ------------------------------------------------------------------------------------------------------
+
+
+def squared(high: int) -> Traced:
+    machine = Machine("wide")
+    machine.variable("x", Int(0, high), init=high)
+    return trace(machine.configure(), {"large": lambda s: s.x * s.x >= high})
+
+
+def test_numbers_beyond_64_bits_are_an_error() -> None:
+    fits, beyond = squared(2**31), squared(2**32)
+    native = Native(fits)
+    assert native.holds(fits.initial_state()) == {"large": True}
+    assert PlainMachine(beyond).holds("large", beyond.initial_state())
+    with pytest.raises(
+        ModelError, match="machine wide computes with numbers of the range 0…18446744073709551616, which"
+    ):
+        compile_machine(beyond)
+
+
+def test_more_than_63_predicates_are_an_error() -> None:
+    machine = Machine("example")
+    machine.variable("x", Int(0, 63))
+    texts = {f"t{number}": (lambda s, number=number: s.x == number) for number in range(64)}
+    with pytest.raises(ModelError, match="64 properties at once are too many, 63 are possible; check them in parts"):
+        compile_machine(trace(machine.configure(), texts))
+    del texts["t0"]
+    assert [name for name, holds in Native(trace(machine.configure(), texts)).holds((63,)).items() if holds] == ["t63"]

@@ -63,6 +63,16 @@ def test_cells_and_instances_are_numbered_in_declaration_order() -> None:
     assert traced.instances[0].tells == "r0 prepares and says so"
 
 
+def test_a_family_and_a_variable_of_a_similar_name_are_different() -> None:
+    machine = Machine("example")
+    machine.variable("x", Int(0, 3), Message, init=1)
+    machine.variable("x_0", Int(0, 3), init=2)
+    machine.constant("messages", 1)
+    traced = trace(machine.configure(), {"one": lambda s: s.x[0] == 1, "two": lambda s: s.x_0 == 2})
+    plain = PlainMachine(traced)
+    assert [plain.holds(name, plain.initial) for name in ("one", "two")] == [True, True]
+
+
 def test_an_instance_updates_only_what_it_writes() -> None:
     traced = trace(two_phase_commit.machine.configure(managers=2))
     prepare = traced.instances[0]
