@@ -1,8 +1,10 @@
 """Membership: which consumers a broker believes to be in the group, and how it learns of changes.
 
-Every broker keeps its own table (EN-1), built from heartbeats alone: it starts empty after a restart, a silent death
-stays in it until a scan removes it, and a client that cannot reach one broker is missing there only. A consumer that
-has left never returns: a restarted process has a new client id (EN-7).
+Every broker keeps its own table (EN-1: ``ConsumerManager``, ``ConsumerGroupInfo``), built from heartbeats alone: it
+starts empty after a restart, a silent death stays in it until a scan removes it, and a client that cannot reach one
+broker is missing there only. The table belongs to the group, not to a topic, and lists one id for each connection, an
+id twice if two carry it (EN-2: ``ConsumerGroupInfo#getAllClientId``). A consumer that has left never returns: a
+restarted process has a new client id (EN-7: ``ClientConfig#changeInstanceNameToPID``).
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def reaches(s: State, c: IntLike, b: IntLike) -> BoolLike:
 
 
 def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
-    """NOTIFY_CONSUMER_IDS_CHANGED to every channel in the table of ``b`` (ST-4, ST-7)."""
+    """Tell every channel in the table of ``b`` (ST-4, ST-7: ``DefaultConsumerIdsChangeListener#handle``)."""
     if s.periodic == 0:
         s.woken = lambda d: ite(
             all_of(any_of(s.members[b].has(d), d == newcomer), s.life[d] == Life.UP), True, s.woken[d]
@@ -71,7 +73,10 @@ def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
 
 @membership.action(fair=True, tells="the heartbeat of {c} reaches {b}", when=_can_be_missing)
 def heartbeat(s: State, c: Consumer, b: Broker) -> None:
-    """ST-4: a channel not yet in the table is added, and all members are told."""
+    """ST-4: a channel not yet in the table is added, and all members are told.
+
+    ``ClientManageProcessor#heartBeat``, ``ConsumerManager#registerConsumer``.
+    """
     s.require(s.life[c] == Life.UP, not_(s.members[b].has(c)), reaches(s, c, b))
     s.members[b] = s.members[b].add(c)
     wake(s, b, newcomer=c)
@@ -79,14 +84,20 @@ def heartbeat(s: State, c: Consumer, b: Broker) -> None:
 
 @membership.action(fair=True, tells="{b} finds {c} silent and removes it", when=lambda k: k.crashes + k.cuts > 0)
 def expire(s: State, b: Broker, c: Consumer) -> None:
-    """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and tells nobody."""
+    """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and tells nobody.
+
+    ``ConsumerManager#scanNotActiveChannel``.
+    """
     s.require(s.members[b].has(c), any_of(s.life[c] == Life.GONE, not_(reaches(s, c, b))))
     s.members[b] = s.members[b].remove(c)
 
 
 @membership.action(tells="{b} sees the connection of {c} close", when=lambda k: k.crashes > 0)
 def channel_closed(s: State, b: Broker, c: Consumer) -> None:
-    """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once and the rest are told."""
+    """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once and the rest are told.
+
+    ``ClientHousekeepingService#onChannelClose``, ``ConsumerManager#doChannelCloseEvent``.
+    """
     s.require(s.members[b].has(c), s.life[c] == Life.GONE)
     s.members[b] = s.members[b].remove(c)
     wake(s, b)
@@ -94,7 +105,10 @@ def channel_closed(s: State, b: Broker, c: Consumer) -> None:
 
 @membership.action(budget="broker_restarts", tells="{b} restarts and has forgotten all members")
 def restart_broker(s: State, b: Broker) -> None:
-    """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1)."""
+    """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1).
+
+    ``ConsumerManager`` and ``RebalanceLockManager`` keep their tables in memory only.
+    """
     s.members[b] = s.empty(Consumer)
     if s.orderly:
         s.lock = lambda q: ite(q % s.brokers == b, 0, s.lock[q])
@@ -102,7 +116,7 @@ def restart_broker(s: State, b: Broker) -> None:
 
 @membership.action(budget="lost_notices", tells="the notification to {c} is lost", when=lambda k: k.periodic == 0)
 def lose_notice(s: State, c: Consumer) -> None:
-    """ST-7: the notification is one-way, with a 10 ms send timeout."""
+    """ST-7: the notification is one-way, with a 10 ms send timeout (``Broker2Client#notifyConsumerIdsChanged``)."""
     s.require(s.woken[c])
     s.woken[c] = False
 

@@ -1,8 +1,10 @@
 """Rebalance: every client computes its own share from its own view, whenever it likes, and nobody waits for anybody.
 
-One topic is divided. A *pass* reads the cached route, asks one broker for the member list (RB-4), sorts both and asks
-the strategy (RB-6), drops what is no longer its own and takes the rest (RB-30). With ``steps=fine`` other processes may
-come between these steps; with ``steps=whole`` a pass is indivisible.
+One topic is divided. A timer or a notification starts a *pass* (RB-1: ``RebalanceService#run``). It reads the cached
+route (EN-5: ``MQClientInstance#topicRouteData2TopicSubscribeInfo``), asks one broker for the member list (RB-4:
+``MQClientInstance#findConsumerIdList``), sorts both and asks the strategy (RB-6: ``RebalanceImpl#rebalanceByTopic``),
+drops what is no longer its own and takes the rest (RB-30: ``RebalanceImpl#updateProcessQueueTableInRebalance``). With
+``steps=fine`` other processes may come between these steps; with ``steps=whole`` a pass is indivisible.
 """
 
 from __future__ import annotations
@@ -113,14 +115,15 @@ def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
 
 
 def obtainable(s: State, c: Consumer, q: IntLike) -> BoolLike:
-    """RB-30.3: an orderly client takes a queue only with the broker's lock."""
+    """RB-30.3: an orderly client takes a queue only with the broker's lock (OR-1: ``RebalanceLockManager#tryLock``)."""
     return any_of(s.lock[q] == 0, s.lock[q] == c + 1) if s.orderly else True
 
 
 def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
     """Whether a pass of ``c`` can begin with the member list of ``b``.
 
-    A broker that knows no member answers an error, and the pass does nothing (RB-5).
+    A broker that knows no member answers an error, and the pass does nothing (RB-5:
+    ``ConsumerManageProcessor#getConsumerListByGroup``).
     """
     if not subscribes(s.constants, c):
         return False
@@ -201,14 +204,17 @@ def add_queue(s: State) -> None:
 
 @rebalance.action(fair=True, tells="{c} refreshes its route", when=lambda k: k.route_changes > 0)
 def refresh_route(s: State, c: Consumer) -> None:
-    """ST-3: every 30 s the cached route is replaced."""
+    """ST-3: every 30 s the cached route is replaced (``MQClientInstance#startScheduledTask``)."""
     s.require(s.life[c] == Life.UP, s.route[c] != s.readable)
     s.route[c] = s.readable
 
 
 @rebalance.action(budget="pauses", tells="{c} pauses")
 def pause(s: State, c: Consumer) -> None:
-    """A paused or frozen client keeps its queues, its heartbeats go on, and it consumes nothing (RB-3)."""
+    """A paused or frozen client keeps its queues, its heartbeats go on, and it consumes nothing (RB-3).
+
+    ``DefaultMQPushConsumerImpl#tryRebalance`` does nothing while paused.
+    """
     s.require(s.life[c] == Life.UP, not_(s.paused[c]), idle(s, c))
     s.paused[c] = True
 
@@ -222,7 +228,7 @@ def resume(s: State, c: Consumer) -> None:
 
 @rebalance.action(fair=True, tells="the lock of {q} expires", when=lambda k: k.orderly == 1 and k.crashes > 0)
 def expire_lock(s: State, q: Queue) -> None:
-    """OR-1: a lock not renewed for 60 s is free again."""
+    """OR-1: a lock not renewed for 60 s is free again (``RebalanceLockManager.LockEntry#isExpired``)."""
     s.require(s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, s.life[c] == Life.GONE)))
     s.lock[q] = 0
 
@@ -233,7 +239,7 @@ def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:
 
 
 def settled(s: State) -> BoolLike:
-    """Conditions (1), (2) and (4) of the partition lemma (semantics 3.7), of a group with a running client.
+    """Whether the group has come to rest: what the partition lemma assumes, of a group with a running client.
 
     Every running client has applied a view that equals the set of running clients, all divided the same queues, and
     every queue of its share was taken.

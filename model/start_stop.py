@@ -1,4 +1,8 @@
-"""Start and stop of a client instance, in order and by death (semantics 2.1, 2.4)."""
+"""Start and stop of a client instance, in order and by death.
+
+A client that stops in order unregisters first and drops its queues last, so for a while it still owns what others have
+been told to take (ST-9, from the order of ``DefaultMQPushConsumerImpl#shutdown``).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,10 @@ start_stop.constant("crashes", 0, high=3, doc="how many consumers may die withou
 
 @start_stop.action(tells="{c} starts", when=lambda k: k.consumers > k.running)
 def start(s: State, c: Consumer) -> None:
-    """ST-1: the instance runs; it is a member of nothing until its heartbeats arrive."""
+    """ST-1: the instance runs; it is a member of nothing until its heartbeats arrive.
+
+    ``DefaultMQPushConsumerImpl#start``.
+    """
     s.require(s.life[c] == Life.NEW)
     s.life[c] = Life.UP
     if s.periodic == 0:
@@ -22,14 +29,20 @@ def start(s: State, c: Consumer) -> None:
 
 @start_stop.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
-    """ST-8: no more passes; its queues stay undropped until the last step."""
+    """ST-8: no more passes; its queues stay undropped until the last step.
+
+    ``DefaultMQPushConsumerImpl#shutdown``.
+    """
     s.require(s.life[c] == Life.UP)
     s.life[c] = Life.STOPPING
 
 
 @start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
 def unregister(s: State, c: Consumer, b: Broker) -> None:
-    """ST-6 (a): UNREGISTER_CLIENT removes the channel and tells the rest."""
+    """ST-6 (a): UNREGISTER_CLIENT removes the channel and tells the rest.
+
+    ``ClientManageProcessor#unregisterClient``, ``ConsumerManager#unregisterConsumer``.
+    """
     s.require(s.life[c] == Life.STOPPING, s.members[b].has(c), reaches(s, c, b))
     s.members[b] = s.members[b].remove(c)
     wake(s, b)
@@ -37,7 +50,10 @@ def unregister(s: State, c: Consumer, b: Broker) -> None:
 
 @start_stop.action(fair=True, tells="{c} drops all its queues and is gone", when=lambda k: k.leaves > 0)
 def end_stop(s: State, c: Consumer) -> None:
-    """ST-8 (5): only after unregistering at every broker it can reach does a client drop its queues."""
+    """ST-8 (5): only after unregistering at every broker it can reach does a client drop its queues.
+
+    ``RebalanceImpl#destroy``, last in ``DefaultMQPushConsumerImpl#shutdown``.
+    """
     s.require(s.life[c] == Life.STOPPING)
     s.require(s.forall(Broker, lambda b: implies(reaches(s, c, b), not_(s.members[b].has(c)))))
     _vanish(s, c)

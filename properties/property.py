@@ -17,8 +17,8 @@ class Kind(enum.StrEnum):
 
     ALWAYS: every reachable state satisfies it. SOMETIMES: some reachable state does (a witness that a situation is
     possible). EVENTUALLY: on every weakly fair run, each state where ``after`` holds is followed by (or is) one where
-    ``holds`` does. SETTLES: on every weakly fair run ``holds`` is true from some point on for ever. THEOREM: a statement
-    about rules, without a machine.
+    ``holds`` does. SETTLES: on every weakly fair run ``holds`` is true from some point on for ever. THEOREM: a
+    statement about rules, without a machine.
     """
 
     ALWAYS = "always"

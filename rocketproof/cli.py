@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -11,17 +13,24 @@ from typer.exceptions import TyperException
 
 from . import __version__
 
-AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE = range(4)
+AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
 
 EXIT_CODES = """
-Exit codes: 0 everything as expected; 1 a property is violated, or an expected finding was not found;
-2 something is unknown (a limit was hit, the solver gave up, the run was interrupted); 3 wrong usage or input.
+
+\b
+Exit codes:
+  0  everything as expected
+  1  a property is violated, or an expected finding was not found
+  2  something is unknown: a limit was hit, a solver gave up, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
 """
 
 app = typer.Typer(
     name="rocketproof",
     add_completion=False,
     rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     help="Check what RocketMQ consumption guarantees, and what it does not." + EXIT_CODES,
 )
 
@@ -36,11 +45,15 @@ def _door(
 
 
 @app.command(
+    short_help="Check properties of the model.",
     help="Check properties of the model, all of the default suite or those named." + EXIT_CODES,
     epilog="Example: rocketproof verify one-queue-one-consumer --set strategy=CONSISTENT_HASH",
 )
 def verify(
-    properties: Annotated[list[str] | None, typer.Argument(metavar="[PROPERTY]...", show_default=False)] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PROPERTY", show_default=False, help="Ids of properties, as --list shows them."),
+    ] = None,
     machine: Annotated[str, typer.Option(metavar="NAME", help="Only properties of this machine.")] = "",
     set_: Annotated[
         list[str] | None,
@@ -74,6 +87,7 @@ def verify(
         typer.Option(metavar="COMMAND", help="Check a strategy that a program of your own answers, a JSON line each."),
     ] = "",
 ) -> None:
+    """Check what was asked for, and leave with its exit code."""
     from . import verify as run
     from .request import Request
 
@@ -88,12 +102,13 @@ def verify(
         strategy_command=strategy_command,
     )
     if list_:
-        run.print_list(request)
+        run.list_rows(request)
         raise typer.Exit(AS_EXPECTED)
     raise typer.Exit(run.verify(request, json_to=json, junit_to=junit, stories=stories))
 
 
 @app.command(
+    short_help="Write a machine as Promela, for SPIN.",
     help="Write a configuration of a machine as Promela, for the model checker SPIN.",
     epilog="Example: rocketproof export assignment --set consumers=3 --output group.pml",
 )
@@ -109,6 +124,7 @@ def export(
     ] = None,
     output: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; - for standard output.")] = "-",
 ) -> None:
+    """Write what was asked for, and leave with its exit code."""
     from . import export as run
     from .request import read_constants
 
@@ -121,20 +137,26 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without arrows shows a ? for them
     try:
         return int(app(arguments or ["--help"], standalone_mode=False) or AS_EXPECTED)
     except TyperException as error:
         return _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted", code=UNKNOWN)
+    except MemoryError as error:
+        return _complain(f"out of memory ({error}); with --limit memory=N, in MiB, a search stops before.", code=UNKNOWN)
     except Exception as error:
         if isinstance(error, _mistakes()):
             return _complain(str(error))
-        raise
+        traceback.print_exc()
+        return _complain("the error above is a defect of rocketproof, please report it.", code=DEFECT)
 
 
 def _mistakes() -> tuple[type[Exception], ...]:
-    """Errors whose message is for the user; anything else is a defect of ours and keeps its traceback."""
+    """Errors whose message is for the user; anything else is a defect of ours and shows its traceback."""
     from .checkers.user_strategies import StrategyError
     from .errors import InputError
     from .model.kernel import ConfigurationError, ModelError

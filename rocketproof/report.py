@@ -12,30 +12,51 @@ from rich.console import Console
 from rich.text import Text
 
 from .checkers.run import story
+from .checkers.strategies import Law
+from .properties.claim import Claim
 from .properties.verdict import Verdict
 
 if TYPE_CHECKING:
-    from .checkers.suite import Outcome
+    from .checkers.suite import Outcome, Row
 
 _STYLES = {Verdict.HOLDS: "green", Verdict.VIOLATED: "red", Verdict.UNKNOWN: "yellow", Verdict.NOT_OBSERVABLE: "yellow"}
 
 
 def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
     """One line for each row of the suite, under a title for each machine and configuration."""
-    names = max((len(outcome.row.id) for outcome in outcomes), default=0)
-    verdicts = max((verdict_text(outcome).cell_len for outcome in outcomes), default=0)
-    engines = max((len(outcome.result.engine) for outcome in outcomes), default=0)
-    for title, group in itertools.groupby(outcomes, key=_title):
-        console.print(Text(title, style="bold"), soft_wrap=True)
-        for outcome in group:
-            result = outcome.result
-            verdict = verdict_text(outcome)
-            verdict.pad_right(verdicts - verdict.cell_len)
-            seconds = f"{result.seconds:.2f} s"
-            line = Text.assemble(
-                f"  {outcome.row.id:{names}}  ", verdict, f"  {result.engine:{engines}}  {seconds:>7}  {result.bounds}"
-            )
-            console.print(line, soft_wrap=True)
+    for _, on_machine in itertools.groupby(outcomes, key=lambda outcome: outcome.row.machine):
+        rows = list(on_machine)
+        names = max(len(outcome.row.id) for outcome in rows)
+        verdicts = max(verdict_text(outcome).cell_len for outcome in rows)
+        engines = max(len(outcome.result.engine) for outcome in rows)
+        for title, group in itertools.groupby(rows, key=_title):
+            console.print(Text(title, style="bold"), soft_wrap=True)
+            for outcome in group:
+                result = outcome.result
+                verdict = verdict_text(outcome)
+                verdict.pad_right(verdicts - verdict.cell_len)
+                seconds = f"{result.seconds:.2f} s"
+                line = Text.assemble(
+                    f"  {outcome.row.id:{names}}  ", verdict, f"  {result.engine:{engines}}  {seconds:>7}"
+                )
+                fits = not console.is_terminal or line.cell_len + 2 + len(result.bounds) <= console.width
+                line.append(f"  {result.bounds}" if fits else f"\n      {result.bounds}")
+                console.print(line, soft_wrap=True)
+
+
+def print_list(console: Console, rows: Sequence[Row]) -> None:
+    """One line for each property and for each constant of its machine."""
+    for machine, on_machine in itertools.groupby(rows, key=lambda row: row.machine):
+        here = list(on_machine)
+        lines = {row.id: row.statement for row in here}
+        subjects = [row.subject.machine for row in here if isinstance(row.subject, Claim)]
+        constants = subjects[0].constants.values() if subjects else ()
+        lines |= {f"--set {item.name}=…": f"{item.allowed()}, usually {item.default}; {item.doc}" for item in constants}
+        width = max(map(len, lines))
+        console.print(Text(machine, style="bold"), soft_wrap=True)
+        for name, told in lines.items():
+            fits = not console.is_terminal or width + 4 + len(told) <= console.width
+            console.print(Text(f"  {name:{width}}  {told}" if fits else f"  {name}\n      {told}"), soft_wrap=True)
 
 
 def _title(outcome: Outcome) -> str:
@@ -45,6 +66,8 @@ def _title(outcome: Outcome) -> str:
 def verdict_text(outcome: Outcome) -> Text:
     """The verdict, marked when it is a finding that was expected, or is not what was expected."""
     verdict = outcome.result.verdict
+    if isinstance(outcome.row.subject, Law) and outcome.as_expected:  # nothing is expected of a law for information
+        return Text(str(verdict), style=_STYLES[verdict])
     if outcome.as_expected and verdict is Verdict.VIOLATED:
         return Text(f"{verdict} (expected)", style="cyan")
     if outcome.as_expected:
@@ -57,7 +80,9 @@ def verdict_text(outcome: Outcome) -> Text:
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     """One line: how many rows gave what."""
     fine = [outcome for outcome in outcomes if outcome.as_expected]
-    findings = sum(outcome.result.verdict is Verdict.VIOLATED for outcome in fine)
+    findings = sum(
+        outcome.result.verdict is Verdict.VIOLATED and not isinstance(outcome.row.subject, Law) for outcome in fine
+    )
     unknown = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in outcomes if not outcome.as_expected)
     parts = [f"{len(fine)} of {len(outcomes)} as expected"]
     if findings:
@@ -67,6 +92,11 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     if unknown:
         parts.append(f"{unknown} unknown")
     return f"{', '.join(parts)}; {seconds:.1f} s"
+
+
+def has_story(outcome: Outcome) -> bool:
+    """Whether there is more to tell than the row of the table: a run, a failing case, the reason of an UNKNOWN."""
+    return outcome.result.run is not None or bool(outcome.result.explanation)
 
 
 def print_story(console: Console, outcome: Outcome) -> None:
@@ -81,7 +111,7 @@ def print_story(console: Console, outcome: Outcome) -> None:
     if row.lesson:
         console.print(Text(f"  {row.lesson}", style="italic"), soft_wrap=True)
     if row.rules:
-        console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"))
+        console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"), soft_wrap=True)
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:

@@ -85,6 +85,11 @@ class Request:
             raise InputError(f"--limit {_first_problem(error)}") from None
         if strategy and strategy_command:
             raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
+        if (strategy or strategy_command) and (properties or machine or engine or list(constants)):
+            raise InputError(
+                "--strategy checks the laws of strategies; PROPERTY, --machine, --set and --engine choose among the "
+                "properties of the model. Leave one or the other out."
+            )
         return cls(
             properties=properties or table.properties,
             machine=machine or table.machine,

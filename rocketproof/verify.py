@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 
 from rich.console import Console
 
@@ -17,10 +20,9 @@ from .files import STANDARD_OUTPUT, write
 from .model.kernel import nearest
 from .properties.claim import Claim
 from .properties.verdict import Verdict
-from .report import as_json, as_junit, print_story, print_table, summary
+from .report import as_json, as_junit, has_story, print_list, print_story, print_table, summary
 from .request import Request
 from .user_strategy import check_user_strategy
-
 
 
 def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> int:
@@ -29,25 +31,31 @@ def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> i
     Raises:
         InputError: an unknown property, machine or engine, or a file that cannot be written.
     """
-    console = _console(quiet=json_to == STANDARD_OUTPUT)
+    if json_to == junit_to == STANDARD_OUTPUT:
+        raise InputError("--json and --junit cannot both go to standard output; name a file for one of them.")
+    console = _console(quiet=STANDARD_OUTPUT in (json_to, junit_to))
     started = time.perf_counter()
     interrupted = False
     outcomes: list[Outcome] = []
     if request.strategy or request.strategy_command:
-        outcomes, expected_rows = check_user_strategy(request), 0
+        outcomes = check_user_strategy(request)
+        asked, few, stories = len(outcomes), False, True
     else:
         rows = select(request)
-        expected_rows = len(rows)
+        asked, few = len(rows), len(rows) <= 3
         try:
             _run(rows, request, console, outcomes)
         except KeyboardInterrupt:
             interrupted = True
     seconds = time.perf_counter() - started
-    _show(console, outcomes, stories=stories or expected_rows <= 3)
+    print_table(console, outcomes)
+    for outcome in outcomes:
+        if few or (has_story(outcome) and (stories or not outcome.as_expected)):
+            print_story(console, outcome)
     console.print()
     console.print(summary(outcomes, seconds), highlight=False)
     if interrupted:
-        print(f"rocketproof: interrupted; {expected_rows - len(outcomes)} rows were not checked.", file=sys.stderr)
+        print(f"rocketproof: interrupted; not checked: {asked - len(outcomes)} of {asked}.", file=sys.stderr)
     if json_to:
         write(json_to, as_json(outcomes) + "\n")
     if junit_to:
@@ -101,26 +109,21 @@ def select(request: Request) -> list[Row]:
     return able
 
 
-def print_list(request: Request) -> None:
-    """Print the properties that were asked for, and the constants of their machines."""
-    console = _console(quiet=False)
-    rows = select(request)
-    for machine in dict.fromkeys(row.machine for row in rows):
-        console.print(machine, style="bold", highlight=False)
-        here = [row for row in rows if row.machine == machine]
-        for name, statement in {row.id: row.statement for row in here}.items():
-            console.print(f"  {name}: {statement}", highlight=False)
-        subjects = [row.subject.machine for row in here if isinstance(row.subject, Claim)]
-        for constant in subjects[0].constants.values() if subjects else ():
-            told = f"{constant.allowed()}, usually {constant.default}; {constant.doc}"
-            console.print(f"  --set {constant.name}=…: {told}", highlight=False)
+def list_rows(request: Request) -> None:
+    """Print the properties that were asked for, and the constants of their machines.
+
+    Raises:
+        InputError: as :func:`select`.
+    """
+    print_list(_console(quiet=False), select(request))
 
 
 def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
     """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
-    with console.status("starting", spinner="dots") as status:
+    with _interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
 
         def show(title: str, progress: Progress | None) -> None:
+            stop_if_interrupted()
             text = title
             if progress is not None:
                 text += (
@@ -130,7 +133,32 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
             status.update(text)
 
         for outcome in run_suite(rows, _options(request), progress=show):
+            stop_if_interrupted()
             outcomes.append(outcome)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Callable[[], None]]:
+    """Let Ctrl-C raise KeyboardInterrupt at once, and again at the next call of the function given.
+
+    An exception raised while Python frees an object is lost, and Z3 frees thousands.
+    """
+    pressed = False
+
+    def press(_number: int, _frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    def stop_if_interrupted() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield stop_if_interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _options(request: Request) -> Options:
@@ -148,14 +176,6 @@ def _options(request: Request) -> Options:
         seed=limit.seed or 0,
         cache=user_cache(),
     )
-
-
-def _show(console: Console, outcomes: Sequence[Outcome], *, stories: bool) -> None:
-    print_table(console, outcomes)
-    for outcome in outcomes:
-        told = outcome.result.run is not None or outcome.result.explanation
-        if stories or (told and not outcome.as_expected):
-            print_story(console, outcome)
 
 
 def _console(*, quiet: bool) -> Console:

@@ -1,8 +1,9 @@
 """The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
 
 Reading order: ``terms`` (values), ``domains`` (types), ``machine`` (declarations), ``state`` (what a text sees),
-``trace`` (texts to terms), ``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python
-form), ``native`` (machine-code form), ``rule`` (decision functions).
+``frame`` (what a configuration declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result),
+``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code
+form), ``rule`` (decision functions).
 """
 
 from .domains import Domain, Elements, Int, MemberSet, SetOf

@@ -24,7 +24,7 @@ class ConfigurationError(Exception):
 
 
 def nearest(name: str, possible: Iterable[str]) -> str:
-    """Return the end of an error message: the near names of ``name``, then what is possible, if that is not too much."""
+    """Return the end of an error message: the near names of ``name``, then all possible ones if they are few."""
     names = sorted(possible)
     near = get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(item) for item in near)}?" if near else ""

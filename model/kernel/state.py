@@ -43,7 +43,7 @@ class State:
     @property
     def constants(self) -> Constants:
         """The constants of the configuration (they can also be read as ``s.name``)."""
-        constants: Constants = self._tracer.constants
+        constants: Constants = self._tracer.frame.constants
         return constants
 
     def require(self, *conditions: BoolLike) -> None:
@@ -77,7 +77,7 @@ class State:
 
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of ``domain`` in this configuration."""
-        elements: Elements = self._tracer.elements(domain)
+        elements: Elements = self._tracer.frame.elements(domain)
         return elements
 
     def empty(self, domain: type[Domain]) -> MemberSet:

@@ -13,6 +13,7 @@ import z3
 
 from .domains import Domain, Elements
 from .errors import ModelError
+from .frame import Frame
 from .machine import Action, Configuration
 from .state import State
 from .terms import BoolLike, Term, all_of, as_bool
@@ -30,17 +31,19 @@ def trace(configuration: Configuration, predicates: Mapping[str, Predicate] | No
         ModelError: the machine is written wrongly; the message names action, variable and value.
         ConfigurationError: the constants contradict each other (an empty range, for instance).
     """
-    tracer = Tracer(configuration)
+    frame = Frame(configuration)
+    tracer = Tracer(frame)
     instances = list(_trace_actions(tracer))
     traced = {name: _trace_predicate(tracer, name, text) for name, text in (predicates or {}).items()}
-    return Traced(configuration, tuple(tracer.cells), tuple(instances), traced, tuple(tracer.assumptions))
+    return Traced(configuration, tuple(frame.cells.values()), tuple(instances), traced, tuple(frame.assumptions))
 
 
 def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
-    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(tracer.cells)}
+    frame = tracer.frame
+    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(frame.cells.values())}
     count = itertools.count()
-    for action in tracer.configuration.machine.actions.values():
-        if not action.when(tracer.constants) or (action.budget and tracer.constants[action.budget] == 0):
+    for action in frame.configuration.machine.actions.values():
+        if not action.when(frame.constants) or (action.budget and frame.constants[action.budget] == 0):
             continue
         found = False
         for arguments, choice in _choices(tracer, action):
@@ -50,8 +53,8 @@ def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
                 yield replace(instance, number=next(count))
         if not found:
             raise ModelError(
-                f"machine {tracer.configuration.machine.name}, action {action.name}: its guard is false for every "
-                f"parameter in {tracer.configuration}; mend the guard, or switch the action off with when=…."
+                f"machine {frame.configuration.machine.name}, action {action.name}: its guard is false for every "
+                f"parameter in {frame.configuration}; mend the guard, or switch the action off with when=…."
             )
 
 
@@ -60,7 +63,7 @@ def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], t
     values: list[Any] = []
     for kind in action.parameters.values():
         if issubclass(kind, Domain):
-            elements = tracer.elements(kind)
+            elements = tracer.frame.elements(kind)
             kinds.append(elements)
             values.append(range(elements.size) if elements.bounded else (None,))
         else:
@@ -100,7 +103,11 @@ def _trace_instance(
     simple = z3.simplify(guard)
     if z3.is_false(simple):
         return None
-    updates = {numbers[key]: value for key, value in recording.next_values.items() if not value.eq(tracer.symbol(key))}
+    updates = {
+        numbers[key]: value
+        for key, value in recording.next_values.items()
+        if not value.eq(tracer.frame.cells[key].symbol)
+    }
     return Instance(
         number=0,
         action=action,

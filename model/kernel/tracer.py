@@ -14,9 +14,9 @@ from typing import Any
 
 import z3
 
-from .domains import Domain, Elements, Int, MemberSet, SetOf
-from .errors import ConfigurationError, ModelError, nearest
-from .machine import UNBOUNDED, Configuration, Constants, Variable
+from .domains import Domain, Elements, MemberSet
+from .errors import ModelError, nearest
+from .frame import Frame
 from .state import FamilyView
 from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, implies, ite, not_, same, total
 from .traced import Cell, CellKey, Check, Family
@@ -40,45 +40,10 @@ class Recording:
 class Tracer:
     """Gives a :class:`State` its meaning: reads build terms, writes are recorded."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        machine = configuration.machine
-        self.configuration = configuration
-        self.assumptions: list[Any] = []
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
         self.path: list[BoolLike] = []
-        self._constants: dict[str, Any] = dict(configuration.constants)
-        for name, value in configuration.constants.items():
-            if value == UNBOUNDED:
-                symbol = z3.Int(name)
-                self._constants[name] = Term(symbol, False)
-                self.assumptions.append(symbol >= machine.constants[name].low)
-        self._known = Constants(self._constants)
-        self._families: dict[str, Family] = {}
-        self._cells: dict[CellKey, Cell] = {}
         self._recording = Recording("initial state", read_only=True)
-        for variable in machine.variables.values():
-            if variable.when(self._known):
-                self._declare(variable)
-        budgets = {
-            action.budget
-            for action in machine.actions.values()
-            if action.budget is not None and action.when(self._known)
-        }
-        for budget in sorted(budgets):
-            self._declare_budget(budget)
-
-    @property
-    def cells(self) -> list[Cell]:
-        """All cells in declaration order."""
-        return list(self._cells.values())
-
-    def symbol(self, key: CellKey) -> Any:
-        """The Z3 constant of a cell."""
-        return self._cells[key].symbol
-
-    @property
-    def constants(self) -> Constants:
-        """The constants, unbounded ones as terms."""
-        return self._known
 
     def record(self, title: str, *, read_only: bool) -> Recording:
         """Start a new text."""
@@ -90,23 +55,23 @@ class Tracer:
 
     def lookup(self, name: str) -> Any:
         """Value of a variable or constant, or a view of a family."""
-        family = self._families.get(name)
+        family = self.frame.families.get(name)
         if family is not None:
             index_count = len(family.dims) - (family.member_of is not None)
             return self.read(name, ()) if index_count == 0 else FamilyView(self, name)
-        if name in self._constants:
-            return self._constants[name]
-        if name in self.configuration.machine.variables:
+        if name in self.frame.constants:
+            return self.frame.constants[name]
+        if name in self.frame.configuration.machine.variables:
             raise ModelError(
-                f"{self.where()}: variable {name!r} is switched off in {self.configuration}; "
+                f"{self.where()}: variable {name!r} is switched off in {self.frame.configuration}; "
                 "switch the text that uses it off as well (when=…)."
             )
-        possible = [*self._families, *self._constants]
+        possible = [*self.frame.families, *self.frame.constants]
         raise ModelError(f"{self.where()}: there is no variable {name!r}.{nearest(name, possible)}")
 
     def read(self, name: str, index: tuple[IntLike, ...]) -> Any:
         """Value before the action at ``index``; a view or a set when indices are missing."""
-        family = self._families[name]
+        family = self.frame.families[name]
         self._check_index_count(family, index)
         missing = len(family.dims) - len(index)
         if missing == 1 and family.member_of is not None:
@@ -119,11 +84,13 @@ class Tracer:
         """Record a write."""
         if self._recording.read_only:
             raise ModelError(f"{self.where()}: a property or a guard must not write, but assigns {name!r}.")
-        family = self._families.get(name)
+        family = self.frame.families.get(name)
         if family is None:
-            if name in self._constants:
+            if name in self.frame.constants:
                 raise ModelError(f"{self.where()}: {name!r} is a constant and cannot be assigned.")
-            raise ModelError(f"{self.where()}: writes the undeclared variable {name!r}.{nearest(name, self._families)}")
+            raise ModelError(
+                f"{self.where()}: writes the undeclared variable {name!r}.{nearest(name, self.frame.families)}"
+            )
         self._check_index_count(family, index)
         missing = len(family.dims) - len(index)
         if isinstance(value, MemberSet):
@@ -147,21 +114,9 @@ class Tracer:
             raise ModelError(f"{self.where()}: 'require' inside 's.when' would guard the whole action; move it out.")
         self._recording.guards.extend(conditions)
 
-    def elements(self, domain: type[Domain]) -> Elements:
-        """A domain in this configuration."""
-        size = domain.size
-        if isinstance(size, str):
-            if size not in self._constants:
-                raise ModelError(
-                    f"domain {domain.__name__} is sized by {size!r}, which is not a constant."
-                    f"{nearest(size, self._constants)}"
-                )
-            size = self._constants[size]
-        return Elements(domain.__name__, domain.label, size)
-
     def quantify(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, universal: bool) -> BoolLike:
         """Unrolled, or a Z3 quantifier over an unbounded domain."""
-        elements = self.elements(domain)
+        elements = self.frame.elements(domain)
         if elements.bounded:
             join = all_of if universal else any_of
             return join(holds(item) for item in range(elements.size))
@@ -176,7 +131,7 @@ class Tracer:
 
     def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
         """Number of elements."""
-        elements = self.elements(domain)
+        elements = self.frame.elements(domain)
         if not elements.bounded:
             raise ModelError(
                 f"{self.where()}: elements of {elements.name} cannot be counted, its size is unbounded here; "
@@ -186,7 +141,7 @@ class Tracer:
 
     def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], default: IntLike) -> IntLike:
         """Smallest element; over an unbounded domain a fresh symbol with its definition."""
-        elements = self.elements(domain)
+        elements = self.frame.elements(domain)
         if elements.bounded:
             result = default
             for item in reversed(range(elements.size)):
@@ -216,7 +171,7 @@ class Tracer:
         free: tuple[IntLike, ...],
     ) -> Any:
         if position == len(index):
-            cell = self._cells[(family.name, fixed)]
+            cell = self.frame.cells[(family.name, fixed)]
             if not free:
                 return Term(cell.symbol, family.is_bool)
             value = Term(z3.Select(cell.symbol, *(as_int(item) for item in free)), family.is_bool)
@@ -264,7 +219,7 @@ class Tracer:
         if condition is False:
             return
         if position == len(index):
-            self._store_cell(self._cells[(family.name, fixed)], free, condition, value)
+            self._store_cell(self.frame.cells[(family.name, fixed)], free, condition, value)
             return
         elements, item = family.dims[position], index[position]
         if not elements.bounded:
@@ -305,7 +260,7 @@ class Tracer:
                 "domain; write it with a parameter instead."
             )
         fixed = tuple((item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True))
-        cell = self._cells[(family.name, fixed)]
+        cell = self.frame.cells[(family.name, fixed)]
         before = self._recording.next_values.get(cell.key, cell.symbol)
         symbols = [self._bound_symbol(dim) for dim in family.dims if not dim.bounded]
         items = iter(Term(symbol, False) for symbol in symbols)
@@ -369,7 +324,7 @@ class Tracer:
 
     def where(self) -> str:
         """The machine and the text that is traced, as error messages begin."""
-        return f"machine {self.configuration.machine.name}, {self._recording.title}"
+        return f"machine {self.frame.configuration.machine.name}, {self._recording.title}"
 
     def _spell(self, family: Family, index: tuple[IntLike, ...]) -> str:
         parts = (
@@ -380,81 +335,6 @@ class Tracer:
 
     def _bound_symbol(self, elements: Elements) -> Any:
         return z3.FreshInt(elements.label)
-
-    # --- declarations ------------------------------------------------------------------------------------------
-
-    def _declare(self, variable: Variable) -> None:
-        kind = variable.kind
-        dims = tuple(self.elements(domain) for domain in variable.domains)
-        if isinstance(kind, SetOf):
-            member_of = self.elements(kind.domain)
-            family = Family(variable, (*dims, member_of), True, 0, 1, member_of=member_of)
-        elif kind is bool:
-            family = Family(variable, dims, True, 0, 1)
-        elif isinstance(kind, Int):
-            low, high = self._bound(kind.low), None if kind.high is None else self._bound(kind.high)
-            if low is None or (high is not None and high < low):
-                raise ConfigurationError(
-                    f"variable {variable.name!r} has no possible value in {self.configuration}: "
-                    f"its range is {low}…{high}."
-                )
-            family = Family(variable, dims, False, low, high)
-        elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
-            values = sorted(kind)
-            if [int(value) for value in values] != list(range(len(values))):
-                raise ModelError(f"variable {variable.name!r}: the members of {kind.__name__} must be 0, 1, 2 … .")
-            family = Family(variable, dims, False, 0, len(values) - 1, enumeration=kind)
-        else:
-            raise ModelError(
-                f"variable {variable.name!r} has the type {kind!r}; possible: bool, an IntEnum class, Int(…), SetOf(…)."
-            )
-        self._add(family)
-
-    def _declare_budget(self, name: str) -> None:
-        size = self._constants[name]
-        if isinstance(size, Term):
-            raise ConfigurationError(f"the budget {name!r} must be a number; it cannot be unbounded.")
-        if f"{name}_left" in self.configuration.machine.variables:
-            raise ModelError(f"variable {name + '_left'!r} is the counter of the budget {name!r} already; rename one.")
-        if size > 0:
-            variable = Variable(
-                name=f"{name}_left",
-                kind=Int(0, name),
-                domains=(),
-                init=size,
-                when=lambda _: True,
-                doc=f"how many more {name} may happen",
-            )
-            self._add(Family(variable, (), False, 0, int(size)))
-
-    def _bound(self, bound: Any) -> int | None:
-        value = self._constants[bound] if isinstance(bound, str) else bound(self._known) if callable(bound) else bound
-        return None if isinstance(value, Term) or value == UNBOUNDED else int(value)
-
-    def _add(self, family: Family) -> None:
-        sort = z3.BoolSort() if family.is_bool else z3.IntSort()
-        choices = (range(dim.size) if dim.bounded else (None,) for dim in family.dims)
-        self._families[family.name] = family
-        for index in itertools.product(*choices):
-            free = sum(item is None for item in index)
-            # Brackets, as no name of a variable has them: Z3 takes constants of one name for the same.
-            items = ",".join("…" if item is None else str(item) for item in index)
-            spelled = f"{family.name}[{items}]" if index else family.name
-            symbol = z3.Const(spelled, z3.ArraySort(*([z3.IntSort()] * free), sort) if free else sort)
-            cell = Cell(family, index, symbol, self._initial(family, index))
-            self._cells[cell.key] = cell
-
-    def _initial(self, family: Family, index: tuple[int | None, ...]) -> int:
-        init = family.variable.init
-        value = init(self._known, *index) if callable(init) else family.low if init is None else init
-        low, high = family.low, family.high
-        if not isinstance(value, int) or value < low or (high is not None and value > high):
-            top = "" if high is None else high
-            raise ModelError(
-                f"the initial value {value!r} of {family.name!r} is outside its domain {low}…{top} "
-                f"in {self.configuration}."
-            )
-        return int(value)
 
 
 def _identity(value: Any) -> object:

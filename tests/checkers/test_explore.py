@@ -182,7 +182,7 @@ def test_an_unbounded_variable_cannot_be_searched() -> None:
     def increase(s: State) -> None:
         s.number += 1
 
-    with pytest.raises(ModelError, match="variable number has no upper bound.*'prove'"):
+    with pytest.raises(ModelError, match=r"variable number has no upper bound.*'prove'"):
         explore(machine.configure())
 
 

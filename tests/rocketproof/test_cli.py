@@ -24,7 +24,7 @@ def test_help_prints_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = run(capsys, *arguments)
         text = " ".join(out.split())
         assert code == 0
-        for meaning in ("0 everything as expected", "1 a property is violated", "2 something is unknown", "3 wrong usage"):
+        for meaning in ("everything as expected", "a property is violated", "something is unknown", "wrong usage"):
             assert meaning in text
 
 
@@ -123,7 +123,9 @@ def test_junit_has_a_failure_for_what_is_not_as_expected(capsys: pytest.CaptureF
 
 def test_configuration_file_gives_the_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "rocketproof.toml"
-    file.write_text('[verify]\nproperties = ["partition-lemma"]\n[verify.set]\nstrategy = "AVG"\n[verify.limit]\nstates = 20\n')
+    file.write_text(
+        '[verify]\nproperties = ["partition-lemma"]\n[verify.set]\nstrategy = "AVG"\n[verify.limit]\nstates = 20\n'
+    )
     code, out, _ = run(capsys, "verify", "--config", str(file))
     assert code == 2
     assert "limit of 20 states reached" in out
@@ -154,8 +156,8 @@ def test_a_bad_configuration_file_is_one_line_and_3(
 def test_list_names_properties_and_constants(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "verify", "--machine", "assignment", "--list")
     assert code == 0
-    assert "partition-lemma: Once all running consumers" in " ".join(out.split())
-    assert "--set strategy=…: one of AVG, AVG_BY_CIRCLE" in " ".join(out.split())
+    assert "partition-lemma Once all running consumers" in " ".join(out.split())
+    assert "--set strategy=… one of AVG, AVG_BY_CIRCLE" in " ".join(out.split())
 
 
 def test_own_strategy_in_python_is_checked(
@@ -206,7 +208,7 @@ def test_an_interrupted_run_shows_what_it_had_and_is_2(
     code, out, err = run(capsys, "verify", "join-overlap", "death-gap")
     assert code == 2
     assert "join-overlap" in out
-    assert "interrupted; 1 rows were not checked" in err
+    assert "interrupted; not checked: 1 of 2." in err
 
 
 @pytest.mark.slow
