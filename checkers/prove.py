@@ -52,15 +52,20 @@ def prove(
 ) -> Result:
     """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
 
-    Induction may use half of the time, the search the rest. ``rlimit`` bounds each question in Z3 resource units.
+    An unbounded configuration is tried by plain induction, then with small numbers, where runs are found more easily.
+    Of the time that is left induction may use half, the search the rest. ``rlimit`` bounds each question in Z3 resource units.
 
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
     effort = Effort(timeout_seconds, rlimit)
-    found = _search_small_numbers(configuration, property, search_depth, effort)
-    if found is not None:
-        return found
+    if UNBOUNDED in configuration.constants.values():
+        first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25))
+        if first.verdict is not Verdict.UNKNOWN:
+            return first
+        found = _search_small_numbers(configuration, property, search_depth, effort)
+        if found is not None:
+            return found
     induction = _induction(configuration, property, lemmas, induction_depth, True, effort.part(0.5))
     if induction.verdict is not Verdict.UNKNOWN:
         return induction

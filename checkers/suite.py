@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..model.kernel import ModelError
+from ..model.kernel import UNBOUNDED, ModelError
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
@@ -74,7 +74,8 @@ class Row:
     def engines(self) -> tuple[str, ...]:
         """Engines that can judge it, the usual one first."""
         if isinstance(self.subject, Claim):
-            return _ENGINES_OF[self.subject.property.kind]
+            unbounded = UNBOUNDED in self.constants.values()
+            return ("prove",) if unbounded else _ENGINES_OF[self.subject.property.kind]
         if isinstance(self.subject, Coverage):
             return ("explore",)
         if isinstance(self.subject, Law):
@@ -182,11 +183,14 @@ def engine_for(row: Row, options: Options) -> str | None:
 def _grouped(rows: Sequence[Row], options: Options) -> Iterator[tuple[str, list[Row]]]:
     groups: dict[object, tuple[str, list[Row]]] = {}
     for number, row in enumerate(rows):
-        engine = engine_for(row, options)
-        if engine is None:
-            raise ModelError(f"{row.id} cannot be judged by {options.engine!r}; possible: {', '.join(row.engines)}.")
         if options.constants and isinstance(row.subject, Claim):
             row = replace(row, constants={**row.constants, **options.constants})
+        engine = engine_for(row, options)
+        if engine is None:
+            raise ModelError(
+                f"{row.id} of {row.configuration or row.machine} cannot be judged by {options.engine!r}; "
+                f"possible: {', '.join(row.engines)}."
+            )
         shared = isinstance(row.subject, Claim) and engine in ("explore", "simulate")
         key = (engine, row.machine, tuple(sorted(row.constants.items()))) if shared else number
         groups.setdefault(key, (engine, []))[1].append(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.assignment import assignment
-from ..model.kernel import BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, alive
 from ..model.rebalance import Queue, owner, queues_in_view, readable_queues, settled, wanted
 from ..model.share import STRATEGIES, eligible
@@ -167,6 +167,17 @@ EVERYTHING: dict[str, int | str] = {
     "broker_restarts": 1,
     "cuts": 1,
 }
+# No consumer runs at first, so that the initial owners need no formula of the number of queues.
+ANY_QUEUES: dict[str, int | str] = {
+    "consumers": 3,
+    "running": 0,
+    "queues": UNBOUNDED,
+    "brokers": 2,
+    "leaves": 1,
+    "crashes": 1,
+    "broker_restarts": 1,
+    "cuts": 1,
+}
 FINE: dict[str, int | str] = {
     "consumers": 3,
     "running": 2,
@@ -250,6 +261,7 @@ def claims() -> Iterator[Claim]:
     )
     for strategy in STRATEGIES:
         yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**EVERYTHING, "strategy": strategy})
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES)
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=FINE)
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**ROUTE_CHANGE, "crashes": 1})
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ORDERLY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..model.kernel import Machine
+from ..model.kernel import UNBOUNDED, Machine
 from .property import Property
 from .verdict import Verdict
 
@@ -49,6 +49,7 @@ def coverage(claims: Iterable[Claim]) -> Iterator[Coverage]:
     """The coverage claims of a suite, one for each machine."""
     machines: dict[str, tuple[Machine, list[Mapping[str, int | str]]]] = {}
     for claim in claims:
-        machines.setdefault(claim.machine.name, (claim.machine, []))[1].append(claim.constants)
+        if UNBOUNDED not in claim.constants.values():
+            machines.setdefault(claim.machine.name, (claim.machine, []))[1].append(claim.constants)
     for machine, configurations in machines.values():
         yield Coverage(machine=machine, configurations=tuple(configurations))

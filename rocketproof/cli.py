@@ -141,13 +141,13 @@ def _run(arguments: list[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without arrows shows a ? for them
     try:
-        return int(app(arguments or ["--help"], standalone_mode=False) or AS_EXPECTED)
+        return int(app(arguments or ["--help"], prog_name="rocketproof", standalone_mode=False) or AS_EXPECTED)
     except TyperException as error:
         return _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted", code=UNKNOWN)
     except MemoryError as error:
-        return _complain(f"out of memory ({error}); with --limit memory=N, in MiB, a search stops before.", code=UNKNOWN)
+        return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
     except Exception as error:
         if isinstance(error, _mistakes()):
             return _complain(str(error))

@@ -86,7 +86,7 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     unknown = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in outcomes if not outcome.as_expected)
     parts = [f"{len(fine)} of {len(outcomes)} as expected"]
     if findings:
-        parts.append(f"{findings} of them expected findings")
+        parts.append(f"among them {findings} expected finding{'s' * (findings != 1)}")
     if len(outcomes) - len(fine) - unknown:
         parts.append(f"{len(outcomes) - len(fine) - unknown} not as expected")
     if unknown:

@@ -18,7 +18,9 @@ def java_order(text: str) -> bytes:
 @functools.total_ordering
 @dataclass(frozen=True, slots=True)
 class MessageQueue:
-    """One queue of a topic (EN-3); equality is on all three parts, order is by topic, broker name, queue id.
+    """One queue of a topic; equality is on all three parts, order is by topic, broker name, queue id.
+
+    EN-3: ``MessageQueue#equals``, ``MessageQueue#compareTo``.
 
     Attributes:
         topic: name of the topic.
@@ -31,7 +33,10 @@ class MessageQueue:
     queue_id: int
 
     def __str__(self) -> str:
-        """The text that is hashed onto the ring of CONSISTENT_HASH, so the spelling matters (EN-4)."""
+        """The text that is hashed onto the ring of CONSISTENT_HASH, so the spelling matters.
+
+        EN-4: ``MessageQueue#toString``.
+        """
         return f"MessageQueue [topic={self.topic}, brokerName={self.broker_name}, queueId={self.queue_id}]"
 
     def __lt__(self, other: MessageQueue) -> bool:
@@ -42,5 +47,8 @@ class MessageQueue:
 
 
 def sorted_ids(ids: Iterable[str]) -> list[str]:
-    """Client ids in the order in which every client sorts them before it allocates (RB-6)."""
+    """Client ids in the order in which every client sorts them before it allocates.
+
+    RB-6: ``RebalanceImpl#rebalanceByTopic``.
+    """
     return sorted(ids, key=java_order)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
-from rocketproof.checkers.explore import explore
+from rocketproof.checkers.explore import Limits, explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.prove import bounded, prove_inductive
@@ -39,7 +39,8 @@ def small_groups() -> Iterator[tuple[Configuration, list[Property]]]:
             _, found = groups.setdefault(str(configuration), (configuration, {}))
             found[row.id] = row.subject.property
     for configuration, found in groups.values():
-        if explore(configuration, idle_actions_allowed=True).states <= SMALL:
+        finite = trace(configuration).is_finite
+        if finite and explore(configuration, limits=Limits(states=SMALL), idle_actions_allowed=True).complete:
             yield configuration, list(found.values())
 
 

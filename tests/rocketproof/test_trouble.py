@@ -1,0 +1,150 @@
+"""What may go wrong around a run: interruption, memory, defects, narrow terminals, options that contradict."""
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rocketproof import verify
+from rocketproof.checkers.catalogue import default_rows
+from rocketproof.checkers.suite import Outcome, run_suite
+from rocketproof.cli import main
+from rocketproof.report import print_list, print_table
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def outcomes(*names: str) -> list[Outcome]:
+    return list(run_suite([row for row in default_rows() if row.id in names]))
+
+
+def test_an_interruption_that_python_loses_still_ends_the_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losing(*args: object, **kwargs: object) -> Iterator[Outcome]:
+        first, second = outcomes("join-overlap", "death-gap")
+        yield first
+        with contextlib.suppress(KeyboardInterrupt):  # as in a destructor
+            os.kill(os.getpid(), signal.SIGINT)
+        yield second
+        pytest.fail("the run went on")
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(verify, "run_suite", losing)
+    code, out, err = run(capsys, "verify", "join-overlap", "death-gap")
+    assert (code, err) == (2, "rocketproof: interrupted; not checked: 1 of 2.\n")
+    assert "join-overlap" in out
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_too_little_memory_is_unknown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*args: object, **kwargs: object) -> Iterator[Outcome]:
+        raise MemoryError("Unable to allocate 32 GiB")
+
+    monkeypatch.setattr(verify, "run_suite", greedy)
+    code, _, err = run(capsys, "verify", "join-overlap")
+    assert code == 2
+    assert (
+        err == "rocketproof: out of memory (Unable to allocate 32 GiB); --limit memory=N (MiB) stops a search before.\n"
+    )
+
+
+def test_a_defect_is_no_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object, **kwargs: object) -> Iterator[Outcome]:
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(verify, "run_suite", broken)
+    code, _, err = run(capsys, "verify", "join-overlap")
+    assert code == 4
+    assert "Traceback" in err
+    assert err.endswith(
+        "ZeroDivisionError: broken\nrocketproof: the error above is a defect of rocketproof, please report it.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["partition-lemma", "--strategy", "a:b"], "--strategy checks the laws of strategies; PROPERTY, --machine, "),
+        (["--set", "queues=3", "--strategy-command", "a"], "--strategy checks the laws of strategies; "),
+        (["--json", "-", "--junit", "-"], "--json and --junit cannot both go to standard output; name a file for one"),
+    ],
+)
+def test_options_that_contradict_are_refused(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, "verify", *arguments)
+    assert (code, out) == (3, "")
+    assert err.startswith(f"rocketproof: {message}")
+
+
+def test_junit_on_standard_output_is_nothing_but_xml(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "verify", "averagely-partition", "--junit", "-")
+    assert code == 0
+    assert out.startswith("<?xml")
+    assert out.endswith("</testsuites>\n")
+
+
+def test_laws_for_information_are_neither_expected_nor_findings(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "turns_for_trouble.py").write_text(
+        "def turns(own_id, queues, ids):\n    return queues[ids.index(own_id) :: len(ids)]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    code, out, _ = run(capsys, "verify", "--strategy", "turns_for_trouble:turns")
+    assert code == 0
+    assert "joiner-only-takes       VIOLATED  strategies" in out
+    assert "(expected" not in out
+    assert "finding" not in out
+    assert out.count("No queue goes to two consumers.") == 0  # a law that holds has no story
+    assert "when c0 joins c1, c2, q1 moves from c2 to c1" in out
+
+
+def shown(width: int | None, print_it: str) -> list[str]:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=width is not None, width=width, color_system=None)
+    if print_it == "table":
+        print_table(console, outcomes("join-overlap"))
+    else:
+        print_list(console, [row for row in default_rows() if row.id == "averagely-partition"])
+    return screen.getvalue().splitlines()
+
+
+def test_a_row_is_one_line_where_it_fits_and_when_it_is_piped() -> None:
+    for width in (None, 120):
+        title, row = shown(width, "table")
+        assert title == "assignment consumers=2 running=1"
+        assert row.endswith(" s  3 steps; searched all 9 states, 20 transitions, depth 4")
+        assert shown(width, "list")[1].startswith("  averagely-partition  Consumers that see")
+
+
+def test_a_narrow_terminal_gets_the_bounds_on_a_line_of_their_own() -> None:
+    _, row, bounds = shown(80, "table")
+    assert row.endswith(" s")
+    assert bounds == "      3 steps; searched all 9 states, 20 transitions, depth 4"
+    assert shown(80, "list")[1:2] == ["  averagely-partition"]
+
+
+def test_a_terminal_without_arrows_is_no_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rocketproof.cli", "verify", "join-overlap"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"life[c1]: NEW ? UP" in done.stdout
