@@ -298,7 +298,8 @@ def _compile(module: ir.Module, cache: CodeCache | None) -> Any:
     code = cache.load(key) if cache is not None else None
     if code is None:
         parsed = binding.parse_assembly(text)
-        options = binding.create_pipeline_tuning_options(speed_level=2)
+        # More optimisation makes no faster search of such straight-line code, and takes longer.
+        options = binding.create_pipeline_tuning_options(speed_level=1)
         binding.create_pass_builder(target, options).getModulePassManager().run(
             parsed, binding.create_pass_builder(target, options)
         )

@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocketproof.model.kernel import (
+    UNBOUNDED,
+    Configuration,
     Domain,
     Int,
     Machine,
@@ -32,6 +34,8 @@ from rocketproof.model.kernel import (
 )
 from rocketproof.model.kernel.native import NativeMachine, compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties.assignment import NO_ORPHAN, ONE_OWNER, PARTITION_LEMMA
+from rocketproof.properties.assignment import claims as assignment_claims
 from rocketproof.properties.examples import EXPECTED
 
 StateTuple = tuple[int, ...]
@@ -103,6 +107,26 @@ def test_native_and_plain_are_equal_on_random_states_of_every_example(expected: 
         outside += isinstance(following, int)
     # Only the bounded buffer can count beyond its ranges from states that are not reachable.
     assert bool(outside) == expected.name.startswith("bounded_buffer")
+
+
+def assignment_configurations() -> dict[str, Configuration]:
+    """The finite configurations of the claims about the assignment machine."""
+    configurations = [claim.machine.configure(**claim.constants) for claim in assignment_claims()]
+    return {str(item): item for item in configurations if UNBOUNDED not in item.constants.values()}
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    assignment_configurations().values(),
+    ids=lambda item: "-".join(f"{name}{value}" for name, value in item.constants.items()),
+)
+def test_native_and_plain_are_equal_on_random_states_of_the_assignment_machine(configuration: Configuration) -> None:
+    predicates = {item.id: item.holds for item in (ONE_OWNER, NO_ORPHAN, PARTITION_LEMMA)}
+    traced = trace(configuration, predicates)
+    plain, native = PlainMachine(traced), Native(traced)
+    for state in random_states(traced, 50):
+        assert native.successors(state) == plain_successors(plain, state)
+        assert native.holds(state) == {name: plain.holds(name, state) for name in predicates}
 
 
 @pytest.mark.parametrize(
