@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 MAX_FILES = 500
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,13 @@ class FileCodeCache:
     folder: Path
 
     def load(self, key: str) -> bytes | None:
-        """The object code stored under ``key``, if any."""
+        """The object code stored under ``key``, if any; a damaged file counts as none."""
         try:
-            return self._path(key).read_bytes()
+            content = self._path(key).read_bytes()
         except OSError:
             return None
+        digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        return code if hashlib.sha256(code).digest() == digest else None
 
     def store(self, key: str, code: bytes) -> None:
         """Keep object code; a reader never sees a half-written file."""
@@ -32,17 +36,17 @@ class FileCodeCache:
             self.folder.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
             with os.fdopen(descriptor, "wb") as file:
-                file.write(code)
+                file.write(hashlib.sha256(code).digest() + code)
             Path(name).replace(self._path(key))
             self._prune()
         except OSError:
             return
 
     def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.o"
+        return self.folder / f"{key}.code"
 
     def _prune(self) -> None:
-        files = sorted(self.folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
+        files = sorted(self.folder.glob("*.code"), key=lambda path: path.stat().st_mtime)
         for path in files[: max(0, len(files) - MAX_FILES)]:
             path.unlink(missing_ok=True)
 

@@ -18,7 +18,7 @@ from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from . import search
 from .result import Result
-from .run import Run, replay, steps_in_words
+from .run import Run, counted, replay, steps_in_words
 
 ENGINE = "explore"
 NO_DEADLOCK = "no-deadlock"
@@ -72,9 +72,8 @@ class Exploration:
     @property
     def bounds(self) -> str:
         """What was covered, in words."""
-        if self.complete:
-            return f"all {self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
-        return f"{self.limit}: {self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
+        seen = f"{counted(self.states, 'state')}, {counted(self.transitions, 'transition')}, depth {self.depth}"
+        return f"all {seen}" if self.complete else f"{self.limit}: {seen}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +270,8 @@ class _Search:
             verdict = Verdict.HOLDS if always else Verdict.VIOLATED
         else:
             verdict = Verdict.UNKNOWN
-        return self._result(item.id, verdict, run, exploration)
+        never = verdict is Verdict.VIOLATED and run is None
+        return self._result(item.id, verdict, run, exploration, "It holds in no reachable state." if never else "")
 
     def judge_deadlock(self, exploration: Exploration) -> Result:
         """The verdict on ``no-deadlock``."""
@@ -284,7 +284,9 @@ class _Search:
         verdict = Verdict.HOLDS if exploration.complete else Verdict.UNKNOWN
         return self._result(NO_DEADLOCK, verdict, None, exploration)
 
-    def _result(self, name: str, verdict: Verdict, run: Run | None, exploration: Exploration) -> Result:
+    def _result(
+        self, name: str, verdict: Verdict, run: Run | None, exploration: Exploration, explanation: str = ""
+    ) -> Result:
         figures = {
             "states": exploration.states,
             "transitions": exploration.transitions,
@@ -293,7 +295,8 @@ class _Search:
         }
         bounds = exploration.bounds
         if run is not None:
-            bounds = f"{steps_in_words(run)}; searched {bounds}"
+            searched = "searched " if exploration.complete else ""
+            bounds = f"{steps_in_words(run)}; {searched}{bounds}"
         return Result(
             property=name,
             verdict=verdict,
@@ -301,6 +304,7 @@ class _Search:
             bounds=bounds,
             seconds=exploration.seconds,
             run=run,
+            explanation=explanation,
             figures=figures,
         )
 

@@ -81,7 +81,7 @@ class Problem:
     def scope(self) -> str:
         """What a proof covers, in words."""
         free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
-        return "all runs" + (f", for every {' and every '.join(free)}" if free else "")
+        return "all runs" + (f", for all {' and '.join(free)}" if free else "")
 
     def new_solver(self) -> Solver:
         """A solver fit for these terms."""

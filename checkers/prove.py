@@ -53,7 +53,8 @@ def prove(
     """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
 
     An unbounded configuration is tried by plain induction, then with small numbers, where runs are found more easily.
-    Of the time that is left induction may use half, the search the rest. ``rlimit`` bounds each question in Z3 resource units.
+    Of the time that is left induction may use half, the search the rest. ``rlimit`` bounds each question in Z3
+    resource units.
 
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.

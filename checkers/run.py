@@ -72,7 +72,12 @@ def story(run: Run) -> str:
 
 def steps_in_words(run: Run) -> str:
     """Number of steps of a run, as a phrase."""
-    return "1 step" if len(run) == 1 else f"{len(run)} steps"
+    return counted(len(run), "step")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it belongs: ``1 state``, ``1,145 states``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[str]:

@@ -72,8 +72,20 @@ class Solver:
         self._solver.set("timeout", milliseconds)
         if rlimit is not None:
             self._solver.set("rlimit", rlimit)
-        answer = self._solver.check()
-        return answer, " ".join(str(self._solver.reason_unknown()).split()) if answer == z3.unknown else ""
+        return check(self._solver)
+
+
+def check(solver: Any) -> tuple[Any, str]:
+    """Put the question of a Z3 solver: the answer and, when that is "unknown", the reason on one line.
+
+    Raises:
+        KeyboardInterrupt: the user pressed Ctrl-C meanwhile, which Z3 would report as a reason for "unknown".
+    """
+    answer = solver.check()
+    reason = " ".join(str(solver.reason_unknown()).split()) if answer == z3.unknown else ""
+    if reason == "interrupted from keyboard":
+        raise KeyboardInterrupt
+    return answer, reason
 
 
 class Model:

@@ -20,6 +20,7 @@ from .groups import search_groups
 from .liveness import check_eventually
 from .prove import prove
 from .result import Result
+from .run import counted
 from .simulate import simulate
 from .strategies import ENGINE as STRATEGIES
 from .strategies import Law
@@ -275,7 +276,7 @@ def _check_coverage(subject: Coverage, options: Options) -> Result:
         property=subject.id,
         verdict=Verdict.VIOLATED if missing else Verdict.HOLDS,
         engine="explore",
-        bounds=f"{len(subject.machine.actions)} actions, found in {searched} configurations",
+        bounds=f"{counted(len(subject.machine.actions), 'action')}, found in {counted(searched, 'configuration')}",
         seconds=time.perf_counter() - started,
         explanation=f"happens in no configuration of the suite: {', '.join(sorted(missing))}" if missing else "",
     )

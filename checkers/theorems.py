@@ -16,6 +16,7 @@ from ..model.kernel.terms import as_bool
 from ..properties.theorem import Case, Relation, Theorem
 from ..properties.verdict import Verdict
 from .result import Result
+from .solving import check
 
 ENGINE = "prove"
 
@@ -125,11 +126,11 @@ class _Solver:
                 self.theorem.declaration(name)(*arguments) == (z3.BoolVal(bool(value)) if is_relation else value)
             )
         self.questions += 1
-        answer = solver.check()
+        answer, reason = check(solver)
         if answer == z3.unsat:
             return _Answer(False)
         if answer == z3.unknown:
-            return _Answer(None, reason=solver.reason_unknown())
+            return _Answer(None, reason=reason)
         return _Answer(True, self._plain(known, solver.model()))
 
     def _plain(self, known: Mapping[str, int], model: Any) -> Case:

@@ -41,6 +41,13 @@ membership.constant("heals", 1, high=1, doc="1 when such a cut ends some time")
 membership.constant("lost_notices", 0, high=2, doc="how many notifications may be lost")
 membership.constant("periodic", 1, high=1, doc="1 with the 20 s rebalance timer; 0 to rebalance on notification only")
 
+membership.constraint(
+    "running",
+    "consumers",
+    holds=lambda k: k.running <= k.consumers,
+    message="no more consumers can run than there are",
+)
+
 membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
 membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
 # A pass may begin at any time when there is a timer, so a pending notification matters only without one.

@@ -13,6 +13,7 @@ from enum import IntEnum
 
 from .kernel import (
     BoolLike,
+    ConfigurationError,
     Constants,
     Domain,
     Elements,
@@ -54,6 +55,18 @@ rebalance.constant("route_changes", 0, high=2, doc="how many queues are added wh
 rebalance.constant("pauses", 0, high=2, doc="how often a consumer may stop working for a while (RB-3, or a GC pause)")
 rebalance.constant("same_id", 0, high=1, doc="1 when consumers 0 and 1 carry the same client id")
 rebalance.constant("unsubscribed", 0, high=1, doc="1 when the last consumer does not subscribe the topic")
+rebalance.constraint(
+    "same_id",
+    "consumers",
+    holds=lambda k: not k.same_id or k.consumers >= 2,
+    message="one id twice needs two consumers",
+)
+rebalance.constraint(
+    "route_changes",
+    "queues",
+    holds=lambda k: k.route_changes < k.queues,
+    message="a topic has a queue before others are added",
+)
 rebalance.constant("orderly", 0, high=1, doc="1 when a queue is taken only with the broker's lock")
 
 
@@ -61,13 +74,15 @@ def _members_at_start(k: Constants) -> MemberSet:
     return MemberSet(Elements("Consumer", "c", k.consumers), lambda d: d < k.running)
 
 
-def _queues_at_start(k: Constants) -> int:
-    return max(1, int(k.queues) - int(k.route_changes))
+def _queues_at_start(k: Constants) -> IntLike:
+    return k.queues - k.route_changes if k.route_changes else k.queues
 
 
 def _owned_at_start(k: Constants, c: int, q: int) -> bool:
     if c >= k.running or not subscribes(k, c):
         return False
+    if not isinstance(k.queues, int):
+        raise ConfigurationError("with an unbounded number of queues running=0 is needed; consumers join later.")
     return bool(share(k, c, _members_at_start(k), _queues_at_start(k), q))
 
 
@@ -226,10 +241,21 @@ def resume(s: State, c: Consumer) -> None:
     s.paused[c] = False
 
 
-@rebalance.action(fair=True, tells="the lock of {q} expires", when=lambda k: k.orderly == 1 and k.crashes > 0)
+def _can_expire(k: Constants) -> bool:
+    return bool(k.orderly and k.crashes + k.pauses > 0)
+
+
+@rebalance.action(fair=True, tells="the lock of {q} expires", when=_can_expire)
 def expire_lock(s: State, q: Queue) -> None:
-    """OR-1: a lock not renewed for 60 s is free again (``RebalanceLockManager.LockEntry#isExpired``)."""
-    s.require(s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, s.life[c] == Life.GONE)))
+    """OR-1: a lock that a dead or frozen holder does not renew for 60 s is free again.
+
+    ``RebalanceLockManager.LockEntry#isExpired``.
+    """
+
+    def silent(c: Consumer) -> BoolLike:
+        return any_of(s.life[c] == Life.GONE, s.paused[c] if s.pauses else False)
+
+    s.require(s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, silent(c))))
     s.lock[q] = 0
 
 

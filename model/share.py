@@ -26,7 +26,7 @@ from .allocation import (
     circle_owns,
     sorted_ids,
 )
-from .kernel import BoolLike, Constants, IntLike, MemberSet, all_of, any_of, same, total
+from .kernel import BoolLike, ConfigurationError, Constants, IntLike, MemberSet, all_of, any_of, same, total
 
 STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY", "CONSISTENT_HASH")
 _RULES = {"AVG": averagely_owns, "AVG_BY_CIRCLE": circle_owns}
@@ -42,6 +42,10 @@ def share(k: Constants, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike
         index, count = first_index(k, c, view), view.size()
         # Without members nobody asks the strategy (RB-5); the rules are defined for one member or more.
         return all_of(listed(k, c, view), q < queues, _RULES[strategy](q, index, queues, count))
+    if not isinstance(k.queues, int):
+        raise ConfigurationError(
+            f"strategy {strategy} needs a number of queues; only AVG and AVG_BY_CIRCLE are formulas."
+        )
     if isinstance(queues, int):
         return _looked_up(k, strategy, c, view, queues, q)
     return any_of(

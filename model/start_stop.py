@@ -29,12 +29,14 @@ def start(s: State, c: Consumer) -> None:
 
 @start_stop.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
-    """ST-8: no more passes; its queues stay undropped until the last step.
+    """ST-8 (1): the consume service stops, orderly locks are released; its queues stay undropped until the last step.
 
-    ``DefaultMQPushConsumerImpl#shutdown``.
+    ``DefaultMQPushConsumerImpl#shutdown``, ``ConsumeMessageOrderlyService#shutdown``.
     """
     s.require(s.life[c] == Life.UP)
     s.life[c] = Life.STOPPING
+    if s.orderly:
+        s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
 
 
 @start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
@@ -57,8 +59,6 @@ def end_stop(s: State, c: Consumer) -> None:
     s.require(s.life[c] == Life.STOPPING)
     s.require(s.forall(Broker, lambda b: implies(reaches(s, c, b), not_(s.members[b].has(c)))))
     _vanish(s, c)
-    if s.orderly:
-        s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
 
 
 @start_stop.action(budget="crashes", tells="{c} dies")

@@ -1,4 +1,4 @@
-"""What may be relied on about who owns which queue, and what may not (semantics 3.7, guarantee G1)."""
+"""What may be relied on about who owns which queue, and what may not (guarantee G1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..model.assignment import assignment
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
-from ..model.membership import Consumer, alive
+from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import Queue, owner, queues_in_view, readable_queues, settled, wanted
 from ..model.share import STRATEGIES, eligible
 from .claim import Claim
@@ -34,6 +34,11 @@ def _must_be_owned(s: State, q: int) -> BoolLike:
     if k.strategy == "CONFIG":  # the configured lists partition the queues among the consumers that are configured
         return all_of(q < readable_queues(s), alive(s, q % k.consumers))
     return all_of(q < readable_queues(s), eligible(k, q))
+
+
+def _works_on(s: State, c: Consumer, q: IntLike) -> BoolLike:
+    """Whether listeners of ``c`` may run for ``q``: a stopping client has stopped them before it drops its queues."""
+    return all_of(s.life[c] == Life.UP, s.owns[c, q], not_(s.paused[c]) if s.pauses else True)
 
 
 ONE_OWNER = Property(
@@ -85,10 +90,10 @@ OVERLAP_HEALS = Property(
 )
 ORDERLY_LOCK = Property(
     id="orderly-lock-excludes",
-    statement="With the broker's lock (orderly), a queue is never owned by two consumers.",
+    statement="With the broker's lock (orderly), two consumers never work on one queue at a time.",
     kind=Kind.ALWAYS,
-    holds=lambda s: not_(overlap(s)),
-    assuming=("no lock is lost or given away while its holder runs",),
+    holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: _works_on(s, c, q)) <= 1),
+    assuming=("no broker forgets its locks", "no client stands still for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
 SAME_ID_OVERLAPS = Property(
@@ -156,7 +161,7 @@ SAME_ID: dict[str, int | str] = {"consumers": 3, "running": 1, "same_id": 1}
 MIXED: dict[str, int | str] = {"consumers": 2, "running": 1, "last_strategy": "AVG_BY_CIRCLE"}
 UNSUBSCRIBED: dict[str, int | str] = {"consumers": 2, "running": 1, "unsubscribed": 1}
 PAUSED: dict[str, int | str] = {"consumers": 2, "running": 2, "pauses": 1}
-ORDERLY: dict[str, int | str] = {"consumers": 3, "running": 2, "orderly": 1, "crashes": 1}
+ORDERLY: dict[str, int | str] = {"consumers": 3, "running": 2, "orderly": 1, "crashes": 1, "leaves": 1}
 CUT: dict[str, int | str] = {"consumers": 2, "running": 2, "brokers": 2, "cuts": 1}
 EVERYTHING: dict[str, int | str] = {
     "consumers": 3,
@@ -187,7 +192,7 @@ FINE: dict[str, int | str] = {
     "steps": "fine",
 }
 
-# The rows of the table of overlaps and gaps in semantics 3.7, each in a configuration where nothing else can happen.
+# All ways to an overlap or a gap, each in a configuration where nothing else can happen.
 _ROWS: tuple[tuple[Property, dict[str, int | str]], ...] = (
     (
         _witness("join-overlap", "A new member takes queues before their old owner drops them.", "overlap", "RB-30"),
@@ -292,6 +297,13 @@ def claims() -> Iterator[Claim]:
         constants={**ORDERLY, "broker_restarts": 1},
         expected=Verdict.VIOLATED,
         lesson="Locks live in the broker's memory: after its restart another member gets a lock that is still in use.",
+    )
+    yield Claim(
+        property=ORDERLY_LOCK,
+        machine=assignment,
+        constants={**ORDERLY, "pauses": 1},
+        expected=Verdict.VIOLATED,
+        lesson="A client that stood still for longer than a lock lasts goes on as if it still had the lock.",
     )
     for witness, constants in _ROWS:
         yield Claim(property=witness, machine=assignment, constants=constants)

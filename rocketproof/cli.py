@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -66,7 +67,7 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Give up (UNKNOWN) beyond: states=N, seconds=N, memory=N (MiB), depth=N (prove), "
+            help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N (prove), "
             "runs=N, steps=N, seed=N (simulate); repeatable.",
         ),
     ] = None,
@@ -146,6 +147,10 @@ def _run(arguments: list[str]) -> int:
         return _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted", code=UNKNOWN)
+    except BrokenPipeError:
+        # Whoever read the output went away; what was not written yet has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNKNOWN
     except MemoryError as error:
         return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
     except Exception as error:

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from .errors import InputError
 
 STANDARD_OUTPUT = "-"
+
+
+def check_writable(where: str) -> None:
+    """Notice before a long run that its result could not be written.
+
+    Raises:
+        InputError: the folder does not exist or cannot be written to, or ``where`` is a folder.
+    """
+    path = Path(where)
+    if where == STANDARD_OUTPUT or (path.is_file() and os.access(path, os.W_OK)):
+        return
+    if path.exists():
+        raise InputError(f"cannot write {where}: it is {'a folder' if path.is_dir() else 'not writable'}.")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {where}: there is no folder {path.parent}.")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"cannot write {where}: the folder {path.parent} is not writable.")
 
 
 def write(where: str, text: str) -> None:

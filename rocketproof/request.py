@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ class Request:
         *,
         properties: Sequence[str],
         machine: str,
-        constants: Iterable[str],
+        constants: Sequence[str],
         engine: str,
         limits: Iterable[str],
         config: Path | None,
@@ -75,9 +76,12 @@ class Request:
             InputError: an option or the file cannot be read.
         """
         table = read_config(config) if config is not None else VerifyTable()
+        # A shell user writes `--set a=1 b=2` as well as `--set a=1 --set b=2`; no property has a "=" in its name.
+        more = [text for text in properties if "=" in text] if constants else []
+        properties = [text for text in properties if text not in more]
         given = {
             **table.limit.model_dump(exclude_none=True),
-            **_pairs("--limit", limits, _number, LimitTable.model_fields),
+            **_pairs("--limit", map(_spelled_out, limits), _number, LimitTable.model_fields),
         }
         try:
             limit = LimitTable(**given)
@@ -93,7 +97,7 @@ class Request:
         return cls(
             properties=properties or table.properties,
             machine=machine or table.machine,
-            constants={**table.set, **read_constants(constants)},
+            constants={**table.set, **read_constants([*constants, *more])},
             engine=engine or table.engine,
             limit=limit,
             strategy=strategy,
@@ -151,6 +155,23 @@ def _pairs(
             raise InputError(f"{option}: there is no {name!r}.{nearest(name, possible)}")
         pairs[name] = read(value)
     return pairs
+
+
+def _spelled_out(limit: str) -> str:
+    """``1000`` as ``states=1000``, ``10s`` as ``seconds=10``, ``512MiB`` as ``memory=512``; the rest as it is."""
+    short = re.fullmatch(r"(\d+(?:\.\d+)?)(s|MiB|GiB)?", limit)
+    if short is None:
+        return limit
+    number, unit = short.groups()
+    match unit:
+        case "s":
+            return f"seconds={number}"
+        case "MiB":
+            return f"memory={number}"
+        case "GiB":
+            return f"memory={int(float(number) * 1024)}"
+        case _:
+            return f"states={number}"
 
 
 def _word_or_number(text: str) -> int | str:

@@ -16,8 +16,8 @@ from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from .errors import InputError
-from .files import STANDARD_OUTPUT, write
-from .model.kernel import nearest
+from .files import STANDARD_OUTPUT, check_writable, write
+from .model.kernel import UNBOUNDED, nearest
 from .properties.claim import Claim
 from .properties.verdict import Verdict
 from .report import as_json, as_junit, has_story, print_list, print_story, print_table, summary
@@ -33,6 +33,8 @@ def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> i
     """
     if json_to == junit_to == STANDARD_OUTPUT:
         raise InputError("--json and --junit cannot both go to standard output; name a file for one of them.")
+    for file in filter(None, (json_to, junit_to)):
+        check_writable(file)
     console = _console(quiet=STANDARD_OUTPUT in (json_to, junit_to))
     started = time.perf_counter()
     interrupted = False
@@ -95,8 +97,10 @@ def select(request: Request) -> list[Row]:
             raise InputError(f"there is no property {name!r}{where}.{nearest(name, names)} 'verify --list' shows all.")
     if request.properties:
         rows = [row for row in rows if row.id in request.properties]
-    if request.constants:  # only claims about machines have constants
+    if request.constants:
         rows = [row for row in rows if isinstance(row.subject, Claim)]
+        if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
+            rows = [row for row in rows if UNBOUNDED not in {**row.constants, **request.constants}.values()]
     options = _options(request)
     able = [row for row in rows if engine_for(row, options) is not None]
     if not able:
@@ -178,5 +182,10 @@ def _options(request: Request) -> Options:
     )
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would leave with exit code 1, which means "violated" here
+
+
 def _console(*, quiet: bool) -> Console:
-    return Console(quiet=quiet, highlight=False)
+    return _Console(quiet=quiet, highlight=False)

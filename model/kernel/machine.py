@@ -137,6 +137,15 @@ class Action:
 
 
 @dataclass(frozen=True)
+class Constraint:
+    """A condition between constants, with what to say where it is broken."""
+
+    names: tuple[str, ...]
+    holds: Callable[[Constants], bool]
+    message: str
+
+
+@dataclass(frozen=True)
 class Configuration:
     """A machine with values for all its constants."""
 
@@ -169,6 +178,7 @@ class Machine:
     constants: dict[str, Constant] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
+    constraints: list[Constraint] = field(default_factory=list)
 
     def constant(
         self,
@@ -192,6 +202,10 @@ class Machine:
         )
         constant.check(default)
         self.constants[name] = constant
+
+    def constraint(self, *names: str, holds: Callable[[Constants], bool], message: str) -> None:
+        """Declare a condition between the constants ``names``; it is not asked where one of them is unbounded."""
+        self.constraints.append(Constraint(names, holds, message))
 
     def variable(
         self,
@@ -279,6 +293,7 @@ class Machine:
                 if name in self.actions:
                     raise ModelError(f"machine {self.name} has two actions named {name}; rename one.")
                 self.actions[name] = action
+            self.constraints.extend(part.constraints)
         return self
 
     def configure(self, **constants: int | str) -> Configuration:
@@ -295,7 +310,13 @@ class Machine:
         values = {
             name: constant.check(constants.get(name, constant.default)) for name, constant in self.constants.items()
         }
-        return Configuration(self, Constants(values))
+        known = Constants(values)
+        for constraint in self.constraints:
+            bounded = all(values[name] != UNBOUNDED for name in constraint.names)
+            if bounded and not constraint.holds(known):
+                given = ", ".join(f"{name}={values[name]}" for name in constraint.names)
+                raise ConfigurationError(f"{given} is not possible; {constraint.message}.")
+        return Configuration(self, known)
 
     def _fresh(self, name: str) -> None:
         if not name.isidentifier() or name.startswith("_"):

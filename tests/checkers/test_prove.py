@@ -92,7 +92,7 @@ LEMMAS = tuple(
     ("managers", "bounds"),
     [
         (3, "all runs; inductive together with 5 lemmas"),
-        (UNBOUNDED, "all runs, for every managers ≥ 1; inductive together with 5 lemmas"),
+        (UNBOUNDED, "all runs, for all managers ≥ 1; inductive together with 5 lemmas"),
     ],
 )
 def test_two_phase_commit_is_proven_with_lemmas(managers: int | str, bounds: str) -> None:

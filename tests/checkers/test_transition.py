@@ -214,4 +214,4 @@ def test_unbounded_families_of_two_indices_start_as_declared() -> None:
         holds=lambda s: s.forall(Cell, lambda a: s.forall(Cell, lambda b: s.pair[a, b] == 3)),
     )
     result = prove_inductive(machine.configure(cells=UNBOUNDED), three)
-    assert (result.verdict, result.bounds) == (Verdict.HOLDS, "all runs, for every cells ≥ 1; inductive")
+    assert (result.verdict, result.bounds) == (Verdict.HOLDS, "all runs, for all cells ≥ 1; inductive")

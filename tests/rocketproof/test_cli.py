@@ -54,6 +54,25 @@ def test_a_violation_is_1_and_its_story_is_told(capsys: pytest.CaptureFixture[st
     assert "owns: c0 q0" in out
 
 
+def test_several_constants_may_follow_one_option(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "verify", "join-overlap", "--set", "queues=3", "strategy=AVG_BY_CIRCLE")
+    assert code == 0
+    assert "queues=3 strategy=AVG_BY_CIRCLE" in out
+
+
+@pytest.mark.parametrize("limit", ["50", "states=50"])
+def test_a_limit_may_be_a_bare_number_of_states(capsys: pytest.CaptureFixture[str], limit: str) -> None:
+    code, out, _ = run(capsys, "verify", "no-orphan-once-agreed", "--limit", limit)
+    assert code == 2
+    assert "limit of 50 states reached: " in out
+
+
+def test_a_proof_for_every_number_is_no_base_for_other_constants(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "verify", "partition-lemma", "--set", "queues=6")
+    assert code == 0
+    assert "unbounded" not in out
+
+
 def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "verify", "overlap-heals", "no-orphan-once-agreed", "--limit", "states=50")
     assert code == 2
@@ -72,6 +91,8 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
         (["verify", "--set", "consumer=3"], "no constant 'consumer'. Did you mean 'consumers'?"),
         (["verify", "--set", "consumers=99"], "consumers=99 is not possible; consumers is a whole number from 1 to 6."),
         (["verify", "--set", "strategy=AGV"], "strategy='AGV' is not possible; strategy is one of AVG, "),
+        (["verify", "join-gap", "--set", "running=3"], "running=3, consumers=2 is not possible; no more consumers"),
+        (["verify", "join-gap", "--set", "queues=unbounded"], "running=0 is needed"),
         (["verify", "--set", "consumers"], "--set 'consumers' is not NAME=VALUE."),
         (["verify", "--limit", "stats=1"], "--limit: there is no 'stats'. Did you mean 'states'"),
         (["verify", "--limit", "states=0"], "--limit states: "),
