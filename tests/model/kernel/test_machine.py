@@ -87,6 +87,18 @@ def test_a_number_can_be_unbounded() -> None:
     assert machine().configure(queues=UNBOUNDED).constants["queues"] == "unbounded"
 
 
+def test_a_condition_between_constants_is_held_where_both_are_numbers() -> None:
+    part = Machine("part")
+    part.constant("low", 1)
+    part.constant("high", 3)
+    part.constraint("low", "high", holds=lambda k: k.low <= k.high, message="low may not exceed high")
+    whole = Machine("whole").include(part)
+    assert str(whole.configure(low=3)) == "whole(low=3, high=3)"
+    assert whole.configure(low=9, high=UNBOUNDED).constants.low == 9
+    with pytest.raises(ConfigurationError, match=r"^low=4, high=3 is not possible; low may not exceed high\.$"):
+        whole.configure(low=4)
+
+
 def test_an_unknown_constant_is_named() -> None:
     with pytest.raises(ModelError, match=r"there is no constant 'queus'. Did you mean 'queues'"):
         Constants({"queues": 1}).queus  # noqa: B018
