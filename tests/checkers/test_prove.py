@@ -571,7 +571,7 @@ WINDOW = (
 @pytest.mark.parametrize("messages", [1, 4, UNBOUNDED])
 def test_the_committed_offset_never_passes_an_unfinished_message(messages: int | str) -> None:
     result = prove_inductive(one_queue(messages), COMMITTED_IS_DONE, lemmas=WINDOW)
-    every = ", for every messages ≥ 1" if messages == UNBOUNDED else ""
+    every = ", for all messages ≥ 1" if messages == UNBOUNDED else ""
     assert (result.verdict, result.bounds) == (Verdict.HOLDS, f"all runs{every}; inductive together with 4 lemmas")
 
 
