@@ -15,8 +15,8 @@ from ..model.kernel import BoolLike, not_
 from ..model.kernel.terms import as_bool
 from ..properties.theorem import Case, Relation, Theorem
 from ..properties.verdict import Verdict
+from .prove.solving import check
 from .result import Result
-from .solving import check
 
 ENGINE = "prove"
 

@@ -12,15 +12,15 @@ import time
 
 import numpy as np
 
-from ..model.kernel import Configuration, ModelError, Predicate, trace
-from ..model.kernel.native import CodeCache, compile_machine
-from ..model.kernel.plain import PlainMachine
-from ..properties.property import Kind, Property
-from ..properties.verdict import Verdict
+from ...model.kernel import Configuration, ModelError, Predicate, trace
+from ...model.kernel.native import CodeCache, compile_machine
+from ...model.kernel.plain import PlainMachine
+from ...properties.property import Kind, Property
+from ...properties.verdict import Verdict
+from ..result import Result
+from ..run import Run
 from .graph import Graph, reachable_graph
 from .lasso import find_fair_lasso, require_fair
-from .result import Result
-from .run import Run
 
 ENGINE = "liveness"
 

@@ -27,13 +27,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..model.kernel import UNBOUNDED, Configuration, ConfigurationError, ModelError, trace
-from ..properties.property import Property
-from ..properties.verdict import Verdict
-from .bounded import Search
+from ...model.kernel import UNBOUNDED, Configuration, ConfigurationError, ModelError, trace
+from ...properties.property import Property
+from ...properties.verdict import Verdict
+from ..result import Result
+from .bounded_search import Search
 from .induction import Induction
 from .problem import Ended, Problem
-from .result import Result
 from .solving import Effort
 
 SMALL_NUMBERS = (1, 2, 3)

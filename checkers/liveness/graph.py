@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..model.kernel import ModelError
-from ..model.kernel.native import NativeMachine
-from ..model.kernel.plain import PlainMachine, StateTuple
-from .search import call_properties, call_successors
+from ...model.kernel import ModelError
+from ...model.kernel.native import NativeMachine
+from ...model.kernel.plain import PlainMachine, StateTuple
+from ..search import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
 MAX_INSTANCES = 2**16

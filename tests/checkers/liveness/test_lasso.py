@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.checkers import components
-from rocketproof.checkers.graph import Graph, reachable_graph
-from rocketproof.checkers.lasso import Lasso, find_fair_lasso, require_fair
+from rocketproof.checkers.liveness import components
+from rocketproof.checkers.liveness.graph import Graph, reachable_graph
+from rocketproof.checkers.liveness.lasso import Lasso, find_fair_lasso, require_fair
 from rocketproof.checkers.run import Run
 from rocketproof.model.examples import dining_philosophers, peterson
 from rocketproof.model.kernel import Int, Machine, ModelError, State, Term, any_of, ite, trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import z3
 
-from ..model.kernel import Instance
+from ...model.kernel import Instance
 from .problem import OBLIGATION_SHARE, Claim, Problem, Target
 from .solving import Model, Solver
 from .witness import small_model

@@ -6,8 +6,8 @@ import pytest
 import z3
 
 from rocketproof.checkers.prove import bounded, prove, prove_inductive
-from rocketproof.checkers.solving import Effort, Solver, fits_finite_domain
-from rocketproof.checkers.transition import Transition
+from rocketproof.checkers.prove.solving import Effort, Solver, fits_finite_domain
+from rocketproof.checkers.prove.transition import Transition
 from rocketproof.model.examples import EXAMPLES
 from rocketproof.model.kernel import (
     UNBOUNDED,

@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 import pytest
 
-from rocketproof.checkers.graph import Graph, reachable_graph
+from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, Predicate, State, trace
 from rocketproof.model.kernel.native import compile_machine

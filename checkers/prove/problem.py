@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import z3
 
-from ..model.kernel import Check, Configuration, Instance, ModelError, trace
-from ..properties.property import Kind, Property
-from ..properties.verdict import Verdict
-from .result import Result
-from .run import Run, story
+from ...model.kernel import Check, Configuration, Instance, ModelError, trace
+from ...properties.property import Kind, Property
+from ...properties.verdict import Verdict
+from ..result import Result
+from ..run import Run, story
 from .solving import Effort, Model, Solver, fits_finite_domain
 from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside

@@ -29,11 +29,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..model.kernel import ModelError
-from ..model.kernel.plain import PlainMachine
+from ...model.kernel import ModelError
+from ...model.kernel.plain import PlainMachine
+from ..run import Run, replay
 from .components import components
 from .graph import Graph
-from .run import Run, replay
 
 _COMPONENTS_TRIED = 16
 _ANCHORS_TRIED = 8

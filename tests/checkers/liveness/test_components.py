@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rocketproof.checkers import components
-from rocketproof.checkers.components import OUTSIDE, components_by_arrays, components_by_networkx
-from rocketproof.checkers.graph import reachable_graph
+from rocketproof.checkers.liveness import components
+from rocketproof.checkers.liveness.components import OUTSIDE, components_by_arrays, components_by_networkx
+from rocketproof.checkers.liveness.graph import reachable_graph
 from rocketproof.model.examples import dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import Configuration, trace
 from rocketproof.model.kernel.native import compile_machine

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import z3
 
-from ..model.kernel import ConfigurationError, ModelError, Predicate, Traced, trace
-from ..model.kernel.plain import PlainMachine
-from .run import Run, replay, story
+from ...model.kernel import ConfigurationError, ModelError, Predicate, Traced, trace
+from ...model.kernel.plain import PlainMachine
+from ..run import Run, replay, story
 from .solving import Effort, Model, Solver
 from .transition import Transition
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from ..model.kernel import UNBOUNDED, Cell, Check, Instance, Traced, TracedPredicate
+from ...model.kernel import UNBOUNDED, Cell, Check, Instance, Traced, TracedPredicate
 from .solving import Model
 
 SHOWN_ELEMENTS = 8

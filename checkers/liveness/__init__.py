@@ -1,0 +1,9 @@
+"""Liveness: what must happen sooner or later, on every weakly fair run of a finite configuration.
+
+Reading order: ``eventually`` (the verdicts), ``lasso`` (fair runs that never end), ``components`` (strongly connected
+ones), ``graph`` (the reachable states as arrays).
+"""
+
+from .eventually import check_eventually, require_counterexample
+
+__all__ = ["check_eventually", "require_counterexample"]
