@@ -38,29 +38,32 @@ _FINITE_DOMAIN_KINDS = frozenset(
 class Solver:
     """A Z3 solver with a fixed seed in a context of its own, so that earlier questions cannot change its answers.
 
-    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one.
+    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one. A Z3 solver that was
+    stopped in the middle of a question may crash the process in a later one (seen with Z3 5.4.0), so after an "unknown"
+    the same constraints go to a new one.
     """
 
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
-        if finite_domain:
-            self._solver = z3.SolverFor("QF_FD", ctx=self._context)
-        else:
-            self._solver = z3.Solver(ctx=self._context)
-            self._solver.set("smt.random_seed", 0)
-        self._solver.set("random_seed", 0)
+        self._finite_domain = finite_domain
+        self._scopes: list[list[Any]] = [[]]
+        self._solver = self._new()
 
     def add(self, *constraints: Any) -> None:
         """Demand the constraints (of the main context) until the matching :meth:`pop`."""
         for constraint in constraints:
-            self._solver.add(constraint.translate(self._context))
+            own = constraint.translate(self._context)
+            self._scopes[-1].append(own)
+            self._solver.add(own)
 
     def push(self) -> None:
         """Begin a scope."""
+        self._scopes.append([])
         self._solver.push()
 
     def pop(self, scopes: int = 1) -> None:
         """Forget the latest scopes."""
+        del self._scopes[-scopes:]
         self._solver.pop(scopes)
 
     def model(self) -> Model:
@@ -72,7 +75,23 @@ class Solver:
         self._solver.set("timeout", milliseconds)
         if rlimit is not None:
             self._solver.set("rlimit", rlimit)
-        return check(self._solver)
+        answer, reason = check(self._solver)
+        if answer == z3.unknown:
+            self._solver = self._new()
+            for number, constraints in enumerate(self._scopes):
+                if number:
+                    self._solver.push()
+                self._solver.add(*constraints)
+        return answer, reason
+
+    def _new(self) -> Any:
+        if self._finite_domain:
+            solver = z3.SolverFor("QF_FD", ctx=self._context)
+        else:
+            solver = z3.Solver(ctx=self._context)
+            solver.set("smt.random_seed", 0)
+        solver.set("random_seed", 0)
+        return solver
 
 
 def check(solver: Any) -> tuple[Any, str]:

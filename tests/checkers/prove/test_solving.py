@@ -1,0 +1,38 @@
+"""The solver that proofs use: scopes, limits, and what is left of it after it gave up."""
+
+import z3
+
+from rocketproof.checkers.prove.solving import Solver
+
+X, Y, Z = z3.Ints("x y z")
+HARD = (X * X * X + Y * Y * Y == Z * Z * Z, X > 2, Y > 2, Z > 2)
+
+
+def ask(solver: Solver, *, rlimit: int | None = None) -> object:
+    return solver.check(milliseconds=60_000, rlimit=rlimit)[0]
+
+
+def test_after_it_gave_up_it_still_has_its_constraints_and_scopes() -> None:
+    solver = Solver(finite_domain=False)
+    solver.add(X == 3)
+    solver.push()
+    solver.add(*HARD)
+    solver.push()
+    assert ask(solver, rlimit=5000) == z3.unknown
+    solver.pop(2)
+    solver.push()
+    solver.add(X > 3)
+    assert ask(solver) == z3.unsat
+    solver.pop()
+    assert ask(solver) == z3.sat
+    assert solver.model().number(X) == 3
+
+
+def test_many_questions_after_one_that_was_stopped_do_no_harm() -> None:
+    solver = Solver(finite_domain=False)
+    solver.add(*HARD)
+    for bound in range(20):
+        solver.push()
+        solver.add(X + Y + Z > bound)
+        assert ask(solver, rlimit=2000) == z3.unknown
+        solver.pop()
