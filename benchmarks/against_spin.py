@@ -19,10 +19,12 @@ from benchmarks.machines import consumption
 from rocketproof.checkers.explore import Exploration, explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.spin import SpinRun, run_spin, spin_available
+from rocketproof.model.assignment import assignment
 from rocketproof.model.kernel import Configuration, trace
 
 CONFIGURATIONS: Mapping[str, Configuration] = {
     "consumption-2-2-3": consumption.configure(consumers=2, queues=2, messages=3, crashes=1),
+    "assignment-4-2": assignment.configure(consumers=4, running=3, brokers=2, leaves=1, crashes=1, broker_restarts=1),
 }
 ROUNDS = 5
 HASH_BITS = 24
