@@ -263,6 +263,7 @@ def _check_coverage(subject: Coverage, options: Options) -> Result:
     missing = set(subject.machine.actions)
     unsearched = [subject.machine.configure(**constants) for constants in subject.configurations]
     searched = 0
+    limit = ""
     while missing and unsearched:
         configuration = max(unsearched, key=lambda item: len(missing & item.actions()))
         if not missing & configuration.actions():
@@ -270,13 +271,16 @@ def _check_coverage(subject: Coverage, options: Options) -> Result:
         unsearched.remove(configuration)
         searched += 1
         limits = Limits(states=options.states, seconds=options.seconds, bytes=options.bytes)
-        taken = explore(configuration, limits=limits, idle_actions_allowed=True, cache=options.cache).taken
-        missing -= {label.partition("(")[0] for label, count in taken.items() if count}
+        found = explore(configuration, limits=limits, idle_actions_allowed=True, cache=options.cache)
+        missing -= {label.partition("(")[0] for label, count in found.taken.items() if count}
+        limit = limit or found.limit
+    verdict = Verdict.HOLDS if not missing else Verdict.UNKNOWN if limit else Verdict.VIOLATED
+    bounds = f"{counted(len(subject.machine.actions), 'action')}, looked for in {counted(searched, 'configuration')}"
     return Result(
         property=subject.id,
-        verdict=Verdict.VIOLATED if missing else Verdict.HOLDS,
+        verdict=verdict,
         engine="explore",
-        bounds=f"{counted(len(subject.machine.actions), 'action')}, found in {counted(searched, 'configuration')}",
+        bounds=f"{bounds}; {limit}" if verdict is Verdict.UNKNOWN else bounds,
         seconds=time.perf_counter() - started,
-        explanation=f"happens in no configuration of the suite: {', '.join(sorted(missing))}" if missing else "",
+        explanation=f"not seen in any configuration of the suite: {', '.join(sorted(missing))}" if missing else "",
     )
