@@ -6,8 +6,10 @@ cut short has no counts to compare, so it raises :class:`SpinError`.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -175,25 +177,31 @@ def _compile(
 
 
 def _call(command: Sequence[str], workdir: Path, timeout_seconds: float, *, check: bool = True) -> str:
+    # In a group of its own: spin starts a preprocessor, which would go on writing files after spin itself was ended.
+    tool = subprocess.Popen(
+        command,
+        cwd=workdir,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            command,
-            cwd=workdir,
-            timeout=timeout_seconds,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-        )
-    except subprocess.TimeoutExpired:
+        output, _ = tool.communicate(timeout=timeout_seconds)
+    except BaseException as error:
+        os.killpg(tool.pid, signal.SIGKILL)
+        tool.communicate()  # ends when the whole group has let go of the pipe
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
         raise SpinError(
             f"{command[0]} did not finish in {timeout_seconds:g} s; give a larger timeout_seconds."
         ) from None
-    if done.returncode < 0:
-        raise SpinError(f"{command[0]} was ended by signal {-done.returncode} (memory?).{_tail(done.stdout)}")
-    if check and done.returncode:
-        raise SpinError(f"{' '.join(command)} failed with exit code {done.returncode}.{_tail(done.stdout)}")
-    return done.stdout
+    if tool.returncode < 0:
+        raise SpinError(f"{command[0]} was ended by signal {-tool.returncode} (memory?).{_tail(output)}")
+    if check and tool.returncode:
+        raise SpinError(f"{' '.join(command)} failed with exit code {tool.returncode}.{_tail(output)}")
+    return output
 
 
 def _tail(output: str) -> str:
