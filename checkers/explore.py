@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,12 @@ class Limits:
         """The memory limit in bytes."""
         if self.bytes is not None:
             return self.bytes
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return half_of_memory()
+
+
+def half_of_memory() -> int:
+    """Half of the machine's memory in bytes: what a search uses when nobody says otherwise."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def explore(
@@ -164,7 +169,7 @@ def explore(
     results = [engine.judge(item, exploration) for item in properties]
     if deadlocks:
         results.append(engine.judge_deadlock(exploration))
-    return Exploration(**{**exploration.__dict__, "results": tuple(results)})
+    return replace(exploration, results=tuple(results))
 
 
 class _Search:

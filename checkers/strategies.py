@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ..model.allocation import AllocationError, MessageQueue, Strategy, sorted_ids
 from ..properties.verdict import Verdict, merge
 from .result import Result
+from .run import counted
 from .user_strategies import StrategyError, StrategyGoneError
 
 ENGINE = "strategies"
@@ -178,7 +179,7 @@ class _Check:
             for number in range(queue_count)
         )
         ids = sorted_ids(f"c{number}" for number in range(consumers))
-        who = f"{_many(queue_count, 'queue')} and {_many(consumers, 'consumer')}"
+        who = f"{counted(queue_count, 'queue')} and {counted(consumers, 'consumer')}"
         shorts = {queue: f"q{place}" for place, queue in enumerate(queues)}
 
         def found(law: Law, texts: Iterator[str]) -> None:
@@ -219,7 +220,7 @@ class _Check:
             if gone:
                 self.unjudged[law] = gone
                 continue
-            asked = f"asked for {own!r} with {_many(len(queues), 'queue')} and the ids {ids}"
+            asked = f"asked for {own!r} with {counted(len(queues), 'queue')} and the ids {ids}"
             refused = ""
             answer: tuple[MessageQueue, ...] = ()
             try:
@@ -232,11 +233,11 @@ class _Check:
                 gone = "the strategy answers no more" if isinstance(failure.__cause__, StrategyGoneError) else ""
             if law is ABSENT_GETS_NOTHING:
                 if refused or answer:
-                    text = refused or f"it gets {_many(len(answer), 'queue')}"
+                    text = refused or f"it gets {counted(len(answer), 'queue')}"
                     self.findings[law] = _Finding(f"{asked}: {text}", 1, 1)
             elif not refused:
                 self.findings[law] = _Finding(
-                    f"{asked} it answers with {_many(len(answer), 'queue')}, where RocketMQ's own strategies fail",
+                    f"{asked} it answers with {counted(len(answer), 'queue')}, where RocketMQ's own strategies fail",
                     len(queues),
                     len(ids),
                 )
@@ -317,7 +318,7 @@ def _unequal(answers: Answers) -> Iterator[str]:
     sizes = {own: len(answer) for own, answer in answers.items()}
     most, least = max(sizes, key=lambda own: sizes[own]), min(sizes, key=lambda own: sizes[own])
     if sizes[most] > sizes[least] + 1:
-        yield f"{most} gets {_many(sizes[most], 'queue')} and {least} gets {sizes[least]}"
+        yield f"{most} gets {counted(sizes[most], 'queue')} and {least} gets {sizes[least]}"
 
 
 def _list(queues: Sequence[MessageQueue], shorts: Mapping[MessageQueue, str]) -> str:
@@ -326,7 +327,3 @@ def _list(queues: Sequence[MessageQueue], shorts: Mapping[MessageQueue, str]) ->
 
 def _all(answers: Answers, shorts: Mapping[MessageQueue, str]) -> str:
     return ", ".join(f"{own}: {_list(answer, shorts)}" for own, answer in answers.items())
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"

@@ -113,6 +113,11 @@ class Options:
     seed: int = 0
     cache: CodeCache | None = None
 
+    @property
+    def limits(self) -> Limits:
+        """The limits of one exhaustive search."""
+        return Limits(states=self.states, seconds=self.seconds, bytes=self.bytes)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -214,11 +219,10 @@ def _check(
     properties = _properties(rows)
     match engine:
         case "explore":
-            limits = Limits(states=options.states, seconds=options.seconds, bytes=options.bytes)
             return explore(
                 configuration,
                 properties,
-                limits=limits,
+                limits=options.limits,
                 idle_actions_allowed=True,
                 progress=progress,
                 cache=options.cache,
@@ -270,8 +274,7 @@ def _check_coverage(subject: Coverage, options: Options) -> Result:
             break
         unsearched.remove(configuration)
         searched += 1
-        limits = Limits(states=options.states, seconds=options.seconds, bytes=options.bytes)
-        found = explore(configuration, limits=limits, idle_actions_allowed=True, cache=options.cache)
+        found = explore(configuration, limits=options.limits, idle_actions_allowed=True, cache=options.cache)
         missing -= {label.partition("(")[0] for label, count in found.taken.items() if count}
         limit = limit or found.limit
     verdict = Verdict.HOLDS if not missing else Verdict.UNKNOWN if limit else Verdict.VIOLATED

@@ -26,7 +26,7 @@ from .allocation import (
     circle_owns,
     sorted_ids,
 )
-from .kernel import BoolLike, ConfigurationError, Constants, IntLike, MemberSet, all_of, any_of, same, total
+from .kernel import BoolLike, ConfigurationError, Constants, IntLike, MemberSet, all_of, any_of, same
 
 STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY", "CONSISTENT_HASH")
 _RULES = {"AVG": averagely_owns, "AVG_BY_CIRCLE": circle_owns}
@@ -66,8 +66,7 @@ def listed(k: Constants, c: IntLike, view: MemberSet) -> BoolLike:
 
 def first_index(k: Constants, c: IntLike, view: MemberSet) -> IntLike:
     """Index of the first occurrence of the id of ``c`` in the sorted member list."""
-    lower = 0 if k.same_id and c == 1 else c
-    return total(view.has(d) for d in range(lower))
+    return view.rank(0 if k.same_id and c == 1 else c)
 
 
 def ids_of(k: Constants) -> list[str]:

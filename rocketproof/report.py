@@ -101,11 +101,11 @@ def has_story(outcome: Outcome) -> bool:
 
 def print_story(console: Console, outcome: Outcome) -> None:
     """Tell what was found about one row: statement, run or failing case, lesson, rules."""
-    row, result = outcome.row, outcome.result
+    row = outcome.row
     console.print()
     console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
     console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()), soft_wrap=True)
-    text = "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+    text = _story_text(outcome)
     for line in text.splitlines():
         console.print(Text("    " + line), soft_wrap=True)
     if row.lesson:

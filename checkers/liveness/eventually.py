@@ -18,7 +18,7 @@ from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
-from ..run import Run
+from ..run import Run, counted
 from .graph import Graph, reachable_graph
 from .lasso import find_fair_lasso, require_fair
 
@@ -140,7 +140,7 @@ def _bounds(graph: Graph, run: Run | None, *, goal_ends: bool) -> str:
         return searched
     assert run.loop is not None
     loop = len(run) - run.loop
-    steps = "1 step" if run.loop == 1 else f"{run.loop} steps"
+    steps = counted(run.loop, "step")
     return f"{steps}, then {f'a loop of {loop}' if loop else 'nothing more'}; searched {searched}"
 
 

@@ -7,7 +7,6 @@ Questions about runs that never end (see ``liveness.py``) need the transitions, 
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from ...model.kernel import ModelError
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
+from ..explore import half_of_memory
 from ..search import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
@@ -151,7 +151,7 @@ class _Builder:
         if max_states is not None and max_states < 1:
             raise ModelError(f"max_states={max_states} leaves no room for the initial state; give 1 or more.")
         self._max_states = max_states
-        self._max_bytes = max_bytes if max_bytes is not None else _half_of_memory()
+        self._max_bytes = max_bytes if max_bytes is not None else half_of_memory()
         width = max(1, native.layout.words)
         self._state_bytes = width * 8 + _STATE_BYTES
         rows = max(1, min(self._max_bytes // self._state_bytes, MAX_STATES, max_states or MAX_STATES))
@@ -239,10 +239,6 @@ class _Builder:
             f"{self._native.traced.instances[number].label} writes outside a domain in compiled code, but not in the "
             "plain form; the two forms of the machine disagree."
         )
-
-
-def _half_of_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 # The hash is not shared with ``search``: numba keeps compiled code until *this* file changes, and a table hashed in two

@@ -31,6 +31,7 @@ from ...model.kernel import UNBOUNDED, Configuration, ConfigurationError, ModelE
 from ...properties.property import Property
 from ...properties.verdict import Verdict
 from ..result import Result
+from ..run import counted
 from .bounded_search import Search
 from .induction import Induction
 from .problem import Ended, Problem
@@ -161,7 +162,7 @@ def _induction(
             return replace(result, explanation="\n".join([result.explanation, *induction.gaps]).strip())
         if induction.succeeds(k):
             method = "inductive" if k == 1 else f"{k}-inductive"
-            with_lemmas = f" together with {len(lemmas)} lemma{'' if len(lemmas) == 1 else 's'}" if lemmas else ""
+            with_lemmas = f" together with {counted(len(lemmas), 'lemma')}" if lemmas else ""
             return problem.proven(f"{problem.scope}; {method}{with_lemmas}", k=k)
         if induction.solver_gave_up:
             break

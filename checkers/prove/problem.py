@@ -12,7 +12,7 @@ from ...model.kernel import Check, Configuration, Instance, ModelError, trace
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
-from ..run import Run, story
+from ..run import Run, counted, story
 from .solving import Effort, Model, Solver, fits_finite_domain
 from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside
@@ -108,20 +108,22 @@ class Problem:
 
     def first_states(self, steps: int) -> str:
         """What a search without finding has shown, in words."""
-        where = f"the first {_steps(steps)}" if steps else "the initial state"
+        where = f"the first {counted(steps, 'step')}" if steps else "the initial state"
         return f"{'no witness' if self.never else 'no violation'} in {where}"
 
     def result_of(self, finding: Finding) -> Result:
         """What a finding of the search means for the property; runs are replayed here."""
         if isinstance(finding, Ended):
-            return self.proven(f"{self.scope}; every run ends within {_steps(finding.length)}", depth=finding.length)
+            return self.proven(
+                f"{self.scope}; every run ends within {counted(finding.length, 'step')}", depth=finding.length
+            )
         if isinstance(finding, GaveUp):
             reason = self.effort.reason
             return self.unknown(f"{self._states_before(finding.length)}; then {reason}", reason)
         try:
             return self._result_of_run(finding)
         except NotReplayable as why:
-            text = f"the solver found a run of {_steps(finding.length)}, which cannot be replayed: {why}"
+            text = f"the solver found a run of {counted(finding.length, 'step')}, which cannot be replayed: {why}"
             return self.unknown(self._states_before(finding.length), text)
 
     def _states_before(self, length: int) -> str:
@@ -137,8 +139,8 @@ class Problem:
             )
         if found.claim is not self.claims[0]:
             text = f"the lemma {found.claim.name!r} does not hold:\n{story(run)}"
-            return self.unknown(f"a lemma fails after {_steps(found.length)}", text)
-        bounds = f"{'witness' if self.never else 'counterexample'} of {_steps(found.length)}, none shorter"
+            return self.unknown(f"a lemma fails after {counted(found.length, 'step')}", text)
+        bounds = f"{'witness' if self.never else 'counterexample'} of {counted(found.length, 'step')}, none shorter"
         if not self.traced.is_finite:
             bounds += f"; found for {machine.traced.configuration}"
         verdict = Verdict.HOLDS if self.never else Verdict.VIOLATED
@@ -157,10 +159,6 @@ class Problem:
             explanation=explanation,
             figures={**figures, "questions": self.effort.questions},
         )
-
-
-def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
 
 
 def _refutes(problem: Problem, solver: Solver, constraint: Any) -> bool:
