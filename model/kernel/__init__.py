@@ -1,6 +1,7 @@
 """The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
 
 Reading order: ``terms`` (values), ``domains`` (types), ``machine`` (declarations), ``state`` (what a text sees),
+``mutant`` (definitions, and bugs that change them),
 ``frame`` (what a configuration declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result),
 ``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code
 form), ``rule`` (decision functions).
@@ -9,6 +10,7 @@ form), ``rule`` (decision functions).
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .machine import UNBOUNDED, Action, Configuration, Constant, Constants, Machine, Variable
+from .mutant import Definition, Explanation, Mutant
 from .rule import Rule, rule
 from .state import State
 from .terms import BoolLike, IntLike, Term, all_of, any_of, implies, ite, maximum, minimum, not_, same, total
@@ -26,8 +28,10 @@ __all__ = [
     "ConfigurationError",
     "Constant",
     "Constants",
+    "Definition",
     "Domain",
     "Elements",
+    "Explanation",
     "Family",
     "Instance",
     "Int",
@@ -35,6 +39,7 @@ __all__ = [
     "Machine",
     "MemberSet",
     "ModelError",
+    "Mutant",
     "Predicate",
     "Rule",
     "SetOf",

@@ -21,16 +21,21 @@ class Domain(Term):
 
     ``class Queue(Domain, size="queues", label="q")`` declares queues ``q0, q1, …``, as many as the constant ``queues``
     says. ``size`` may be a plain integer for a fixed set. The class serves as annotation of action parameters.
+
+    ``symmetric=True`` says that the elements are interchangeable: no text orders them, counts with them or treats one of
+    them in its own way. A search may then keep one of all the states that differ by an exchange of elements.
     """
 
     __slots__ = ()
     size: ClassVar[str | int]
     label: ClassVar[str]
+    symmetric: ClassVar[bool]
 
-    def __init_subclass__(cls, *, size: str | int, label: str = "") -> None:
+    def __init_subclass__(cls, *, size: str | int, label: str = "", symmetric: bool = False) -> None:
         super().__init_subclass__()
         cls.size = size
         cls.label = label or cls.__name__[0].lower()
+        cls.symmetric = symmetric
 
 
 @dataclass(frozen=True)
@@ -65,11 +70,13 @@ class Elements:
         name: name of the domain.
         label: prefix for elements in stories.
         size: number of elements, a term when unbounded.
+        symmetric: whether the elements are declared interchangeable.
     """
 
     name: str
     label: str
     size: IntLike
+    symmetric: bool = False
 
     @property
     def bounded(self) -> bool:

@@ -60,7 +60,7 @@ class Frame:
                     f"{nearest(size, self.constants)}"
                 )
             size = self.constants[size]
-        return Elements(domain.__name__, domain.label, size)
+        return Elements(domain.__name__, domain.label, size, domain.symmetric)
 
     def _declare(self, variable: Variable) -> None:
         kind = variable.kind

@@ -7,6 +7,7 @@ leaves no variable and no action behind.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import inspect
 import string
@@ -14,13 +15,17 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from .domains import Domain, SetOf, ValueType
 from .errors import ConfigurationError, ModelError, nearest
+from .mutant import Definition, Explanation, Mutant
 from .state import State
 
 ActionFunction = TypeVar("ActionFunction", bound=Callable[..., None])
+ReplacementFunction = TypeVar("ReplacementFunction", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 UNBOUNDED: Literal["unbounded"] = "unbounded"
 """Value of a constant that stands for *every* number; such a configuration can be proven, not searched."""
@@ -179,6 +184,10 @@ class Machine:
     variables: dict[str, Variable] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
     constraints: list[Constraint] = field(default_factory=list)
+    definitions: dict[str, Definition[Any, Any]] = field(default_factory=dict)
+    replacements: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    mutants: dict[str, Mutant] = field(default_factory=dict)
+    explanations: dict[str, Explanation] = field(default_factory=dict)
 
     def constant(
         self,
@@ -254,10 +263,6 @@ class Machine:
             name = text.__name__
             if name in self.actions:
                 raise ModelError(f"machine {self.name} has two actions named {name}; rename one.")
-            if budget is not None and budget not in self.constants:
-                raise ModelError(
-                    f"action {name}: its budget {budget!r} is not a constant.{nearest(budget, self.constants)}"
-                )
             parameters = _parameters(text)
             for _, hole, _, _ in string.Formatter().parse(tells):
                 if hole is not None and hole not in parameters:
@@ -276,6 +281,139 @@ class Machine:
 
         return declare if function is None else declare(function)
 
+    def definition(self, function: Callable[Concatenate[State, P], R]) -> Definition[P, R]:
+        """Declare a definition, which a composition may refine and a mutant may break; see ``mutant.py``."""
+        definition = Definition(function)
+        if definition.name in self.definitions:
+            raise ModelError(f"machine {self.name} has two definitions named {definition.name}; rename one.")
+        self.definitions[definition.name] = definition
+        return definition
+
+    def refine(self, definition: Definition[P, R]) -> Callable[[ReplacementFunction], ReplacementFunction]:
+        """Put another text in the place of ``definition`` in this machine, and in all that include it."""
+
+        def replace_by(function: ReplacementFunction) -> ReplacementFunction:
+            if definition.name in self.replacements:
+                raise ModelError(f"machine {self.name} refines {definition.name} twice.")
+            self.replacements[definition.name] = function
+            return function
+
+        return replace_by
+
+    def mutant(
+        self,
+        mutant: str,
+        slug: str,
+        *,
+        killed_by: str,
+        of: Definition[Any, Any] | Callable[..., None] | None = None,
+        constants: Mapping[str, int | str] | None = None,
+        tells: str = "",
+    ) -> Callable[[ReplacementFunction], ReplacementFunction]:
+        """Declare a mutant: the decorated text goes into the place of ``of``, or is one more action; see ``mutant.py``.
+
+        ``of`` is a definition or an action of this machine. A bug that is nothing but a wrong constant is declared with
+        :meth:`misconfiguration`.
+        """
+
+        def declare(function: ReplacementFunction) -> ReplacementFunction:
+            replaced = of.name if isinstance(of, Definition) else of.__name__ if of is not None else ""
+            if replaced and replaced not in self.definitions and replaced not in self.actions:
+                hint = nearest(replaced, [*self.definitions, *self.actions])
+                raise ModelError(
+                    f"mutant {mutant}: machine {self.name} has nothing called {replaced!r} to replace.{hint}"
+                )
+            self._add_mutant(
+                Mutant(
+                    id=mutant,
+                    slug=slug,
+                    killed_by=killed_by,
+                    constants=dict(constants or {}),
+                    replaces=replaced,
+                    function=function,
+                    tells=tells,
+                    doc=inspect.getdoc(function) or "",
+                )
+            )
+            return function
+
+        return declare
+
+    def misconfiguration(
+        self,
+        mutant: str,
+        slug: str,
+        *,
+        killed_by: str,
+        sets: Mapping[str, int | str] | None = None,
+        constants: Mapping[str, int | str] | None = None,
+        doc: str,
+    ) -> None:
+        """Declare a mutant that is nothing but wrong constants, those in ``sets``; ``constants`` is right about the rest.
+
+        Without ``sets`` all of ``constants`` is wrong, and the defaults are right.
+        """
+        right, wrong = (constants or {}, sets) if sets is not None else ({}, constants or {})
+        if not wrong:
+            raise ModelError(f"mutant {mutant}: a misconfiguration sets some constant; say which with sets=….")
+        self._add_mutant(
+            Mutant(id=mutant, slug=slug, killed_by=killed_by, constants=dict(right), sets=dict(wrong), doc=doc)
+        )
+
+    def explanation(
+        self,
+        known: str,
+        slug: str,
+        *,
+        naive: str,
+        exact: str,
+        constants: Mapping[str, int | str] | None = None,
+        doc: str,
+    ) -> None:
+        """Declare something that looks like a bug and is none; see :class:`Explanation`."""
+        self._add_explanation(
+            Explanation(id=known, slug=slug, naive=naive, exact=exact, constants=dict(constants or {}), doc=doc)
+        )
+
+    def mutated(self, mutant: str) -> Machine:
+        """This machine with one of its mutants in place; constants that the mutant sets are still to be given.
+
+        Raises:
+            ConfigurationError: there is no such mutant.
+        """
+        if mutant not in self.mutants:
+            raise ConfigurationError(f"machine {self.name} has no mutant {mutant!r}.{nearest(mutant, self.mutants)}")
+        change = self.mutants[mutant]
+        other = dataclasses.replace(
+            self, name=f"{self.name}~{mutant}", actions=dict(self.actions), replacements=dict(self.replacements)
+        )
+        if change.function is None:
+            return other
+        if change.replaces in self.definitions:
+            other.replacements[change.replaces] = change.function
+        elif change.replaces:
+            replaced = self.actions[change.replaces]
+            other.actions[change.replaces] = dataclasses.replace(
+                replaced,
+                function=change.function,
+                parameters=_parameters(change.function),
+                tells=change.tells or replaced.tells,
+                doc=change.doc,
+            )
+        else:
+            other.action(tells=change.tells)(change.function)
+        return other
+
+    def _add_mutant(self, mutant: Mutant) -> None:
+        if mutant.id in self.mutants:
+            raise ModelError(f"machine {self.name} has two mutants {mutant.id}; rename one.")
+        self.mutants[mutant.id] = mutant
+
+    def _add_explanation(self, explanation: Explanation) -> None:
+        if explanation.id in self.explanations:
+            raise ModelError(f"machine {self.name} explains {explanation.id} twice; leave one out.")
+        self.explanations[explanation.id] = explanation
+
     def include(self, *parts: Machine) -> Machine:
         """Add everything the other machines declare; returns this machine.
 
@@ -293,6 +431,16 @@ class Machine:
                 if name in self.actions:
                     raise ModelError(f"machine {self.name} has two actions named {name}; rename one.")
                 self.actions[name] = action
+            for definition in part.definitions.values():
+                self.definition(definition.function)
+            for name, function in part.replacements.items():
+                if name in self.replacements:
+                    raise ModelError(f"machine {self.name}: two of its parts refine {name}.")
+                self.replacements[name] = function
+            for mutant in part.mutants.values():
+                self._add_mutant(mutant)
+            for explanation in part.explanations.values():
+                self._add_explanation(explanation)
             self.constraints.extend(part.constraints)
         return self
 
@@ -301,12 +449,17 @@ class Machine:
 
         Raises:
             ConfigurationError: an unknown constant or an impossible value.
+            ModelError: the budget of an action is not a constant.
         """
         for name in constants:
             if name not in self.constants:
                 raise ConfigurationError(
                     f"machine {self.name} has no constant {name!r}.{nearest(name, self.constants)}"
                 )
+        for action in self.actions.values():  # only now: the constant may be declared by another part
+            if action.budget is not None and action.budget not in self.constants:
+                hint = nearest(action.budget, self.constants)
+                raise ModelError(f"action {action.name}: its budget {action.budget!r} is not a constant.{hint}")
         values = {
             name: constant.check(constants.get(name, constant.default)) for name, constant in self.constants.items()
         }

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from llvmlite import binding, ir
 
 from .errors import ModelError
-from .layout import Layout, Place, layout
+from .layout import WORD_BITS, Layout, Place, layout
 from .plain import program_of
 from .program import Op, Program
 from .rule import Rule
@@ -80,7 +80,7 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
     program = program_of(traced)
     functions = [_emit_instance(module, program, places, instance) for instance in traced.instances]
     _emit_successors(module, functions, places.words)
-    _emit_properties(module, program, places, [predicate.term for predicate in traced.predicates.values()])
+    _emit_mask(module, "properties", program, places, [predicate.term for predicate in traced.predicates.values()])
     _require_64_bits(traced, program)
     engine = _compile(module, cache)
     return NativeMachine(
@@ -91,6 +91,42 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
         tuple(traced.predicates),
         engine,
     )
+
+
+@dataclass(frozen=True)
+class NativeTruths:
+    """Many conditions over the packed states of one configuration as machine code.
+
+    Attributes:
+        address: address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the
+            ``i``-th condition holds.
+        words: how many words it writes.
+    """
+
+    address: int
+    words: int
+    _engine: Any = field(repr=False)
+
+
+def compile_truths(traced: Traced, terms: Sequence[Any], *, cache: CodeCache | None = None) -> NativeTruths:
+    """Compile any number of Z3 truth values over the cells of a finite configuration."""
+    traced.require_finite("compiled search")
+    places = layout(traced)
+    module = _module("truths")
+    program = program_of(traced)
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER]), "truths")
+    for number, start in enumerate(range(0, len(terms), WORD_BITS)):
+        part = _emit_mask(module, f"truths_{number}", program, places, terms[start : start + WORD_BITS])
+        part.linkage = "internal"
+    builder = ir.IRBuilder(function.append_basic_block())
+    parts = [item for item in module.functions if item is not function]
+    for number, part in enumerate(parts):
+        place = builder.gep(function.args[1], [_WORD(number)], source_etype=_WORD)
+        builder.store(builder.call(part, [function.args[0]]), place)
+    builder.ret(_WORD(0))
+    _require_64_bits(traced, program)
+    engine = _compile(module, cache)
+    return NativeTruths(engine.get_function_address("truths"), len(parts), engine)
 
 
 def _require_64_bits(traced: Traced, program: Program) -> None:
@@ -253,8 +289,9 @@ def _emit_successors(module: ir.Module, functions: Iterable[ir.Function], words:
     builder.ret(count)
 
 
-def _emit_properties(module: ir.Module, program: Program, places: Layout, terms: list[Any]) -> None:
-    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER]), "properties")
+def _emit_mask(module: ir.Module, name: str, program: Program, places: Layout, terms: Sequence[Any]) -> ir.Function:
+    """``name(state) -> mask``: bit ``i`` is set where the ``i``-th term holds."""
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER]), name)
     builder = ir.IRBuilder(function.append_basic_block())
     words = _load(builder, function.args[0], places.words)
     emitter = _Emitter(builder, program, lambda number: _read(builder, words, places.places[number], program, number))
@@ -263,6 +300,7 @@ def _emit_properties(module: ir.Module, program: Program, places: Layout, terms:
         value = builder.zext(emitter.emit(program.add(term)), _WORD)
         mask = builder.or_(mask, builder.shl(value, _WORD(bit)))
     builder.ret(mask)
+    return function
 
 
 def _load(builder: ir.IRBuilder, state: Any, words: int) -> list[Any]:

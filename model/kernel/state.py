@@ -46,6 +46,11 @@ class State:
         constants: Constants = self._tracer.frame.constants
         return constants
 
+    def replacement(self, definition: str) -> Callable[..., Any] | None:
+        """The text that this machine has in the place of a definition, if any."""
+        replacements: dict[str, Callable[..., Any]] = self._tracer.frame.configuration.machine.replacements
+        return replacements.get(definition)
+
     def require(self, *conditions: BoolLike) -> None:
         """Enable the action only where all ``conditions`` hold."""
         self._tracer.require(conditions)

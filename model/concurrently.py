@@ -1,0 +1,207 @@
+"""Concurrent consumption: many listeners run at once, in any order, and each result counts by itself.
+
+``ConsumeMessageConcurrentlyService`` (section 6 of the rules). A task is a chunk of a pulled list (CC-1). Whether its
+window was dropped is asked before the listener starts (CC-3) and again when it returns (CC-9); where the drop falls
+between these checks decides what is lost, repeated, or both. With ``copies=0`` a message that was sent back counts as
+handled; with copies, ``send_back`` follows it further.
+"""
+
+from __future__ import annotations
+
+from .consume_queue import Message
+from .history import Cause, note_cause, note_delivery
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
+from .membership import Consumer, Life
+from .offsets import broadcasting
+from .process_queue import Orphan, Stage, finish, working
+from .rebalance import Queue
+
+concurrently = Machine("concurrently", doc="Concurrent listeners: tasks, results, and what a drop does to them.")
+concurrently.constant("listener", "concurrently", choices=("concurrently", "orderly"), doc="kind of listener")
+concurrently.constant("batch", 1, low=1, high=4, doc="consumeMessageBatchMaxSize: messages of one task (CC-1)")
+concurrently.constant("failures", 0, high=6, doc="how often a listener may fail")
+concurrently.constant("refusals", 0, high=3, doc="how often a send-back and its fallback may both fail (SB-5)")
+
+
+def concurrent(k: Constants) -> bool:
+    """Whether listeners are concurrent."""
+    return bool(k.listener == "concurrently")
+
+
+def _fails(k: Constants) -> bool:
+    return bool(concurrent(k) and k.failures > 0)
+
+
+def _abstract(k: Constants) -> bool:
+    """Whether failures happen, and what becomes of a message that is sent back is not followed."""
+    return _fails(k) and not k.copies and not broadcasting(k)
+
+
+concurrently.variable(
+    "joined", bool, Consumer, Queue, Message, when=lambda k: k.batch > 1, doc="in one task with the offset before it"
+)
+
+
+def in_task(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+    """Whether ``m`` belongs to the task that starts at ``first``."""
+    if s.batch == 1:
+        return same(m, first)
+    between = s.forall(Message, lambda o: implies(all_of(first < o, o <= m), s.joined[c, q, o]))
+    return all_of(first <= m, between)
+
+
+def starts_task(s: State, c: IntLike, q: IntLike, m: IntLike, stage: Stage) -> BoolLike:
+    """Whether a task in ``stage`` starts at ``m``."""
+    first = not_(s.joined[c, q, m]) if s.batch > 1 else True
+    return all_of(s.stage[c, q, m] == stage, first)
+
+
+@concurrently.definition
+def may_begin(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """CC-3: a task of a dropped window ends before its listener starts; so does one of a stopped service."""
+    return all_of(working(s, c), s.owns[c, q])
+
+
+@concurrently.action(fair=True, tells="{c} starts a listener with {m} of {q}", when=concurrent)
+def begin(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-6: the listener is called with the messages of one task (``ConsumeRequest#run``)."""
+    s.require(may_begin(s, c, q), starts_task(s, c, q, m, Stage.WAITING))
+    note_delivery(s, c, q, lambda o: in_task(s, c, q, m, o))
+    s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.RUNNING, s.stage[c, q, o])
+
+
+def returns(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """CC-9: the listener of the task at ``m`` returns, and its window was not dropped."""
+    alive = any_of(working(s, c), s.life[c] == Life.STOPPING)
+    return all_of(alive, s.owns[c, q], starts_task(s, c, q, m, Stage.RUNNING))
+
+
+def handle(s: State, q: IntLike, handled: object) -> None:
+    """The messages of which ``handled`` is true need no further delivery."""
+    s.handled[q] = lambda m: any_of(s.handled[q, m], handled(m))  # type: ignore[operator]
+
+
+@concurrently.action(fair=True, tells="the listener of {c} succeeds with {m} of {q}", when=concurrent)
+def succeed(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-10, CC-13: CONSUME_SUCCESS: the task is removed, the in-memory offset follows the mark.
+
+    ``ConsumeMessageConcurrentlyService#processConsumeResult``.
+    """
+    s.require(returns(s, c, q, m))
+    handle(s, q, lambda o: in_task(s, c, q, m, o))
+    finish(s, c, q, lambda o: in_task(s, c, q, m, o))
+
+
+@concurrently.definition
+def sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+    """CC-12: which messages are sent back when the task at ``first`` fails: its own, all of them."""
+    return in_task(s, c, q, first, m)
+
+
+@concurrently.action(budget="failures", tells="the listener of {c} fails with {m} of {q}", when=concurrent)
+def fail(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-7, CC-10: RECONSUME_LATER, null or an exception: ackIndex becomes -1, so all of the task is to be sent back.
+
+    In broadcasting the failed messages are logged and count as finished (CC-11).
+    """
+    s.require(returns(s, c, q, m))
+    if broadcasting(s.constants):
+        finish(s, c, q, lambda o: in_task(s, c, q, m, o))
+    else:
+        s.stage[c, q] = lambda o: ite(sent_back(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
+
+
+@concurrently.action(
+    budget="failures",
+    tells="the listener of {c} succeeds with {m} of {q} up to {last}",
+    when=lambda k: concurrent(k) and k.batch > 1,
+)
+def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) -> None:
+    """CC-10: CONSUME_SUCCESS with an ackIndex that leaves out the tail of the task: the tail failed."""
+
+    def done(o: IntLike) -> BoolLike:
+        return all_of(in_task(s, c, q, m, o), o <= last)
+
+    def failed(o: IntLike) -> BoolLike:
+        return all_of(in_task(s, c, q, m, o), o > last)
+
+    s.require(returns(s, c, q, m), in_task(s, c, q, m, last), s.exists(Message, failed))
+    handle(s, q, done)
+    if broadcasting(s.constants):
+        finish(s, c, q, lambda o: in_task(s, c, q, m, o))
+    else:
+        s.stage[c, q] = lambda o: ite(failed(o), Stage.FAILED, ite(done(o), Stage.ABSENT, s.stage[c, q, o]))
+        s.joined[c, q] = lambda o: all_of(s.joined[c, q, o], not_(failed(o)))
+
+
+@concurrently.definition
+def finished_by_send_back(s: State, sent: bool) -> bool:
+    """CC-12, CC-13: only a message whose send-back succeeded is removed; the others stay and hold the mark."""
+    return sent
+
+
+@concurrently.action(fair=True, tells="{c} sends {m} of {q} back", when=_abstract)
+def send_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-12: the broker stores a retry copy; the message counts as finished (SB-2)."""
+    s.require(_sends(s, c), s.stage[c, q, m] == Stage.FAILED)
+    handle(s, q, lambda o: same(o, m))
+    finish(s, c, q, lambda o: same(o, m))
+
+
+@concurrently.action(budget="refusals", tells="{c} cannot send {m} of {q} back", when=_abstract)
+def send_back_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-12, SB-5: neither way works; the message stays in the window and is consumed again after 5 s."""
+    s.require(_sends(s, c), s.stage[c, q, m] == Stage.FAILED)
+    if finished_by_send_back(s, False):
+        finish(s, c, q, lambda o: same(o, m))
+        return
+    consume_again(s, c, q, m)
+
+
+def consume_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
+    """CC-12: the message becomes a task of its own in the same window."""
+    s.stage[c, q, m] = Stage.WAITING
+    if s.batch > 1:
+        s.joined[c, q] = lambda o: all_of(s.joined[c, q, o], not_(any_of(same(o, m), same(o, m + 1))))
+    note_cause(s, Cause.FAILED_SEND_BACK, lambda p, o: all_of(same(p, q), same(o, m)))
+
+
+def _sends(s: State, c: IntLike) -> BoolLike:
+    return any_of(working(s, c), s.life[c] == Life.STOPPING)
+
+
+@concurrently.definition
+def orphan_fails(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
+    """CC-9: the result of a listener whose window was dropped is thrown away, whatever it is."""
+    s.orphan[c, q, m] = Orphan.NONE
+
+
+@concurrently.action(
+    tells="the listener of {c} in a dropped window fails with {m} of {q}", when=lambda k: _fails(k) and k.orphans
+)
+def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-9: no send-back, no removal, no offset."""
+    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
+    orphan_fails(s, c, q, m)
+
+
+@concurrently.action(
+    fair=True,
+    tells="the listener of {c} in a dropped window succeeds with {m} of {q}",
+    when=lambda k: concurrent(k) and k.orphans,
+)
+def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-9: the work is done, and nobody is told: the next window delivers the message again."""
+    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
+    handle(s, q, lambda o: same(o, m))
+    s.orphan[c, q, m] = Orphan.NONE
+
+
+@concurrently.action(
+    fair=True, tells="{c} sends {m} of {q} back from a dropped window", when=lambda k: _abstract(k) and k.orphans
+)
+def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-12, CC-13: the drop came between check and send-back: a retry copy, and the original comes again (G3-8)."""
+    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.FAILED)
+    handle(s, q, lambda o: same(o, m))
+    s.orphan[c, q, m] = Orphan.NONE

@@ -1,0 +1,87 @@
+"""The queues of a broker: messages at offsets 0, 1, 2 …, readable from the minimum offset up to the log end.
+
+A message is identified by queue and offset. If ``copies`` is not 0 the last queue is the retry queue ``%RETRY%group``
+(EN-11), which is empty at first: failed messages come to it through the delay topic.
+"""
+
+from __future__ import annotations
+
+from .kernel import UNBOUNDED, Constants, Domain, Int, IntLike, Machine, State, maximum
+from .rebalance import Queue
+
+
+class Message(Domain, size="messages", label="m"):
+    """Messages of one queue, by offset."""
+
+
+consume_queue = Machine("consume_queue", doc="The messages of the queues at the broker.")
+consume_queue.constant("queues", 1, low=1, high=8, doc="queues, the retry queue included")
+consume_queue.constant("messages", 2, low=1, doc="messages that fit in a queue")
+consume_queue.constant("arriving", 0, doc="how many messages of each queue are stored during the run, not before it")
+consume_queue.constant("copies", 0, high=8, doc="retry copies there is room for; 0: no retry queue, see send_back")
+consume_queue.constant("retentions", 0, high=3, doc="how many old messages the broker may delete")
+consume_queue.constant("truncations", 0, high=2, doc="how often the log may lose its last message (unclean restart)")
+consume_queue.constraint(
+    "arriving",
+    "messages",
+    holds=lambda k: k.arriving <= k.messages,
+    message="no more messages can arrive than fit in a queue",
+)
+consume_queue.constraint(
+    "copies",
+    "queues",
+    holds=lambda k: not k.copies or k.queues >= 2,
+    message="the retry queue is the last queue, so retry copies need two queues",
+)
+
+
+def is_retry(k: Constants, q: IntLike) -> bool:
+    """Whether ``q`` is the retry queue of the group (EN-11)."""
+    return bool(k.copies > 0 and q == k.queues - 1)
+
+
+def _grows(k: Constants) -> bool:
+    return k.messages == UNBOUNDED or not isinstance(k.messages, int) or k.arriving + k.copies + k.truncations > 0
+
+
+def _end_at_start(k: Constants, q: int) -> int:
+    if is_retry(k, q) or not isinstance(k.messages, int):
+        return 0
+    return int(k.messages - k.arriving)
+
+
+consume_queue.variable("log_end", Int(0, "messages"), Queue, init=_end_at_start, when=_grows, doc="next free offset")
+consume_queue.variable("log_start", Int(0, "messages"), Queue, when=lambda k: k.retentions > 0, doc="minimum offset")
+
+
+def end(s: State, q: IntLike) -> IntLike:
+    """The maximum offset of ``q``: the one the next message will get."""
+    return s.log_end[q] if _grows(s.constants) else s.messages
+
+
+def start(s: State, q: IntLike) -> IntLike:
+    """The minimum offset of ``q``: its oldest message."""
+    return s.log_start[q] if s.retentions else 0
+
+
+@consume_queue.action(
+    fair=True, tells="a message is stored in {q}", when=lambda k: not isinstance(k.messages, int) or k.arriving > 0
+)
+def produce(s: State, q: Queue) -> None:
+    """A producer's message is appended to a queue of the topic."""
+    s.require(not is_retry(s.constants, q), end(s, q) < s.messages)
+    s.log_end[q] = s.log_end[q] + 1
+
+
+@consume_queue.action(budget="retentions", tells="the oldest message of {q} is deleted")
+def delete_oldest(s: State, q: Queue) -> None:
+    """Retention, or a full disk, takes the head of the log, consumed or not (G2-3)."""
+    s.require(start(s, q) < end(s, q))
+    s.log_start[q] = s.log_start[q] + 1
+
+
+@consume_queue.action(budget="truncations", tells="{q} loses its last message")
+def truncate(s: State, q: Queue) -> None:
+    """An unclean restart with asynchronous flush, or a fail-over to a lagging replica, shortens the log (G2-4)."""
+    s.require(start(s, q) < end(s, q))
+    s.log_end[q] = maximum(s.log_end[q] - 1, start(s, q))

@@ -1,0 +1,18 @@
+"""The consumption machine: everything a push consumer and its broker do between "stored" and "acknowledged"."""
+
+from __future__ import annotations
+
+from .any_assignment import any_assignment
+from .concurrently import concurrently
+from .consume_queue import consume_queue
+from .history import history
+from .kernel import Machine
+from .offsets import offsets
+from .process_queue import process_queue
+from .pull import pull_loop
+
+consumption = Machine(
+    "consumption",
+    doc="What becomes of a message between the broker's log and its acknowledgement: ownership, pull, windows, "
+    "listeners, offsets, and the faults that may happen to each.",
+).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets)

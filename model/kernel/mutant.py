@@ -1,0 +1,88 @@
+"""Definitions that a composition may refine, and mutants: known bugs, each one small change of a correct machine.
+
+A *definition* is a named piece of semantics that action texts call. A machine that includes another one may *refine* a
+definition (the message layer says there what else happens when a queue is dropped). A *mutant* replaces one definition
+or one action by a wrong one, adds an action, or only sets constants (a misconfiguration). It stands beside the text it
+breaks, and says which property must notice. An *explanation* names what looks like a bug, but belongs to the machine.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from .state import State
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Definition(Generic[P, R]):
+    """A named definition over the state; calling it uses whatever the machine at hand has in its place."""
+
+    def __init__(self, function: Callable[Concatenate[State, P], R]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = function.__name__
+
+    def __call__(self, s: State, *args: P.args, **kwargs: P.kwargs) -> R:
+        """What the definition says of state ``s``, in the machine that ``s`` is a state of."""
+        function: Callable[Concatenate[State, P], R] = s.replacement(self.name) or self.function
+        return function(s, *args, **kwargs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """One known bug as a change of a machine, or of a rule.
+
+    Attributes:
+        id: id of the known bug, such as ``D1``; a second change for the same bug has a letter after it, ``D1b``.
+        slug: what goes wrong, in a few words joined by hyphens.
+        killed_by: id of the property (of a rule: of the theorem) that must be violated.
+        constants: a configuration in which it shows; without the change the property holds there.
+        sets: what a misconfiguration sets besides; the right configuration is ``constants`` alone.
+        replaces: name of the definition, action or rule that ``function`` replaces; empty if it adds an action, or only
+            sets constants.
+        function: the wrong text; None for a misconfiguration.
+        tells: sentence for stories, where ``function`` is an action and the one it replaces would tell it wrongly.
+        doc: how the bug works, with its source.
+    """
+
+    id: str
+    slug: str
+    killed_by: str
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    sets: Mapping[str, int | str] = field(default_factory=dict)
+    replaces: str = ""
+    function: Callable[..., Any] | None = None
+    tells: str = ""
+    doc: str = ""
+
+    @property
+    def wrong_constants(self) -> dict[str, int | str]:
+        """The configuration with the bug in it."""
+        return {**self.constants, **self.sets}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Something that looks like a bug and is none: it happens in the correct machine, and has to be explained.
+
+    Attributes:
+        id: id of the known surprise, such as ``A5``.
+        slug: what surprises, in a few words joined by hyphens.
+        naive: id of the property that one may believe in; it is violated in the correct machine.
+        exact: id of the property that holds in the same configuration.
+        constants: the configuration.
+        doc: why it happens, and what to do about it.
+    """
+
+    id: str
+    slug: str
+    naive: str
+    exact: str
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    doc: str = ""

@@ -1,0 +1,96 @@
+"""ProcessQueue: a client's window of one queue, from the pull position down to the lowest unfinished message.
+
+What the client remembers of an owned queue (section 5 of the rules, ``ProcessQueue``): the pull position, the messages
+it holds, and the in-memory offset. The offset follows the *low-water mark*, the smallest offset not yet finished
+(PQ-2), never the position of the last finished message: what was finished above the mark comes again in the next
+window. A window ends when its queue is dropped; listeners still running then go on, in a window that is dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+
+from .consume_queue import Message
+from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, ite, maximum, not_
+from .membership import Consumer, Life
+from .rebalance import Queue
+
+
+class Stage(IntEnum):
+    """Where a window has a message."""
+
+    ABSENT = 0
+    WAITING = 1
+    RUNNING = 2
+    FAILED = 3
+
+
+class Orphan(IntEnum):
+    """What still goes on about a message in a dropped window."""
+
+    NONE = 0
+    RUNNING = 1
+    FAILED = 2
+
+
+NO_OFFSET = -1
+"""There is no entry in the in-memory offset table."""
+
+process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.")
+process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
+
+process_queue.variable("next_offset", Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
+process_queue.variable("memory", Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
+process_queue.variable("stage", Stage, Consumer, Queue, Message)
+process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1)
+
+
+def held(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether the window of ``c`` over ``q`` has message ``m``, finished with it or not."""
+    return s.stage[c, q, m] != Stage.ABSENT
+
+
+def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the window holds no message."""
+    return s.forall(Message, lambda m: not_(held(s, c, q, m)))
+
+
+@process_queue.definition
+def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+    """PQ-2: the smallest offset left once ``finished`` are removed, or the one after the last that was put.
+
+    ``ProcessQueue#removeMessage``.
+    """
+    return s.least(Message, lambda m: all_of(held(s, c, q, m), not_(finished(m))), default=put_end(s, c, q))
+
+
+def put_end(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """``queueOffsetMax + 1``: the offset after the last message that was put into the window (PQ-1)."""
+    return s.next_offset[c, q]
+
+
+def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+    """CC-13: remove what is finished, and let the in-memory offset follow the mark; it never decreases.
+
+    ``ConsumeMessageConcurrentlyService#processConsumeResult``.
+    """
+    s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
+    s.memory[c, q] = maximum(s.memory[c, q], low_water_mark(s, c, q, finished))
+
+
+def working(s: State, c: IntLike) -> BoolLike:
+    """Whether ``c`` runs, is not shutting down and not standing still."""
+    return all_of(s.life[c] == Life.UP, not_(s.paused[c]) if s.pauses else True)
+
+
+@process_queue.definition
+def may_take(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """What else it takes to add a queue; an orderly client needs the broker's lock (RB-30.3)."""
+    return True
+
+
+@process_queue.definition
+def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """What else a pull needs; an orderly client pulls only with the lock (PL-10)."""
+    return True

@@ -1,0 +1,105 @@
+"""The table of owned queues: what happens in a client when queues enter and leave it.
+
+RB-30, RB-32: ``RebalanceImpl#updateProcessQueueTableInRebalance``, ``RebalancePushImpl#removeUnnecessaryMessageQueue``.
+A queue that leaves is dropped with one last commit, which is one-way; nobody waits for listeners that still run. A
+queue that enters gets a new window, which starts where the broker says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .history import Cause, note_cause, note_commit
+from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
+from .membership import Consumer
+from .offsets import broadcasting, start_offset, stored_offset, to_commit
+from .process_queue import NO_OFFSET, Orphan, Stage, held, window_empty
+
+Chosen = Callable[[IntLike], BoolLike]
+"""Tells of a queue whether it is meant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """How queues leave a table.
+
+    Attributes:
+        cause: why messages may be delivered again afterwards.
+        persists: the final commit is sent and arrives (RB-32).
+        offset: what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL).
+        listeners_go_on: the process lives on, and its running listeners with it.
+    """
+
+    cause: Cause = Cause.REBALANCE
+    persists: bool = True
+    offset: Callable[[IntLike], IntLike] | None = None
+    listeners_go_on: bool = True
+
+
+def nothing(_: IntLike) -> BoolLike:
+    """No queue at all."""
+    return False
+
+
+def change_table(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: Leaving | None = None) -> None:
+    """Queues ``lost`` leave the table of ``c`` and queues ``won`` enter it, with all that their windows had."""
+    leaving = leaving or Leaving()
+    s.owns[c] = lambda q: ite(lost(q), False, ite(won(q), True, s.owns[c, q]))
+    s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), start_offset(s, c, q), s.next_offset[c, q]))
+    s.memory[c] = lambda q: ite(lost(q), NO_OFFSET, ite(won(q), start_offset(s, c, q), s.memory[c, q]))
+    s.stage[c] = lambda q, m: ite(lost(q), Stage.ABSENT, s.stage[c, q, m])
+    if s.orphans:
+        s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
+    if s.batch > 1:
+        s.joined[c] = lambda q, m: all_of(not_(lost(q)), s.joined[c, q, m])
+    if s.pulls == "fine":
+        _forget_request(s, c, lost, leaving)
+    _persist(s, c, lost, leaving)
+
+
+def _forget_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
+    """A request under way will be answered all the same, to a dead window (PL-24)."""
+    if leaving.listeners_go_on:
+        s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), window_empty(s, c, q), s.stale_empty[c, q])
+        s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
+    else:
+        s.stale_empty[c] = False
+        s.stale[c] = NO_OFFSET
+    s.asked[c] = lambda q: all_of(not_(lost(q)), s.asked[c, q])
+
+
+def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike, leaving: Leaving) -> IntLike:
+    if not leaving.listeners_go_on:
+        return Orphan.NONE
+    stage = s.stage[c, q, m]
+    return ite(stage == Stage.RUNNING, Orphan.RUNNING, ite(stage == Stage.FAILED, Orphan.FAILED, s.orphan[c, q, m]))
+
+
+def _comes_elsewhere(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether another client, which owns the queue as well, has ``m`` in its window or will pull it."""
+
+    def coming(d: IntLike) -> BoolLike:
+        return all_of(not_(same(d, c)), s.owns[d, q], any_of(held(s, d, q, m), s.next_offset[d, q] <= m))
+
+    return s.exists(Consumer, coming)
+
+
+def _persist(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
+    def value(q: IntLike) -> IntLike:
+        return to_commit(s, c, q) if leaving.offset is None else leaving.offset(q)
+
+    def sent(q: IntLike) -> BoolLike:
+        return all_of(lost(q), value(q) != NO_OFFSET) if leaving.persists else False
+
+    def offset(q: IntLike) -> IntLike:
+        return ite(sent(q), value(q), stored_offset(s, c, q))
+
+    note_cause(s, leaving.cause, lambda q, m: all_of(lost(q), any_of(offset(q) <= m, _comes_elsewhere(s, c, q, m))))
+    if not leaving.persists:
+        return
+    if broadcasting(s.constants):
+        s.file[c] = offset
+    else:
+        note_commit(s, sent, offset)
+        s.committed = offset
