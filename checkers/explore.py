@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..model.kernel import Configuration, ModelError, Predicate, Traced, trace
 from ..model.kernel.native import CodeCache, NativeMachine, compile_machine
@@ -17,6 +15,8 @@ from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from . import search
+from .native_calls import NOT_FOUND
+from .reduction import PartialOrder, Reduction, Symmetry
 from .result import Result
 from .run import Run, counted, replay, steps_in_words
 
@@ -53,8 +53,9 @@ class Exploration:
         depth: steps to the farthest state expanded so far.
         taken: instance label → how many transitions it made.
         idle_actions: names of actions never enabled (known only when complete).
-        seconds: searching; ``compile_seconds``: tracing and compiling before it.
+        seconds: searching; ``compile_seconds``: tracing, compiling and preparing reductions before it.
         bytes_per_state: memory of table, parents and index divided by ``states``.
+        reduction: what was left out; counts are those of the states and transitions that were not.
     """
 
     results: tuple[Result, ...]
@@ -68,11 +69,14 @@ class Exploration:
     seconds: float
     compile_seconds: float
     bytes_per_state: float
+    reduction: Reduction = Reduction.NONE
 
     @property
     def bounds(self) -> str:
         """What was covered, in words."""
         seen = f"{counted(self.states, 'state')}, {counted(self.transitions, 'transition')}, depth {self.depth}"
+        if self.reduction:
+            seen += f" (with {self.reduction} reduction)"
         return f"all {seen}" if self.complete else f"{self.limit}: {seen}"
 
 
@@ -111,6 +115,7 @@ def explore(
     deadlocks: bool = False,
     may_end: Predicate | None = None,
     idle_actions_allowed: bool = False,
+    reduce: Reduction = Reduction.NONE,
     progress: Callable[[Progress], None] | None = None,
     cache: CodeCache | None = None,
 ) -> Exploration:
@@ -124,12 +129,15 @@ def explore(
         deadlocks: judge the built-in property ``no-deadlock`` as well.
         may_end: states in which a run may end (used with ``deadlocks``).
         idle_actions_allowed: do not treat an action that is never enabled as a modelling error.
+        reduce: what may be left out without a change of any verdict asked for (see ``reduction``); runs are as short as
+            without. With partial-order reduction, steps that matter to no verdict are not taken, so idle actions are
+            not looked for, and a write outside a domain may go unnoticed.
         progress: called several times a second.
         cache: keeps compiled code between runs.
 
     Raises:
         ModelError: the configuration is not finite; a step writes outside a declared domain; an action is never
-            enabled in any reachable state; a property has another kind.
+            enabled in any reachable state; a property has another kind; the reduction is not possible.
     """
     started = time.perf_counter()
     for item in properties:
@@ -142,12 +150,23 @@ def explore(
         predicates["may end"] = may_end
     traced = trace(configuration, predicates)
     native = compile_machine(traced, cache=cache)
-    engine = _Search(native, properties, limits or Limits(), terminal=may_end is not None)
+    partial_order = (
+        PartialOrder(native, properties, deadlocks=deadlocks, cache=cache) if Reduction.PARTIAL_ORDER in reduce else None
+    )
+    symmetry = Symmetry(native) if Reduction.SYMMETRY in reduce else None
+    engine = _Search(
+        native,
+        properties,
+        limits or Limits(),
+        terminal=may_end is not None,
+        partial_order=partial_order,
+        symmetry=symmetry,
+    )
     compile_seconds = time.perf_counter() - started
     started = time.perf_counter()
     limit = engine.run(stop_when_decided=stop_when_decided and bool(properties), progress=progress)
     seconds = time.perf_counter() - started
-    idle = engine.idle_actions() if not limit else ()
+    idle = engine.idle_actions() if not limit and partial_order is None else ()
     exploration = Exploration(
         results=(),
         complete=not limit,
@@ -160,6 +179,7 @@ def explore(
         seconds=seconds,
         compile_seconds=compile_seconds,
         bytes_per_state=engine.bytes_per_state(),
+        reduction=reduce,
     )
     if idle and not idle_actions_allowed:
         raise ModelError(
@@ -176,9 +196,18 @@ class _Search:
     """The arrays of one search and what can be read off them."""
 
     def __init__(
-        self, native: NativeMachine, properties: Sequence[Property], limits: Limits, *, terminal: bool
+        self,
+        native: NativeMachine,
+        properties: Sequence[Property],
+        limits: Limits,
+        *,
+        terminal: bool,
+        partial_order: PartialOrder | None,
+        symmetry: Symmetry | None,
     ) -> None:
         self._native = native
+        self._partial_order = partial_order
+        self._symmetry = symmetry
         self._traced: Traced = native.traced
         self._plain = PlainMachine(native.traced)
         self._limits = limits
@@ -198,11 +227,11 @@ class _Search:
         self._out = np.empty((fan * search.BLOCK, words), np.uint64)
         self._tags = np.empty(fan * search.BLOCK, np.int64)
         self._control = np.zeros(9, np.int64)
-        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = search.NOT_FOUND
+        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
         self._control[search.COUNT] = self._control[search.LEVEL_END] = 1
         self._control[search.UNDECIDED] = len(properties)
         self._taken = np.zeros(fan, np.int64)
-        self._found = np.full(len(properties), search.NOT_FOUND, np.int64)
+        self._found = np.full(len(properties), NOT_FOUND, np.int64)
         self._table[0] = native.layout.pack(self._plain.initial) if native.layout.words else 0
         self._parents[0] = 0
         search.index(self._table, 1, self._slots)
@@ -264,7 +293,7 @@ class _Search:
         row = int(self._found[self._properties.index(item)])
         always = item.kind is Kind.ALWAYS
         run = None
-        if row != search.NOT_FOUND:
+        if row != NOT_FOUND:
             run = self._run_to(row)
             if self._plain.holds(item.id, run.states[-1]) == always:
                 raise ModelError(
@@ -281,7 +310,7 @@ class _Search:
     def judge_deadlock(self, exploration: Exploration) -> Result:
         """The verdict on ``no-deadlock``."""
         row = int(self._control[search.DEADLOCK])
-        if row != search.NOT_FOUND:
+        if row != NOT_FOUND:
             run = self._run_to(row)
             if self._plain.enabled(run.states[-1]):
                 raise ModelError("replay does not confirm the deadlock the search found; this is a defect.")
@@ -331,6 +360,8 @@ class _Search:
                 self._taken,
                 self._found,
                 states,
+                self._partial_order.tables if self._partial_order is not None else None,
+                (self._symmetry.records, self._symmetry.permutations) if self._symmetry is not None else None,
             )
         )
 
@@ -346,17 +377,19 @@ class _Search:
         while rows[-1] != 0:
             rows.append(int(self._parents[rows[-1]]))
         rows.reverse()
-        states = [self._unpack(self._table[item]) for item in rows]
-        steps = [self._step_between(before, after) for before, after in itertools.pairwise(states)]
+        state = self._plain.initial
+        steps = []
+        for row in rows[1:]:
+            number, state = self._step_to(state, tuple(self._table[row].tolist()))
+            steps.append(number)
         return replay(self._plain, steps)
 
-    def _unpack(self, words: NDArray[np.uint64]) -> tuple[int, ...]:
-        return self._native.layout.unpack(words.tolist())
-
-    def _step_between(self, before: tuple[int, ...], after: tuple[int, ...]) -> int:
+    def _step_to(self, before: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """A step from ``before`` to a state that packs to ``wanted``, or has it as representative."""
         for number, following in self._plain.successors(before):
-            if following == after:
-                return number
+            words = self._native.layout.pack(following)
+            if wanted == (words if self._symmetry is None else self._symmetry.representative(words)):
+                return number, following
         raise ModelError("replay does not know a step that the search took; the two forms of the machine disagree.")
 
     def _raise_wrong_write(self) -> None:

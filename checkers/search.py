@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
+from .reduction.partial_order import keep
+from .reduction.symmetry import represent
 
 BLOCK = 32
 """Source states whose successors are looked up together."""
@@ -22,44 +24,6 @@ FRONT, COUNT, LEVEL_END, DEPTH, TRANSITIONS, DEADLOCK, WRONG_STATE, WRONG_INSTAN
 
 DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 """Why :func:`advance` returned."""
-
-NOT_FOUND = -1
-
-
-def _call_successors(typing_context: Any, address: Any, state: Any, out: Any, tags: Any) -> Any:
-    """Call the native successor function at ``address``."""
-    return types.int64(address, state, out, tags), _emit_call
-
-
-def _call_properties(typing_context: Any, address: Any, state: Any) -> Any:
-    """Call the native property function at ``address``."""
-    return types.int64(address, state), _emit_call
-
-
-def _prefetch(typing_context: Any, address: Any) -> Any:
-    """Ask the processor to load the cache line at ``address``."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        function_type = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], function_type)
-        builder.call(function, [pointer, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(address), emit
-
-
-def _emit_call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    word = ir.IntType(64)
-    function_type = ir.FunctionType(word, [word] * (len(args) - 1))
-    return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), list(args[1:]))
-
-
-call_successors: Any = intrinsic(_call_successors)
-call_properties: Any = intrinsic(_call_properties)
-prefetch: Any = intrinsic(_prefetch)
-
 
 @njit(cache=True, inline="always")
 def _hash(words: Any, row: int, width: int) -> Any:
@@ -100,12 +64,15 @@ def advance(
     taken: Any,
     found: Any,
     pause_after: int,
+    partial_order: Any,
+    symmetry: Any,
 ) -> int:
     """Expand up to ``pause_after`` states more.
 
     ``watched`` has a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for
     bits of ``inverted``, false; ``found`` gets the position. ``terminal`` is the bit of the predicate that excuses
-    states without successors (0: none is excused).
+    states without successors (0: none is excused). ``partial_order`` and ``symmetry`` are the tables of these reductions,
+    or None: then this is compiled as if they did not exist.
     """
     width = table.shape[1]
     capacity = len(table)
@@ -149,10 +116,24 @@ def advance(
                 excused = call_properties(properties, table.ctypes.data + row * row_bytes) & terminal
                 if excused == 0:
                     control[DEADLOCK] = row
+            if partial_order is not None:
+                number = keep(
+                    partial_order,
+                    found,
+                    control[DEADLOCK] != NOT_FOUND,
+                    table.ctypes.data + row * row_bytes,
+                    out,
+                    tags,
+                    made,
+                    number,
+                )
             for item in range(made, made + number):
                 sources[item] = row
                 taken[tags[item]] += 1
             made += number
+        if symmetry is not None:
+            for item in range(made):
+                represent(symmetry[0], symmetry[1], out[item])
         for item in range(made):
             value = _hash(out, item, width)
             hashes[item] = value

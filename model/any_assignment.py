@@ -3,13 +3,13 @@
 Real allocation (``assignment``) is one way to choose; its views may be stale, so a queue may have two owners for a
 while, or none. A property that holds here, where clients take and drop as they like, holds for every strategy, every
 view and every timing. With ``overlaps=0`` a queue is taken only while nobody else has it: the case in which the
-partition lemma applies (G1).
+partition lemma applies (G1). At first all clients run, and nobody owns anything.
 """
 
 from __future__ import annotations
 
 from .history import Cause
-from .kernel import BoolLike, Constants, IntLike, Machine, State, not_, same
+from .kernel import BoolLike, IntLike, Machine, State, not_, same
 from .membership import Consumer, Life
 from .offsets import broadcasting, late_slot_free, may_commit, to_commit, write_offset
 from .process_queue import may_take, working
@@ -18,6 +18,8 @@ from .rebalance import Queue
 
 any_assignment = Machine("any_assignment", doc="Clients that take and drop queues at any time, start, stop and die.")
 any_assignment.constant("consumers", 2, low=1, high=6, doc="client instances of the group")
+any_assignment.constant("queues", 1, low=1, high=8, doc="queues, the retry queue included")
+any_assignment.constant("broker_restarts", 0, high=2, doc="how often the broker may crash and come back")
 any_assignment.constant("moves", 0, high=4, doc="how often a client may drop a queue and live on")
 any_assignment.constant("overlaps", 1, high=1, doc="0: a queue is taken only while nobody else has it")
 any_assignment.constant("crashes", 0, high=3, doc="how many clients may die without a word")
@@ -27,17 +29,13 @@ any_assignment.constant("pauses", 0, high=2, doc="how often a client may stand s
 any_assignment.constant("lost_commits", 0, high=3, doc="how many final commits may be lost")
 
 
-def _owned_at_start(k: Constants, c: int, q: int) -> bool:
-    return broadcasting(k) or c == 0
-
-
 any_assignment.variable("life", Life, Consumer, init=Life.UP)
-any_assignment.variable("owns", bool, Consumer, Queue, init=_owned_at_start, doc="in the table and not dropped")
+any_assignment.variable("owns", bool, Consumer, Queue, doc="in the table and not dropped")
 any_assignment.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
 any_assignment.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
 
 
-@any_assignment.action(fair=True, tells="{c} takes {q}", when=lambda k: not broadcasting(k) or k.restarts > 0)
+@any_assignment.action(fair=True, tells="{c} takes {q}")
 def take(s: State, c: Consumer, q: Queue) -> None:
     """RB-30.3: the queue enters the table, and nothing waits for its old owner."""
     s.require(working(s, c), not_(s.owns[c, q]), may_take(s, c, q), _free(s, c, q))

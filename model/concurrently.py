@@ -143,7 +143,7 @@ def finished_by_send_back(s: State, sent: bool) -> bool:
 @concurrently.action(fair=True, tells="{c} sends {m} of {q} back", when=_abstract)
 def send_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12: the broker stores a retry copy; the message counts as finished (SB-2)."""
-    s.require(_sends(s, c), s.stage[c, q, m] == Stage.FAILED)
+    s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.FAILED)
     handle(s, q, lambda o: same(o, m))
     finish(s, c, q, lambda o: same(o, m))
 
@@ -151,7 +151,7 @@ def send_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
 @concurrently.action(budget="refusals", tells="{c} cannot send {m} of {q} back", when=_abstract)
 def send_back_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12, SB-5: neither way works; the message stays in the window and is consumed again after 5 s."""
-    s.require(_sends(s, c), s.stage[c, q, m] == Stage.FAILED)
+    s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.FAILED)
     if finished_by_send_back(s, False):
         finish(s, c, q, lambda o: same(o, m))
         return
@@ -166,7 +166,8 @@ def consume_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
     note_cause(s, Cause.FAILED_SEND_BACK, lambda p, o: all_of(same(p, q), same(o, m)))
 
 
-def _sends(s: State, c: IntLike) -> BoolLike:
+def may_send_back(s: State, c: IntLike) -> BoolLike:
+    """Whether the process of ``c`` runs, be it in the middle of its shutdown: its workers are not waited for (ST-9)."""
     return any_of(working(s, c), s.life[c] == Life.STOPPING)
 
 
@@ -181,7 +182,7 @@ def orphan_fails(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
 )
 def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: no send-back, no removal, no offset."""
-    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
+    s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
     orphan_fails(s, c, q, m)
 
 
@@ -192,7 +193,7 @@ def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
 )
 def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: the work is done, and nobody is told: the next window delivers the message again."""
-    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
+    s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE
 
@@ -202,6 +203,6 @@ def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
 )
 def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12, CC-13: the drop came between check and send-back: a retry copy, and the original comes again (G3-8)."""
-    s.require(_sends(s, c), s.orphan[c, q, m] == Orphan.FAILED)
+    s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.FAILED)
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE

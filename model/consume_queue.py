@@ -6,7 +6,7 @@ A message is identified by queue and offset. If ``copies`` is not 0 the last que
 
 from __future__ import annotations
 
-from .kernel import UNBOUNDED, Constants, Domain, Int, IntLike, Machine, State, maximum
+from .kernel import Constants, Domain, Int, IntLike, Machine, State, maximum
 from .rebalance import Queue
 
 
@@ -15,16 +15,17 @@ class Message(Domain, size="messages", label="m"):
 
 
 consume_queue = Machine("consume_queue", doc="The messages of the queues at the broker.")
-consume_queue.constant("queues", 1, low=1, high=8, doc="queues, the retry queue included")
 consume_queue.constant("messages", 2, low=1, doc="messages that fit in a queue")
 consume_queue.constant("arriving", 0, doc="how many messages of each queue are stored during the run, not before it")
 consume_queue.constant("copies", 0, high=8, doc="retry copies there is room for; 0: no retry queue, see send_back")
+consume_queue.constant("retry_room", 0, doc="how many of these offsets only the retry queue uses")
 consume_queue.constant("retentions", 0, high=3, doc="how many old messages the broker may delete")
 consume_queue.constant("truncations", 0, high=2, doc="how often the log may lose its last message (unclean restart)")
 consume_queue.constraint(
     "arriving",
     "messages",
-    holds=lambda k: k.arriving <= k.messages,
+    "retry_room",
+    holds=lambda k: k.arriving + k.retry_room <= k.messages,
     message="no more messages can arrive than fit in a queue",
 )
 consume_queue.constraint(
@@ -41,13 +42,13 @@ def is_retry(k: Constants, q: IntLike) -> bool:
 
 
 def _grows(k: Constants) -> bool:
-    return k.messages == UNBOUNDED or not isinstance(k.messages, int) or k.arriving + k.copies + k.truncations > 0
+    return not isinstance(k.messages, int) or k.arriving + k.copies + k.truncations > 0
 
 
 def _end_at_start(k: Constants, q: int) -> int:
     if is_retry(k, q) or not isinstance(k.messages, int):
         return 0
-    return int(k.messages - k.arriving)
+    return int(k.messages - k.arriving - k.retry_room)
 
 
 consume_queue.variable("log_end", Int(0, "messages"), Queue, init=_end_at_start, when=_grows, doc="next free offset")
@@ -69,7 +70,7 @@ def start(s: State, q: IntLike) -> IntLike:
 )
 def produce(s: State, q: Queue) -> None:
     """A producer's message is appended to a queue of the topic."""
-    s.require(not is_retry(s.constants, q), end(s, q) < s.messages)
+    s.require(not is_retry(s.constants, q), end(s, q) < s.messages - s.retry_room)
     s.log_end[q] = s.log_end[q] + 1
 
 
@@ -81,7 +82,7 @@ def delete_oldest(s: State, q: Queue) -> None:
 
 
 @consume_queue.action(budget="truncations", tells="{q} loses its last message")
-def truncate(s: State, q: Queue) -> None:
+def lose_tail(s: State, q: Queue) -> None:
     """An unclean restart with asynchronous flush, or a fail-over to a lagging replica, shortens the log (G2-4)."""
     s.require(start(s, q) < end(s, q))
     s.log_end[q] = maximum(s.log_end[q] - 1, start(s, q))

@@ -10,9 +10,12 @@ from .kernel import Machine
 from .offsets import offsets
 from .process_queue import process_queue
 from .pull import pull_loop
+from .retry_copy import retry_copy
+from .schedule import schedule
+from .send_back import send_back
 
 consumption = Machine(
     "consumption",
     doc="What becomes of a message between the broker's log and its acknowledgement: ownership, pull, windows, "
     "listeners, offsets, and the faults that may happen to each.",
-).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets)
+).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets, retry_copy, send_back, schedule)

@@ -47,6 +47,8 @@ history.variable("went_back", bool, Queue, when=lambda k: k.watch_offsets == 1, 
 
 def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
     """A listener of ``c`` gets the messages ``delivered`` of ``q``; a repeated one uses up its cause."""
+    if s.copies and s.watch_retries:
+        s.answered[c, q] = lambda m: all_of(not_(delivered(m)), s.answered[c, q, m])
     if not s.causes:
         return
     shared = s.exists(Consumer, lambda d: all_of(not_(same(d, c)), s.owns[d, q]))

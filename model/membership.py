@@ -110,6 +110,11 @@ def channel_closed(s: State, b: Broker, c: Consumer) -> None:
     wake(s, b)
 
 
+@membership.definition
+def broker_forgets(s: State, b: IntLike) -> None:
+    """What else a broker loses in a restart."""
+
+
 @membership.action(budget="broker_restarts", tells="{b} restarts and has forgotten all members")
 def restart_broker(s: State, b: Broker) -> None:
     """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1).
@@ -117,6 +122,7 @@ def restart_broker(s: State, b: Broker) -> None:
     ``ConsumerManager`` and ``RebalanceLockManager`` keep their tables in memory only.
     """
     s.members[b] = s.empty(Consumer)
+    broker_forgets(s, b)
     if s.orderly:
         s.lock = lambda q: ite(q % s.brokers == b, 0, s.lock[q])
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from .consume_queue import Message
-from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, ite, maximum, not_
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, maximum, not_
 from .membership import Consumer, Life
 from .rebalance import Queue
 
@@ -46,6 +46,22 @@ process_queue.variable("stage", Stage, Consumer, Queue, Message)
 process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1)
 
 
+def counts_send_backs(k: Constants) -> bool:
+    """Whether failed send-backs are counted in the client's memory (SB-6): only where retry copies are followed."""
+    return isinstance(k.copies, int) and bool(k.copies and k.refusals)
+
+
+process_queue.variable(
+    "failed_send_backs",
+    Int(0, "refusals"),
+    Consumer,
+    Queue,
+    Message,
+    when=counts_send_backs,
+    doc="added to reconsumeTimes in memory (CC-12)",
+)
+
+
 def held(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the window of ``c`` over ``q`` has message ``m``, finished with it or not."""
     return s.stage[c, q, m] != Stage.ABSENT
@@ -76,6 +92,8 @@ def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolL
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
     """
     s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
+    if counts_send_backs(s.constants):
+        s.failed_send_backs[c, q] = lambda m: ite(finished(m), 0, s.failed_send_backs[c, q, m])
     s.memory[c, q] = maximum(s.memory[c, q], low_water_mark(s, c, q, finished))
 
 

@@ -14,10 +14,8 @@ from .history import Cause, note_cause, note_commit
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .membership import Consumer
 from .offsets import broadcasting, start_offset, stored_offset, to_commit
-from .process_queue import NO_OFFSET, Orphan, Stage, held, window_empty
-
-Chosen = Callable[[IntLike], BoolLike]
-"""Tells of a queue whether it is meant."""
+from .process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs, held, window_empty
+from .rebalance import Chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +42,22 @@ def nothing(_: IntLike) -> BoolLike:
 
 def change_table(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: Leaving | None = None) -> None:
     """Queues ``lost`` leave the table of ``c`` and queues ``won`` enter it, with all that their windows had."""
-    leaving = leaving or Leaving()
     s.owns[c] = lambda q: ite(lost(q), False, ite(won(q), True, s.owns[c, q]))
+    change_windows(s, c, lost=lost, won=won, leaving=leaving)
+
+
+def change_windows(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: Leaving | None = None) -> None:
+    """The windows of queues ``lost`` end and windows of queues ``won`` begin, whoever changes the table itself."""
+    leaving = leaving or Leaving()
     s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), start_offset(s, c, q), s.next_offset[c, q]))
     s.memory[c] = lambda q: ite(lost(q), NO_OFFSET, ite(won(q), start_offset(s, c, q), s.memory[c, q]))
     s.stage[c] = lambda q, m: ite(lost(q), Stage.ABSENT, s.stage[c, q, m])
     if s.orphans:
         s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
+    if counts_send_backs(s.constants):
+        s.failed_send_backs[c] = lambda q, m: ite(lost(q), 0, s.failed_send_backs[c, q, m])
+    if s.copies and s.expiries and not leaving.listeners_go_on:
+        s.overdue[c] = lambda q, m: False
     if s.batch > 1:
         s.joined[c] = lambda q, m: all_of(not_(lost(q)), s.joined[c, q, m])
     if s.pulls == "fine":

@@ -1,7 +1,7 @@
 """Rebalance: every client computes its own share from its own view, whenever it likes, and nobody waits for anybody.
 
 One topic is divided. A timer or a notification starts a *pass* (RB-1: ``RebalanceService#run``). It reads the cached
-route (EN-5: ``MQClientInstance#topicRouteData2TopicSubscribeInfo``), asks one broker for the member list (RB-4:
+route (``route``), asks one broker for the member list (RB-4:
 ``MQClientInstance#findConsumerIdList``), sorts both and asks the strategy (RB-6: ``RebalanceImpl#rebalanceByTopic``),
 drops what is no longer its own and takes the rest (RB-30: ``RebalanceImpl#updateProcessQueueTableInRebalance``). With
 ``steps=fine`` other processes may come between these steps; with ``steps=whole`` a pass is indivisible.
@@ -9,6 +9,7 @@ drops what is no longer its own and takes the rest (RB-30: ``RebalanceImpl#updat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 
 from .kernel import (
@@ -31,11 +32,17 @@ from .kernel import (
     same,
 )
 from .membership import Broker, Consumer, Life, alive, reaches
+from .route import note_route, queues_in_route, queues_in_view, readable_at_start, readable_queues, route
 from .share import STRATEGIES, share
+from .subscription import subscribed_at_start, subscribes, subscription
 
 
 class Queue(Domain, size="queues", label="q"):
     """Queues of the topic, in sorted order; those below the readable number are readable (EN-5)."""
+
+
+Chosen = Callable[[IntLike], BoolLike]
+"""Tells of a queue whether it is meant."""
 
 
 class Pass(IntEnum):
@@ -46,44 +53,52 @@ class Pass(IntEnum):
     DROPPED = 2
 
 
-rebalance = Machine("rebalance", doc="Routes, views, passes and ownership of the queues of one topic.")
-rebalance.constant("queues", 4, low=1, high=8, doc="readable queues of the topic, once all route changes are made")
+rebalance = Machine("rebalance", doc="Views, passes and ownership of the queues of one topic.").include(
+    route, subscription
+)
 rebalance.constant("strategy", "AVG", choices=STRATEGIES, doc="how queues are divided")
 rebalance.constant("last_strategy", "same", choices=("same", *STRATEGIES), doc="strategy of the last consumer")
 rebalance.constant("steps", "whole", choices=("whole", "fine"), doc="grain of a pass")
-rebalance.constant("route_changes", 0, high=2, doc="how many queues are added while running")
 rebalance.constant("pauses", 0, high=2, doc="how often a consumer may stop working for a while (RB-3, or a GC pause)")
 rebalance.constant("same_id", 0, high=1, doc="1 when consumers 0 and 1 carry the same client id")
-rebalance.constant("unsubscribed", 0, high=1, doc="1 when the last consumer does not subscribe the topic")
+rebalance.constant("failing_topic", 0, high=1, doc="1 when dividing an earlier topic always fails in the last consumer")
+rebalance.constant(
+    "repairs", 0, high=2, doc="how often a queue is dropped to be taken again elsewhere (reset, bad offset)"
+)
+rebalance.constant("idle_pulls", 0, high=1, doc="1 when the pull interval exceeds 120 s: each queue looks abandoned")
 rebalance.constraint(
     "same_id",
     "consumers",
     holds=lambda k: not k.same_id or k.consumers >= 2,
     message="one id twice needs two consumers",
 )
-rebalance.constraint(
-    "route_changes",
-    "queues",
-    holds=lambda k: k.route_changes < k.queues,
-    message="a topic has a queue before others are added",
-)
 rebalance.constant("orderly", 0, high=1, doc="1 when a queue is taken only with the broker's lock")
+rebalance.constraint(
+    "orderly",
+    "unsubscribes",
+    "repairs",
+    "idle_pulls",
+    holds=lambda k: not k.orderly or k.unsubscribes + k.repairs + k.idle_pulls == 0,
+    message="what becomes of locks then is the business of orderly_lock",
+)
+rebalance.constraint(
+    "idle_pulls",
+    "steps",
+    holds=lambda k: not k.idle_pulls or k.steps == "fine",
+    message="a whole pass drops a queue and takes it again at once; use steps=fine to see it",
+)
 
 
 def _members_at_start(k: Constants) -> MemberSet:
     return MemberSet(Elements("Consumer", "c", k.consumers), lambda d: d < k.running)
 
 
-def _queues_at_start(k: Constants) -> IntLike:
-    return k.queues - k.route_changes if k.route_changes else k.queues
-
-
 def _owned_at_start(k: Constants, c: int, q: int) -> bool:
-    if c >= k.running or not subscribes(k, c):
+    if c >= k.running or not subscribed_at_start(k, c):
         return False
     if not isinstance(k.queues, int):
         raise ConfigurationError("with an unbounded number of queues running=0 is needed; consumers join later.")
-    return bool(share(k, c, _members_at_start(k), _queues_at_start(k), q))
+    return bool(share(k, c, _members_at_start(k), readable_at_start(k), q))
 
 
 def _lock_at_start(k: Constants, q: int) -> int:
@@ -93,30 +108,9 @@ def _lock_at_start(k: Constants, q: int) -> int:
 rebalance.variable("owns", bool, Consumer, Queue, init=_owned_at_start, doc="in the table and not dropped")
 rebalance.variable("view", SetOf(Consumer), Consumer, init=lambda k, c, d: c < k.running and d < k.running)
 rebalance.variable("at", Pass, Consumer, when=lambda k: k.steps == "fine")
-rebalance.variable("readable", Int(1, "queues"), init=_queues_at_start, when=lambda k: k.route_changes > 0)
-rebalance.variable(
-    "route", Int(1, "queues"), Consumer, init=lambda k, c: _queues_at_start(k), when=lambda k: k.route_changes > 0
-)
-rebalance.variable(
-    "view_route", Int(1, "queues"), Consumer, init=lambda k, c: _queues_at_start(k), when=lambda k: k.route_changes > 0
-)
 rebalance.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
+rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
 rebalance.variable("lock", Int(0, "consumers"), Queue, init=_lock_at_start, when=lambda k: k.orderly == 1, doc="OR-1")
-
-
-def subscribes(k: Constants, c: IntLike) -> bool:
-    """Whether ``c`` consumes the topic; a member that does not is counted all the same (EN-2)."""
-    return not (k.unsubscribed and c == k.consumers - 1)
-
-
-def readable_queues(s: State) -> IntLike:
-    """Number of readable queues the name server announces."""
-    return s.readable if s.route_changes else s.queues
-
-
-def queues_in_view(s: State, c: Consumer) -> IntLike:
-    """Number of queues ``c`` divided in its last pass: its ``mqAll``."""
-    return s.view_route[c] if s.route_changes else s.queues
 
 
 def idle(s: State, c: Consumer) -> BoolLike:
@@ -124,14 +118,62 @@ def idle(s: State, c: Consumer) -> BoolLike:
     return s.at[c] == Pass.IDLE if s.steps == "fine" else True
 
 
+@rebalance.definition
+def allocated(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
+    """Whether the strategy of ``c``, with members ``view`` and ``queues`` readable queues, gives it ``q``."""
+    return share(s.constants, c, view, queues, q)
+
+
+@rebalance.definition
+def table_changes(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+    """What else happens in ``c`` when queues ``lost`` leave its table and queues ``won`` enter it."""
+
+
 def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
     """Whether the last pass of ``c`` allocated ``q`` to it."""
-    return share(s.constants, c, s.view[c], queues_in_view(s, c), q)
+    return allocated(s, c, s.view[c], queues_in_view(s, c), q)
 
 
 def obtainable(s: State, c: Consumer, q: IntLike) -> BoolLike:
-    """RB-30.3: an orderly client takes a queue only with the broker's lock (OR-1: ``RebalanceLockManager#tryLock``)."""
-    return any_of(s.lock[q] == 0, s.lock[q] == c + 1) if s.orderly else True
+    """RB-30.3: whether a pass of ``c`` can take ``q``, or keep it.
+
+    A queue that is in the table, dropped or not, is not added again; an orderly client adds one only with the broker's
+    lock (OR-1: ``RebalanceLockManager#tryLock``).
+    """
+    return all_of(
+        any_of(s.lock[q] == 0, s.lock[q] == c + 1) if s.orderly else True,
+        not_(s.leftover[c, q]) if s.repairs else True,
+    )
+
+
+@rebalance.definition
+def reaches_topic(s: State, c: Consumer) -> BoolLike:
+    """Whether a pass of ``c`` gets as far as this topic: always, as a failure in an earlier one is caught.
+
+    ``RebalanceImpl#doRebalance`` catches ``Throwable`` for each topic.
+    """
+    return True
+
+
+@rebalance.mutant(
+    "A8",
+    "one-topic-error-kills-rebalance",
+    of=reaches_topic,
+    killed_by="disagreement-ends",
+    constants={"consumers": 2, "running": 1, "failing_topic": 1},
+)
+def error_ends_pass(s: State, c: Consumer) -> BoolLike:
+    """An error in one topic ends the loop, so the topics after it are never divided.
+
+    Source: commit 0e2d057457 (2016): only checked exceptions were caught, until then.
+    """
+    return not (s.failing_topic and c == s.consumers - 1)
+
+
+@rebalance.definition
+def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
+    """RB-30.1: whether ``q``, in the share, was not pulled for 120 s (``ProcessQueue#isPullExpired``)."""
+    return s.idle_pulls == 1
 
 
 def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
@@ -140,11 +182,11 @@ def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
     A broker that knows no member answers an error, and the pass does nothing (RB-5:
     ``ConsumerManageProcessor#getConsumerListByGroup``).
     """
-    if not subscribes(s.constants, c):
-        return False
     return all_of(
+        subscribes(s, c),
         s.life[c] == Life.UP,
         idle(s, c),
+        reaches_topic(s, c),
         not_(s.paused[c]) if s.pauses else True,
         reaches(s, c, b),
         s.woken[c] if s.periodic == 0 else True,
@@ -154,8 +196,7 @@ def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
 
 def _note_view(s: State, c: Consumer, b: Broker) -> None:
     s.view[c] = s.members[b]
-    if s.route_changes:
-        s.view_route[c] = s.route[c]
+    note_route(s, c)
     if s.periodic == 0:
         s.woken[c] = False
 
@@ -165,12 +206,15 @@ def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
     """RB-4, RB-6, RB-30: a whole pass; in orderly mode it skips queues whose lock another client has."""
     s.require(may_ask(s, c, b))
     _note_view(s, c, b)
-    queues = s.route[c] if s.route_changes else s.queues
 
     def mine(q: IntLike) -> BoolLike:
-        return share(s.constants, c, s.members[b], queues, q)
+        return allocated(s, c, s.members[b], queues_in_route(s, c), q)
 
-    s.owns[c] = lambda q: all_of(mine(q), obtainable(s, c, q))
+    def kept(q: IntLike) -> BoolLike:
+        return all_of(mine(q), obtainable(s, c, q))
+
+    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda q: all_of(kept(q), not_(s.owns[c, q])))
+    s.owns[c] = kept
     if s.orderly:
         s.lock = lambda q: ite(all_of(mine(q), obtainable(s, c, q)), c + 1, ite(s.lock[q] == c + 1, 0, s.lock[q]))
 
@@ -187,7 +231,12 @@ def ask_members(s: State, c: Consumer, b: Broker) -> None:
 def drop_queues(s: State, c: Consumer) -> None:
     """RB-30.1 and 2: all that left the share are marked dropped before any queue is added."""
     s.require(s.at[c] == Pass.ASKED, s.life[c] == Life.UP)
-    s.owns[c] = lambda q: all_of(s.owns[c, q], wanted(s, c, q))
+
+    def kept(q: IntLike) -> BoolLike:
+        return all_of(wanted(s, c, q), not_(looks_abandoned(s, c, q)))
+
+    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda _: False)
+    s.owns[c] = lambda q: all_of(s.owns[c, q], kept(q))
     if s.orderly:
         s.lock = lambda q: ite(all_of(s.lock[q] == c + 1, not_(wanted(s, c, q))), 0, s.lock[q])
     s.at[c] = Pass.DROPPED
@@ -197,6 +246,7 @@ def drop_queues(s: State, c: Consumer) -> None:
 def take_queue(s: State, c: Consumer, q: Queue) -> None:
     """RB-30.3: one queue of the share enters the table; nothing waits for its old owner."""
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
+    table_changes(s, c, lambda _: False, lambda p: same(p, q))
     s.owns[c, q] = True
     if s.orderly:
         s.lock[q] = c + 1
@@ -208,20 +258,6 @@ def end_pass(s: State, c: Consumer) -> None:
     missing = s.exists(Queue, lambda q: all_of(wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q)))
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, not_(missing))
     s.at[c] = Pass.IDLE
-
-
-@rebalance.action(budget="route_changes", tells="a queue is added to the topic")
-def add_queue(s: State) -> None:
-    """The route at the name server gets one more readable queue."""
-    s.require(s.readable < s.queues)
-    s.readable = s.readable + 1
-
-
-@rebalance.action(fair=True, tells="{c} refreshes its route", when=lambda k: k.route_changes > 0)
-def refresh_route(s: State, c: Consumer) -> None:
-    """ST-3: every 30 s the cached route is replaced (``MQClientInstance#startScheduledTask``)."""
-    s.require(s.life[c] == Life.UP, s.route[c] != s.readable)
-    s.route[c] = s.readable
 
 
 @rebalance.action(budget="pauses", tells="{c} pauses")
@@ -239,6 +275,131 @@ def resume(s: State, c: Consumer) -> None:
     """The pause ends."""
     s.require(s.paused[c])
     s.paused[c] = False
+
+
+def _owns_needlessly(s: State, c: Consumer) -> BoolLike:
+    """Whether ``c`` has queues of the topic in its table although it does not subscribe it."""
+    owns_some = s.exists(Queue, lambda q: s.owns[c, q])
+    return all_of(s.life[c] == Life.UP, not_(s.subscribed[c]), idle(s, c), owns_some)
+
+
+@rebalance.action(
+    fair=True, tells="{c} drops the queues of a topic it does not subscribe", when=lambda k: k.unsubscribes > 0
+)
+def truncate(s: State, c: Consumer) -> None:
+    """RB-36: after all topics a pass removes queues of topics that are not subscribed any more.
+
+    ``RebalanceImpl#truncateMessageQueueNotMyTopic``.
+    """
+    s.require(_owns_needlessly(s, c))
+    table_changes(s, c, lambda q: s.owns[c, q], lambda _: False)
+    s.owns[c] = False
+
+
+@rebalance.mutant(
+    "A7-still-pulled",
+    "unsubscribed-queues-are-kept",
+    of=truncate,
+    killed_by="disagreement-ends",
+    constants={"consumers": 2, "running": 2, "unsubscribes": 1},
+    tells="{c} ends a pass and keeps the queues of a topic it does not subscribe",
+)
+def keep_unsubscribed_queues(s: State, c: Consumer) -> None:
+    """Only queues of subscribed topics are looked at, so those of an unsubscribed one are pulled for ever.
+
+    Source: rocketmq-client-go #1025.
+    """
+    s.require(_owns_needlessly(s, c))
+
+
+rebalance.misconfiguration(
+    "A1",
+    "clientid-clash",
+    killed_by="partition-lemma",
+    constants={"consumers": 3, "running": 1},
+    sets={"same_id": 1},
+    doc="Two processes carry one client id (fixed instance name, or equal address and process id in containers). Each "
+    "finds the first place of the id in the list: both take its share, and the second share has no owner. "
+    "Source: #1547, #2760, #3480.",
+)
+rebalance.misconfiguration(
+    "A10",
+    "pull-interval-above-idle-limit",
+    killed_by="disagreement-ends",
+    constants={"consumers": 1, "running": 1, "steps": "fine"},
+    sets={"idle_pulls": 1},
+    doc="A queue that was not pulled for 120 s is dropped and taken again from the committed offset. With a longer "
+    "pull interval each pass does so, and messages that are not committed yet come again. Source: #653.",
+)
+
+
+@rebalance.action(budget="repairs", tells="{c} drops {q}, to take it again from another offset")
+def repair(s: State, c: Consumer, q: Queue) -> None:
+    """After an offset was refused, or on a reset, the queue is marked as dropped at once and removed a little later.
+
+    ``DefaultMQPushConsumerImpl#pullMessage`` (OFFSET_ILLEGAL), ``MQClientInstance#resetOffset``.
+    """
+    s.require(s.life[c] == Life.UP, idle(s, c), s.owns[c, q])
+    table_changes(s, c, lambda p: same(p, q), lambda _: False)
+    s.owns[c, q] = False
+    s.leftover[c, q] = True
+
+
+@rebalance.action(fair=True, tells="{c} removes {q}, dropped before, from its table", when=lambda k: k.repairs > 0)
+def remove_queue(s: State, c: Consumer, q: Queue) -> None:
+    """The second half of a repair: from now on a pass may add the queue anew (``RebalanceImpl#removeProcessQueue``)."""
+    s.require(s.life[c] == Life.UP, s.leftover[c, q])
+    s.leftover[c, q] = False
+
+
+@rebalance.mutant(
+    "A9",
+    "dropped-queue-never-removed",
+    of=remove_queue,
+    killed_by="disagreement-ends",
+    constants={"consumers": 1, "running": 1, "repairs": 1},
+    tells="{c} looks for {q}, dropped before, in its table, and finds nothing to remove",
+)
+def remove_by_another_key(s: State, c: Consumer, q: Queue) -> None:
+    """The dropped queue stays in the table, since it is looked up by a key it is not stored under.
+
+    A pass sees it there and never adds it anew. Source: rocketmq-client-go #414, #957, #1184.
+    """
+    s.require(s.life[c] == Life.UP, s.leftover[c, q])
+
+
+def _cannot_be_asked(s: State, c: Consumer, b: Broker) -> BoolLike:
+    """Whether asking ``b`` for the members gives an error (RB-5), or no answer."""
+    return any_of(not_(reaches(s, c, b)), not_(s.exists(Consumer, lambda d: s.members[b].has(d))))
+
+
+@rebalance.mutant(
+    "A11",
+    "member-list-failure-read-as-no-topic",
+    killed_by="owns-its-share",
+    constants={"consumers": 2, "running": 2, "broker_restarts": 1},
+    tells="{c} gets no member list from {b} and drops everything",
+)
+def read_failure_as_no_topic(s: State, c: Consumer, b: Broker) -> None:
+    """A member list that could not be read is taken for a topic without queues, instead of leaving all as it is.
+
+    Source: rocketmq-rust #988. ``RebalanceImpl#rebalanceByTopic`` does nothing then.
+    """
+    s.require(s.life[c] == Life.UP, subscribes(s, c), idle(s, c), _cannot_be_asked(s, c, b))
+    table_changes(s, c, lambda q: s.owns[c, q], lambda _: False)
+    s.owns[c] = False
+
+
+rebalance.explanation(
+    "A5",
+    "divergent-rebalance-views",
+    naive="one-queue-one-consumer",
+    exact="overlap-heals",
+    constants={"consumers": 2, "running": 2, "brokers": 2, "cuts": 1},
+    doc="Each member divides the queues alone, from the member list of one broker and its own route. While they differ "
+    "a queue may have two owners, or none, until the next pass (20 s). Duplicates from such an overlap are no bug; an "
+    "overlap that lasts for more than two passes is one.",
+)
 
 
 def _can_expire(k: Constants) -> bool:
@@ -268,16 +429,18 @@ def settled(s: State) -> BoolLike:
     """Whether the group has come to rest: what the partition lemma assumes, of a group with a running client.
 
     Every running client has applied a view that equals the set of running clients, all divided the same queues, and
-    every queue of its share was taken.
+    every queue of its share was taken; one that does not subscribe the topic has none of its queues.
     """
-    k = s.constants
 
     def applied(c: Consumer) -> BoolLike:
         complete = s.forall(Queue, lambda q: same(s.owns[c, q], wanted(s, c, q)))
         seen = s.forall(Consumer, lambda d: same(s.view[c].has(d), alive(s, d)))
         return all_of(complete, seen, same(queues_in_view(s, c), readable_queues(s)))
 
+    def owns_nothing(c: Consumer) -> BoolLike:
+        return s.forall(Queue, lambda q: not_(s.owns[c, q]))
+
     return all_of(
         s.exists(Consumer, lambda c: alive(s, c)),
-        s.forall(Consumer, lambda c: implies(alive(s, c), applied(c)) if subscribes(k, c) else True),
+        s.forall(Consumer, lambda c: implies(alive(s, c), ite(subscribes(s, c), applied(c), owns_nothing(c)))),
     )

@@ -6,7 +6,7 @@ been told to take (ST-9, from the order of ``DefaultMQPushConsumerImpl#shutdown`
 
 from __future__ import annotations
 
-from .kernel import Machine, State, implies, ite, not_
+from .kernel import BoolLike, IntLike, Machine, State, implies, ite, not_
 from .membership import Broker, Consumer, Life, alive, reaches, wake
 from .rebalance import Pass
 
@@ -39,13 +39,24 @@ def stop(s: State, c: Consumer) -> None:
         s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
 
 
+@start_stop.definition
+def may_unregister(s: State, c: IntLike) -> BoolLike:
+    """What else comes before a stopping client unregisters: its offsets are persisted (ST-8 (2))."""
+    return True
+
+
+@start_stop.definition
+def process_ends(s: State, c: IntLike, in_order: bool) -> None:
+    """What else is gone with the process of ``c``, which stopped ``in_order`` or died."""
+
+
 @start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
 def unregister(s: State, c: Consumer, b: Broker) -> None:
     """ST-6 (a): UNREGISTER_CLIENT removes the channel and tells the rest.
 
     ``ClientManageProcessor#unregisterClient``, ``ConsumerManager#unregisterConsumer``.
     """
-    s.require(s.life[c] == Life.STOPPING, s.members[b].has(c), reaches(s, c, b))
+    s.require(s.life[c] == Life.STOPPING, s.members[b].has(c), reaches(s, c, b), may_unregister(s, c))
     s.members[b] = s.members[b].remove(c)
     wake(s, b)
 
@@ -58,18 +69,19 @@ def end_stop(s: State, c: Consumer) -> None:
     """
     s.require(s.life[c] == Life.STOPPING)
     s.require(s.forall(Broker, lambda b: implies(reaches(s, c, b), not_(s.members[b].has(c)))))
-    _vanish(s, c)
+    _vanish(s, c, in_order=True)
 
 
 @start_stop.action(budget="crashes", tells="{c} dies")
 def die(s: State, c: Consumer) -> None:
     """The process ends without a word; every broker goes on listing it, and its locks stay."""
     s.require(alive(s, c))
-    _vanish(s, c)
+    _vanish(s, c, in_order=False)
 
 
-def _vanish(s: State, c: Consumer) -> None:
+def _vanish(s: State, c: Consumer, *, in_order: bool) -> None:
     """Nothing of a process outlives it, so nothing of it stays in the state."""
+    process_ends(s, c, in_order)
     s.life[c] = Life.GONE
     s.owns[c] = False
     s.view[c] = s.empty(Consumer)
@@ -77,5 +89,9 @@ def _vanish(s: State, c: Consumer) -> None:
         s.at[c] = Pass.IDLE
     if s.pauses:
         s.paused[c] = False
+    if s.unsubscribes:
+        s.subscribed[c] = True
+    if s.repairs:
+        s.leftover[c] = False
     if s.periodic == 0:
         s.woken[c] = False

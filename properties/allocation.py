@@ -22,6 +22,7 @@ from ..model.allocation import (
     machine_room_count,
     machine_room_owner,
     machine_room_owns,
+    machine_room_takes,
     nearby_sharing,
 )
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, ite, not_, same
@@ -179,13 +180,6 @@ def contiguous(shares: Shares) -> Theorem:
 
 Takes = Callable[[IntLike, BoolLike, IntLike, IntLike, IntLike, IntLike], BoolLike]
 """(queue, whether it is eligible, its place among the eligible, index, number of eligible queues, consumers)."""
-
-
-def machine_room_takes(
-    queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
-) -> BoolLike:
-    """Whether a consumer takes a queue, by its position in the list of all queues: RB-24 with the filter before it."""
-    return all_of(eligible, machine_room_owns(place, index, eligible_queues, consumers))
 
 
 def machine_room_partition(takes: Takes = machine_room_takes) -> Theorem:

@@ -19,7 +19,7 @@ from ...model.kernel import ModelError
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
 from ..explore import half_of_memory
-from ..search import call_properties, call_successors
+from ..native_calls import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
 MAX_INSTANCES = 2**16

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...model.kernel import UNBOUNDED, Configuration, ConfigurationError, ModelError, trace
+from ...model.kernel import Configuration, ConfigurationError, ModelError, trace
 from ...properties.property import Property
 from ...properties.verdict import Verdict
 from ..result import Result
@@ -61,7 +61,7 @@ def prove(
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
     effort = Effort(timeout_seconds, rlimit)
-    if UNBOUNDED in configuration.constants.values():
+    if configuration.unbounded:
         first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25))
         if first.verdict is not Verdict.UNKNOWN:
             return first
@@ -209,14 +209,13 @@ def _gaps_with_small_numbers(
 
 
 def _small_configurations(configuration: Configuration) -> list[Configuration]:
-    unbounded = [name for name, value in configuration.constants.items() if value == UNBOUNDED]
-    if not unbounded:
+    if not configuration.unbounded:
         return []
     machine = configuration.machine
     found = []
     for number in SMALL_NUMBERS:
         constants = dict(configuration.constants)
-        constants.update({name: max(number, machine.constants[name].low) for name in unbounded})
+        constants.update({name: machine.constants[name].nearest(number) for name in configuration.unbounded})
         try:
             small = machine.configure(**constants)
             trace(small)

@@ -81,7 +81,14 @@ class Problem:
     def scope(self) -> str:
         """What a proof covers, in words."""
         free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
-        return "all runs" + (f", for all {' and '.join(free)}" if free else "")
+        unlimited = self.traced.configuration.unlimited
+        return "".join(
+            [
+                "all runs",
+                f", for all {' and '.join(free)}" if free else "",
+                f", any number of {', '.join(unlimited)}" if unlimited else "",
+            ]
+        )
 
     def new_solver(self) -> Solver:
         """A solver fit for these terms."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import z3
 
-from ...model.kernel import UNBOUNDED, Cell, Check, Instance, Traced, TracedPredicate
+from ...model.kernel import Cell, Check, Instance, Term, Traced, TracedPredicate
+from ...model.kernel.terms import as_bool
 from .solving import Model
 
 SHOWN_ELEMENTS = 8
@@ -50,11 +51,7 @@ class Transition:
     def unbounded_constants(self) -> dict[str, int]:
         """Name → lowest value of each constant that stands for every number."""
         configuration = self.traced.configuration
-        return {
-            name: configuration.machine.constants[name].low
-            for name, value in configuration.constants.items()
-            if value == UNBOUNDED
-        }
+        return {name: configuration.machine.constants[name].low for name in configuration.unbounded}
 
     # --- constraints on numbered states --------------------------------------------------------------------------
 
@@ -191,7 +188,7 @@ def _inside(cell: Cell) -> Iterator[Any]:
         return
     bounds = _indices(cell)
     value = z3.Select(cell.symbol, *bounds) if bounds else cell.symbol
-    inside = family.low <= value if family.high is None else z3.And(family.low <= value, value <= family.high)
+    inside = as_bool(family.contains(Term(value, False)))
     yield z3.ForAll(bounds, inside) if bounds else inside
 
 

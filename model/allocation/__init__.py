@@ -7,7 +7,14 @@ each strategy.
 from .averagely import Averagely, averagely_count, averagely_owner, averagely_owns, averagely_start
 from .averagely_by_circle import AveragelyByCircle, circle_count, circle_owner, circle_owns
 from .by_config import ByConfig, config_takes
-from .by_machine_room import ByMachineRoom, machine_room_count, machine_room_of, machine_room_owner, machine_room_owns
+from .by_machine_room import (
+    ByMachineRoom,
+    machine_room_count,
+    machine_room_of,
+    machine_room_owner,
+    machine_room_owns,
+    machine_room_takes,
+)
 from .consistent_hash import ConsistentHash, ring, ring_hash, ring_precedes, ring_preference, ring_slot
 from .machine_room_nearby import MachineRoomNearby, MachineRooms, Sharing, nearby_sharing
 from .message_queue import MessageQueue, java_order, sorted_ids
@@ -39,6 +46,7 @@ __all__ = [
     "machine_room_of",
     "machine_room_owner",
     "machine_room_owns",
+    "machine_room_takes",
     "nearby_sharing",
     "ring",
     "ring_hash",

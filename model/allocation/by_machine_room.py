@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,34 @@ def machine_room_owns(place: IntLike, index: IntLike, eligible: IntLike, consume
     block = all_of(index * share <= place, place < (index + 1) * share)
     left_over = all_of(index < eligible % consumers, place == consumers * share + index)
     return any_of(block, left_over)
+
+
+@rule
+def machine_room_takes(
+    queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
+) -> BoolLike:
+    """Whether the consumer at ``index`` of ``consumers`` gets a queue, by its position in the list of all.
+
+    Args:
+        queue: position of the queue in the list of all queues.
+        eligible: whether it is in one of the rooms.
+        place: how many eligible queues come before it.
+        index: position of the consumer.
+        eligible_queues: number of eligible queues.
+        consumers: number of consumers.
+    """
+    return all_of(eligible, machine_room_owns(place, index, eligible_queues, consumers))
+
+
+@machine_room_takes.mutant("A6", "machine-room-indexes-wrong-list", killed_by="machine-room-partition")
+def machine_room_takes_from_all(
+    queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
+) -> BoolLike:
+    """The indexes are counted among the eligible queues, and then the list of all queues is read at them.
+
+    Members take queues of other rooms and leave queues of their own. Source: #2477, fixed in 4.8.0.
+    """
+    return machine_room_owns(queue, index, eligible_queues, consumers)
 
 
 @rule
@@ -70,9 +99,13 @@ class ByMachineRoom:
         index = index_of(own_id, queues, ids)
         if index is None:
             return []
-        eligible = [queue for queue in queues if self.eligible(queue)]
-        count = len(eligible)
-        return [queue for place, queue in enumerate(eligible) if machine_room_owns(place, index, count, len(ids))]
+        eligible = [self.eligible(queue) for queue in queues]
+        places = itertools.accumulate(eligible, initial=0)
+        return [
+            queue
+            for number, (queue, mine, place) in enumerate(zip(queues, eligible, places, strict=False))
+            if machine_room_takes(number, mine, place, index, sum(eligible), len(ids))
+        ]
 
     def eligible(self, queue: MessageQueue) -> bool:
         """Whether the queue's broker is in one of the rooms."""

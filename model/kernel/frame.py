@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import enum
 import itertools
+import math
 from typing import Any
 
 import z3
 
 from .domains import Domain, Elements, Int, SetOf
 from .errors import ConfigurationError, ModelError, nearest
-from .machine import UNBOUNDED, Configuration, Constants, Variable
-from .terms import Term
+from .machine import Configuration, Constants, Variable
+from .terms import BoolLike, IntLike, Term, as_bool
 from .traced import Cell, CellKey, Family
+
+UNLIMITED = math.inf
+"""What a text sees of a budget that is unbounded: more than any number."""
 
 
 class Frame:
@@ -20,7 +24,7 @@ class Frame:
 
     Attributes:
         configuration: the configuration.
-        constants: its constants, unbounded ones as terms.
+        constants: its constants; unbounded ones are terms, budgets without limit are ``UNLIMITED``.
         assumptions: constraints on the unbounded ones.
         families: the variables that exist, by name.
         cells: the state, in declaration order.
@@ -33,11 +37,11 @@ class Frame:
         self.families: dict[str, Family] = {}
         self.cells: dict[CellKey, Cell] = {}
         constants: dict[str, Any] = dict(configuration.constants)
-        for name, value in configuration.constants.items():
-            if value == UNBOUNDED:
-                symbol = z3.Int(name)
-                constants[name] = Term(symbol, False)
-                self.assumptions.append(symbol >= machine.constants[name].low)
+        constants.update(dict.fromkeys(configuration.unlimited, UNLIMITED))
+        for name in configuration.unbounded:
+            symbol = z3.Int(name)
+            constants[name] = Term(symbol, False)
+            self.assumptions.append(symbol >= machine.constants[name].low)
         self.constants = Constants(constants)
         for variable in machine.variables.values():
             if variable.when(self.constants):
@@ -67,22 +71,24 @@ class Frame:
         dims = tuple(self.elements(domain) for domain in variable.domains)
         if isinstance(kind, SetOf):
             member_of = self.elements(kind.domain)
-            family = Family(variable, (*dims, member_of), True, 0, 1, member_of=member_of)
+            family = Family(variable, (*dims, member_of), True, 0, 1, 1, member_of=member_of)
         elif kind is bool:
-            family = Family(variable, dims, True, 0, 1)
+            family = Family(variable, dims, True, 0, 1, 1)
         elif isinstance(kind, Int):
-            low, high = self._bound(kind.low), None if kind.high is None else self._bound(kind.high)
-            if low is None or (high is not None and high < low):
+            low, limit = self._bound(kind.low), None if kind.high is None else self._bound(kind.high)
+            high = limit if isinstance(limit, int) else None
+            if not isinstance(low, int) or (high is not None and high < low):
                 raise ConfigurationError(
                     f"variable {variable.name!r} has no possible value in {self.configuration}: "
-                    f"its range is {low}…{high}."
+                    f"its range is {low}…{limit}."
                 )
-            family = Family(variable, dims, False, low, high)
+            family = Family(variable, dims, False, low, high, limit)
         elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
             values = sorted(kind)
             if [int(value) for value in values] != list(range(len(values))):
                 raise ModelError(f"variable {variable.name!r}: the members of {kind.__name__} must be 0, 1, 2 … .")
-            family = Family(variable, dims, False, 0, len(values) - 1, enumeration=kind)
+            top = len(values) - 1
+            family = Family(variable, dims, False, 0, top, top, enumeration=kind)
         else:
             raise ModelError(
                 f"variable {variable.name!r} has the type {kind!r}; possible: bool, an IntEnum class, Int(…), SetOf(…)."
@@ -91,8 +97,8 @@ class Frame:
 
     def _declare_budget(self, name: str) -> None:
         size: Any = self.constants[name]
-        if isinstance(size, Term):
-            raise ConfigurationError(f"the budget {name!r} must be a number; it cannot be unbounded.")
+        if size == UNLIMITED:
+            return
         if f"{name}_left" in self.configuration.machine.variables:
             raise ModelError(f"variable {name + '_left'!r} is the counter of the budget {name!r} already; rename one.")
         if size > 0:
@@ -104,11 +110,13 @@ class Frame:
                 when=lambda _: True,
                 doc=f"how many more {name} may happen",
             )
-            self._add(Family(variable, (), False, 0, int(size)))
+            self._add(Family(variable, (), False, 0, int(size), int(size)))
 
-    def _bound(self, bound: Any) -> int | None:
+    def _bound(self, bound: Any) -> IntLike | None:
         value = self.constants[bound] if isinstance(bound, str) else bound(self.constants) if callable(bound) else bound
-        return None if isinstance(value, Term) or value == UNBOUNDED else int(value)
+        if isinstance(value, Term):
+            return value
+        return None if value == UNLIMITED else int(value)
 
     def _add(self, family: Family) -> None:
         sort = z3.BoolSort() if family.is_bool else z3.IntSort()
@@ -125,12 +133,28 @@ class Frame:
 
     def _initial(self, family: Family, index: tuple[int | None, ...]) -> int:
         init = family.variable.init
-        value = init(self.constants, *index) if callable(init) else family.low if init is None else init
-        low, high = family.low, family.high
-        if not isinstance(value, int) or value < low or (high is not None and value > high):
-            top = "" if high is None else high
+        if callable(init):
+            # An unbounded index has no value; a text that looks at it is told so by the term in its place.
+            items = (Term(z3.Int("any"), False) if item is None else item for item in index)
+            value = init(self.constants, *items)
+        else:
+            value = family.low if init is None else init
+        if isinstance(value, Term):
             raise ModelError(
-                f"the initial value {value!r} of {family.name!r} is outside its domain {low}…{top} "
+                f"the initial value of {family.name!r} depends on an unbounded index or constant in "
+                f"{self.configuration}; give that constant a number."
+            )
+        if not isinstance(value, int) or not self._surely(family.contains(value)):
+            raise ModelError(
+                f"the initial value {value!r} of {family.name!r} is outside its domain {family.allowed} "
                 f"in {self.configuration}."
             )
         return int(value)
+
+    def _surely(self, condition: BoolLike) -> bool:
+        """Whether ``condition`` holds for all values of the unbounded constants."""
+        if not isinstance(condition, Term):
+            return bool(condition)
+        solver = z3.Solver()
+        solver.add(*self.assumptions, z3.Not(as_bool(condition)))
+        return bool(solver.check() == z3.unsat)

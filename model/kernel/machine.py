@@ -28,7 +28,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 UNBOUNDED: Literal["unbounded"] = "unbounded"
-"""Value of a constant that stands for *every* number; such a configuration can be proven, not searched."""
+"""Value of a constant that stands for *every* number; such a configuration can be proven, not searched.
+
+A budget that is unbounded has no limit: no counter is kept for it, so this alone leaves the configuration finite.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +59,10 @@ class Constant:
         if isinstance(self.default, str):
             return "a word"
         return f"a whole number from {self.low}" + (f" to {self.high}" if self.high is not None else " on")
+
+    def nearest(self, number: int) -> int:
+        """The allowed number nearest to ``number``."""
+        return max(self.low, number if self.high is None else min(number, self.high))
 
     def check(self, value: object) -> int | str:
         """Return ``value`` if it is allowed, else raise :class:`ConfigurationError`."""
@@ -165,6 +172,19 @@ class Configuration:
             if action.when(self.constants) and (action.budget is None or self.constants[action.budget] != 0)
         }
 
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """Names of the constants that stand for every number."""
+        return tuple(name for name in self._open() if name not in self.machine.budgets)
+
+    @property
+    def unlimited(self) -> tuple[str, ...]:
+        """Names of the budgets that have no limit: what they bound may happen any number of times."""
+        return tuple(name for name in self._open() if name in self.machine.budgets)
+
+    def _open(self) -> list[str]:
+        return [name for name, value in self.constants.items() if value == UNBOUNDED]
+
     def __str__(self) -> str:
         return f"{self.machine.name}({', '.join(f'{name}={value}' for name, value in self.constants.items())})"
 
@@ -188,6 +208,11 @@ class Machine:
     replacements: dict[str, Callable[..., Any]] = field(default_factory=dict)
     mutants: dict[str, Mutant] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
+
+    @property
+    def budgets(self) -> frozenset[str]:
+        """Names of the constants that bound how often actions may happen."""
+        return frozenset(action.budget for action in self.actions.values() if action.budget is not None)
 
     def constant(
         self,
@@ -256,7 +281,8 @@ class Machine:
         """Declare an action: a function of the state and of parameters annotated with domains.
 
         With ``budget="crashes"`` the action happens at most as often as the constant ``crashes`` says; where that is 0
-        the action does not exist, and the counter variable ``crashes_left`` neither.
+        the action does not exist, and the counter variable ``crashes_left`` neither; where it is ``UNBOUNDED`` the
+        action may happen any number of times, and there is no counter.
         """
 
         def declare(text: ActionFunction) -> ActionFunction:
@@ -349,7 +375,7 @@ class Machine:
         constants: Mapping[str, int | str] | None = None,
         doc: str,
     ) -> None:
-        """Declare a mutant that is nothing but wrong constants, those in ``sets``; ``constants`` is right about the rest.
+        """Declare a mutant that is nothing but wrong constants, those in ``sets``; ``constants`` are the other ones.
 
         Without ``sets`` all of ``constants`` is wrong, and the defaults are right.
         """

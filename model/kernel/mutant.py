@@ -39,7 +39,7 @@ class Mutant:
     """One known bug as a change of a machine, or of a rule.
 
     Attributes:
-        id: id of the known bug, such as ``D1``; a second change for the same bug has a letter after it, ``D1b``.
+        id: id of the known bug, such as ``D1``; another change for the same bug has words after it, ``E2-timestamp``.
         slug: what goes wrong, in a few words joined by hyphens.
         killed_by: id of the property (of a rule: of the theorem) that must be violated.
         constants: a configuration in which it shows; without the change the property holds there.

@@ -2,7 +2,7 @@
 
 A rule is an ordinary function over whole numbers and truth values, written with operators and the helpers of
 ``terms``. Called with integers it computes; called with terms it builds an expression; :meth:`Rule.native` compiles it.
-A known bug of a rule is a *mutant* beside it (see ``mutant.py``), which :meth:`Rule.mutated` puts in its place for a while.
+A known bug of a rule is a *mutant* beside it (see ``mutant.py``); :meth:`Rule.mutated` puts it in the rule's place.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Rule(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
         self._function = function
+        self.name = function.__name__
         self.parameters: tuple[str, ...] = tuple(inspect.signature(function).parameters)
         self.mutants: dict[str, Mutant] = {}
 
@@ -46,18 +47,18 @@ class Rule(Generic[P, R]):
 
         def declare(function: Callable[P, R]) -> Callable[P, R]:
             if mutant in self.mutants:
-                raise ModelError(f"rule {self.__name__} has two mutants {mutant}; rename one.")
+                raise ModelError(f"rule {self.name} has two mutants {mutant}; rename one.")
             given = tuple(inspect.signature(function).parameters)
             if given != self.parameters:
                 raise ModelError(
-                    f"mutant {mutant}: its parameters are {', '.join(given)}; those of rule {self.__name__} are "
+                    f"mutant {mutant}: its parameters are {', '.join(given)}; those of rule {self.name} are "
                     f"{', '.join(self.parameters)}."
                 )
             self.mutants[mutant] = Mutant(
                 id=mutant,
                 slug=slug,
                 killed_by=killed_by,
-                replaces=self.__name__,
+                replaces=self.name,
                 function=function,
                 doc=inspect.getdoc(function) or "",
             )
@@ -75,7 +76,7 @@ class Rule(Generic[P, R]):
             ConfigurationError: there is no such mutant.
         """
         if mutant not in self.mutants:
-            raise ConfigurationError(f"rule {self.__name__} has no mutant {mutant!r}.{nearest(mutant, self.mutants)}")
+            raise ConfigurationError(f"rule {self.name} has no mutant {mutant!r}.{nearest(mutant, self.mutants)}")
         wrong = self.mutants[mutant].function
         assert wrong is not None
         calls = 0

@@ -93,7 +93,7 @@ def _trace_instance(
         else:
             given[name] = value
     state = State(tracer)
-    if action.budget is not None:
+    if action.budget is not None and action.budget not in tracer.frame.configuration.unlimited:
         left = f"{action.budget}_left"
         tracer.require([getattr(state, left) > 0])
         tracer.assign(left, (), getattr(state, left) - 1)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from .domains import Elements
 from .errors import ModelError
 from .machine import Action, Configuration, Variable
+from .terms import BoolLike, IntLike, all_of
 
 CellKey: TypeAlias = tuple[str, tuple[int | None, ...]]
 """Identity of a cell: name of the family and index."""
@@ -21,7 +22,8 @@ class Family:
 
     Attributes:
         dims: its index domains (a ``SetOf`` variable has its member domain as last one).
-        low, high: range of its values, truth values being 0 and 1; ``high`` None when open.
+        low, high: range of its values, truth values being 0 and 1; ``high`` None when open or not a number.
+        limit: the upper end as declared: ``high``, or a term over unbounded constants; None when open.
         member_of: the member domain of a ``SetOf`` variable.
     """
 
@@ -30,8 +32,18 @@ class Family:
     is_bool: bool
     low: int
     high: int | None
+    limit: IntLike | None
     enumeration: type[enum.IntEnum] | None = None
     member_of: Elements | None = None
+
+    def contains(self, value: IntLike) -> BoolLike:
+        """Whether ``value`` is in the range."""
+        return all_of(self.low <= value, True if self.limit is None else value <= self.limit)
+
+    @property
+    def allowed(self) -> str:
+        """The range in words."""
+        return f"{self.low}…{'' if self.limit is None else self.limit}"
 
     @property
     def name(self) -> str:

@@ -201,9 +201,7 @@ class Tracer:
         self._recording.written[identity] = (index, tuple(self.path))
         self._check_given_indices(family, index)
         if not family.is_bool and not (isinstance(value, enum.IntEnum) and family.enumeration is type(value)):
-            top = "" if family.high is None else family.high
-            inside = all_of(family.low <= value, True if family.high is None else value <= family.high)
-            self._check(self._spell(family, index), f"{family.low}…{top}", inside, value)
+            self._check(self._spell(family, index), family.allowed, family.contains(value), value)
         self._store_cells(family, index, 0, (), (), all_of(*self.path), value)
 
     def _store_cells(
@@ -282,9 +280,8 @@ class Tracer:
             z3.ForAll(symbols, z3.Select(after, *symbols) == z3.If(as_bool(here), plain, old))
         )
         if not family.is_bool:
-            inside = all_of(family.low <= new, True if family.high is None else new <= family.high)
-            quantified = Term(z3.ForAll(symbols, as_bool(implies(here, inside))), True)
-            self._recording.checks.append(Check(family.name, f"{family.low}…", as_bool(quantified), z3.IntVal(0)))
+            quantified = Term(z3.ForAll(symbols, as_bool(implies(here, family.contains(new)))), True)
+            self._recording.checks.append(Check(family.name, family.allowed, as_bool(quantified), z3.IntVal(0)))
         self._recording.next_values[cell.key] = after
 
     # --- checks ------------------------------------------------------------------------------------------------

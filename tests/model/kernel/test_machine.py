@@ -250,8 +250,10 @@ def pull(s: State, q: Queue) -> None:
 
 
 def test_wrong_budgets_and_holes_are_errors_with_near_names() -> None:
+    part = machine()
+    part.action(budget="crash")(pull)
     with pytest.raises(ModelError, match=r"action pull: its budget 'crash' is not a constant. Did you mean 'crashes'"):
-        machine().action(budget="crash")(pull)
+        part.configure()
     with pytest.raises(ModelError, match=r"action pull: 'tells' has the hole \{queue\}\. Possible: q\."):
         machine().action(tells="pull from {queue}")(pull)
 
@@ -306,7 +308,22 @@ def test_what_a_constant_switches_off_leaves_nothing_behind() -> None:
     assert shape(crashes=2) == (["always", "crashes_left"], ["usual", "crash"])
 
 
-def test_a_budget_cannot_share_its_counter_with_a_variable_nor_be_unbounded() -> None:
+def test_a_budget_without_limit_has_no_counter() -> None:
+    made = machine()
+
+    @made.action(budget="crashes", when=lambda k: k.crashes > 1)
+    def crash(s: State) -> None:
+        pass
+
+    configuration = made.configure(crashes=UNBOUNDED)
+    assert (configuration.unbounded, configuration.unlimited) == ((), ("crashes",))
+    traced = trace(configuration)
+    assert [instance.label for instance in traced.instances] == ["crash"]
+    assert "crashes_left" not in [cell.label for cell in traced.cells]
+    assert traced.is_finite
+
+
+def test_a_budget_cannot_share_its_counter_with_a_variable() -> None:
     made = machine()
     made.variable("crashes_left", bool)
 
@@ -316,5 +333,3 @@ def test_a_budget_cannot_share_its_counter_with_a_variable_nor_be_unbounded() ->
 
     with pytest.raises(ModelError, match="variable 'crashes_left' is the counter of the budget 'crashes' already"):
         trace(made.configure(crashes=1))
-    with pytest.raises(ConfigurationError, match="the budget 'crashes' must be a number; it cannot be unbounded"):
-        trace(made.configure(crashes=UNBOUNDED))

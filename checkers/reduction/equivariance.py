@@ -1,0 +1,151 @@
+"""Proof that the elements of symmetric domains are interchangeable: to exchange two of them and then take a step is the
+same as to take the step, of the exchanged parameters, and then to exchange them.
+
+It is enough to ask this of neighbours, since their exchanges make up all permutations. Z3 answers for all states that the
+domains allow, so that a text which orders elements, counts with them or picks the least of them is found without a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from ...model.kernel import Elements, Instance, ModelError, Traced
+
+_EFFORT = 5_000_000
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The exchange of two elements of a symmetric domain."""
+
+    elements: Elements
+    first: int
+    second: int
+
+    def of(self, item: int) -> int:
+        """What becomes of an element."""
+        return self.second if item == self.first else self.first if item == self.second else item
+
+    def __str__(self) -> str:
+        return f"{self.elements.label}{self.first} and {self.elements.label}{self.second}"
+
+
+def symmetric_domains(traced: Traced) -> tuple[Elements, ...]:
+    """The symmetric domains of two elements or more that index a variable of the configuration."""
+    found: dict[str, Elements] = {}
+    for cell in traced.cells:
+        for dim in cell.family.dims:
+            if dim.symmetric and dim.bounded and dim.size > 1:
+                found.setdefault(dim.name, dim)
+    return tuple(found.values())
+
+
+def require_equivariant(traced: Traced) -> None:
+    """Prove that every symmetric domain of a finite configuration is one.
+
+    Raises:
+        ModelError: the initial state, an action or a property treats elements differently, or Z3 gave up on the proof;
+            names the text and what the exchange changes.
+    """
+    for elements in symmetric_domains(traced):
+        for first in range(elements.size - 1):
+            _Proof(traced, Exchange(elements, first, first + 1)).run()
+
+
+class _Proof:
+    def __init__(self, traced: Traced, exchange: Exchange) -> None:
+        self._traced = traced
+        self._exchange = exchange
+        numbers = {cell.key: number for number, cell in enumerate(traced.cells)}
+        self._image = [
+            numbers[(cell.family.name, self._exchanged(cell.index, cell.family.dims))] for cell in traced.cells
+        ]
+        self._renaming = [
+            (cell.symbol, traced.cells[image].symbol)
+            for cell, image in zip(traced.cells, self._image, strict=True)
+            if cell is not traced.cells[image]
+        ]
+        self._instances = {self._identity(item, item.arguments): item for item in traced.instances}
+        self._solver = z3.Solver()
+        self._solver.set("rlimit", _EFFORT)
+        for cell in traced.cells:
+            if not cell.family.is_bool:
+                self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
+
+    def run(self) -> None:
+        cells = self._traced.cells
+        for cell, image in zip(cells, self._image, strict=True):
+            if cell.initial != cells[image].initial:
+                self._refuse("the initial state", f"{cell.label} and {cells[image].label} begin differently")
+        for predicate in self._traced.predicates.values():
+            self._compare(f"property {predicate.name}", [], [("its value", predicate.term, predicate.term)])
+        for instance in self._traced.instances:
+            other = self._instances.get(self._identity(instance, self._exchanged_arguments(instance)))
+            if other is None:
+                self._refuse(f"action {instance.label}", "the guard, which then can never be true")
+            self._compare(f"action {instance.label}", [], [("the guard", instance.guard, other.guard)])
+            self._compare(f"action {instance.label}", [instance.guard], list(self._updates(instance, other)))
+
+    def _updates(self, instance: Instance, other: Instance) -> Iterator[tuple[str, Any, Any]]:
+        for number, cell in enumerate(self._traced.cells):
+            image = self._image[number]
+            if number in instance.updates or image in other.updates:
+                value = instance.updates.get(number, cell.symbol)
+                yield f"the value given to {cell.label}", value, other.updates.get(
+                    image, self._traced.cells[image].symbol
+                )
+
+    def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> None:
+        """Refuse unless each first term is equal to its second one after the exchange."""
+        open_questions = []
+        for what, left, right in pairs:
+            renamed = z3.substitute(right, self._renaming)
+            if not left.eq(renamed) and not z3.simplify(left).eq(z3.simplify(renamed)):
+                open_questions.append((what, left != renamed))
+        if not open_questions or self._check(*assumed, z3.Or([question for _, question in open_questions])) == z3.unsat:
+            return
+        for what, question in open_questions:
+            answer = self._check(*assumed, question)
+            if answer == z3.unknown:
+                self._refuse(text, f"perhaps {what}, which could not be proven equal")
+            if answer == z3.sat:
+                self._refuse(text, what)
+        self._refuse(text, "perhaps its values, which could not be proven equal")
+
+    def _check(self, *conditions: Any) -> Any:
+        self._solver.push()
+        self._solver.add(*conditions)
+        answer = self._solver.check()
+        self._solver.pop()
+        return answer
+
+    def _exchanged(self, index: tuple[int | None, ...], dims: tuple[Elements, ...]) -> tuple[int | None, ...]:
+        return tuple(
+            self._exchange.of(item) if item is not None and dim.name == self._exchange.elements.name else item
+            for item, dim in zip(index, dims, strict=True)
+        )
+
+    def _exchanged_arguments(self, instance: Instance) -> Mapping[str, int | None]:
+        kinds = instance.action.parameters
+        return {
+            name: self._exchange.of(value)
+            if value is not None and kinds[name].__name__ == self._exchange.elements.name
+            else value
+            for name, value in instance.arguments.items()
+        }
+
+    @staticmethod
+    def _identity(instance: Instance, arguments: Mapping[str, int | None]) -> tuple[object, ...]:
+        return (instance.action.name, *arguments.values())
+
+    def _refuse(self, text: str, what: str) -> Any:
+        name = self._exchange.elements.name
+        raise ModelError(
+            f"machine {self._traced.configuration.machine.name}, {text}: the elements of {name} are not "
+            f"interchangeable; to exchange {self._exchange} changes {what}. Compare elements of a symmetric domain "
+            f"with same() only, never order them, or leave out symmetric=True of {name}."
+        )

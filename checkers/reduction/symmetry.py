@@ -1,0 +1,255 @@
+"""Symmetry reduction: of all states that differ by an exchange of interchangeable elements, one represents all.
+
+A domain whose elements index each variable at most once, and no variable together with another symmetric domain, has a
+record for each element (all values at that index); the representative has the records in ascending order. For other
+domains all their permutations are tried and the smallest state is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...model.kernel import Cell, Elements, ModelError
+from ...model.kernel.layout import WORD_BITS
+from ...model.kernel.native import NativeMachine
+from .equivariance import require_equivariant, symmetric_domains
+
+_MOST_PERMUTATIONS = 5040
+
+
+class Records(NamedTuple):
+    """Domains whose records are sorted. The ``k``-th field of element ``i`` of domain ``d`` has the number
+    ``start[d] + i * fields[d] + k`` in ``word`` and ``shift``, and ``key_start[d] + k`` in the other arrays."""
+
+    sizes: NDArray[np.int64]
+    fields: NDArray[np.int64]
+    start: NDArray[np.int64]
+    word: NDArray[np.int64]
+    shift: NDArray[np.uint64]
+    key_start: NDArray[np.int64]
+    mask: NDArray[np.uint64]
+    key_word: NDArray[np.int64]
+    key_shift: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    order: NDArray[np.int64]
+
+
+class Permutations(NamedTuple):
+    """All permutations but the identity of the other domains: the moves of permutation ``p`` are those from
+    ``start[p]`` to ``start[p + 1]``; ``kept[p]`` has the bits that stay where they are."""
+
+    start: NDArray[np.int64]
+    kept: NDArray[np.uint64]
+    from_word: NDArray[np.int64]
+    from_shift: NDArray[np.uint64]
+    to_word: NDArray[np.int64]
+    to_shift: NDArray[np.uint64]
+    mask: NDArray[np.uint64]
+    best: NDArray[np.uint64]
+    trial: NDArray[np.uint64]
+
+
+class Symmetry:
+    """The representatives of one configuration.
+
+    Attributes:
+        domains: the symmetric domains.
+        records, permutations: what the search loop uses.
+    """
+
+    def __init__(self, native: NativeMachine) -> None:
+        """Prove that the symmetric domains are symmetric, and prepare their exchange.
+
+        Raises:
+            ModelError: no domain is symmetric; one is declared to be but is not; there are too many permutations.
+        """
+        traced = native.traced
+        self._native = native
+        self.domains = symmetric_domains(traced)
+        if not self.domains:
+            raise ModelError(
+                f"symmetry reduction needs a domain of two elements or more that is declared symmetric=True and indexes "
+                f"a variable; {traced.configuration} has none."
+            )
+        require_equivariant(traced)
+        tangled = {item.name for item in self.domains if self._is_tangled(item)}
+        self.records = self._make_records([item for item in self.domains if item.name not in tangled])
+        self.permutations = self._make_permutations([item for item in self.domains if item.name in tangled])
+
+    def representative(self, words: Sequence[int]) -> tuple[int, ...]:
+        """The representative of a packed state."""
+        row = np.array(words, np.uint64)
+        represent(self.records, self.permutations, row)
+        return tuple(row.tolist())
+
+    def _is_tangled(self, elements: Elements) -> bool:
+        for cell in self._native.traced.cells:
+            symmetric = [dim.name for dim in cell.family.dims if dim.symmetric and dim.bounded and dim.size > 1]
+            if elements.name in symmetric and len(symmetric) > 1:
+                return True
+        return False
+
+    def _make_records(self, domains: Sequence[Elements]) -> Records:
+        places = self._native.layout.places
+        word, shift, mask, key_word, key_shift, fields, start, key_start = [], [], [], [], [], [], [], []
+        key_words = 1
+        for elements in domains:
+            start.append(len(word))
+            key_start.append(len(mask))
+            record: list[int] = []
+            for item in range(elements.size):
+                record = [number for number in self._cells_at(elements, item) if places[number].width]
+                word.extend(places[number].word for number in record)
+                shift.extend(places[number].shift for number in record)
+            fields.append(len(record))
+            used = [0]
+            for number in record:
+                width = places[number].width
+                if used[-1] + width > WORD_BITS:
+                    used.append(0)
+                mask.append((1 << width) - 1)
+                key_word.append(len(used) - 1)
+                key_shift.append(used[-1])
+                used[-1] += width
+            key_words = max(key_words, len(used))
+        most = max((item.size for item in domains), default=1)
+        return Records(
+            sizes=np.array([item.size for item in domains], np.int64),
+            fields=np.array(fields, np.int64),
+            start=np.array(start, np.int64),
+            word=np.array(word, np.int64),
+            shift=np.array(shift, np.uint64),
+            key_start=np.array(key_start, np.int64),
+            mask=np.array(mask, np.uint64),
+            key_word=np.array(key_word, np.int64),
+            key_shift=np.array(key_shift, np.uint64),
+            keys=np.zeros((most, key_words), np.uint64),
+            order=np.zeros(most, np.int64),
+        )
+
+    def _cells_at(self, elements: Elements, item: int) -> list[int]:
+        """Numbers of the cells of one element, those of another element in the same order."""
+        return [
+            number
+            for number, cell in enumerate(self._native.traced.cells)
+            if any(
+                dim.name == elements.name and index == item
+                for dim, index in zip(cell.family.dims, cell.index, strict=True)
+            )
+        ]
+
+    def _make_permutations(self, domains: Sequence[Elements]) -> Permutations:
+        number = math.prod(math.factorial(item.size) for item in domains)
+        if number > _MOST_PERMUTATIONS:
+            names = ", ".join(f"{item.name} ({item.size})" for item in domains)
+            raise ModelError(
+                f"the symmetric domains {names} have {number:,} permutations, of which {_MOST_PERMUTATIONS:,} can be "
+                "tried; make them smaller, or let none of them index a variable twice or together with another one."
+            )
+        cells, places = self._native.traced.cells, self._native.layout.places
+        numbers = {cell.key: number for number, cell in enumerate(cells)}
+        words = max(1, self._native.layout.words)
+        start, kept, moves = [0], [], []
+        for choice in itertools.product(*(itertools.permutations(range(item.size)) for item in domains)):
+            images = {item.name: permutation for item, permutation in zip(domains, choice, strict=True)}
+            clear = [2**WORD_BITS - 1] * words
+            for number, cell in enumerate(cells):
+                image = numbers[(cell.family.name, _image(cell, images))]
+                if image != number and places[number].width:
+                    clear[places[number].word] &= ~places[number].mask
+                    moves.append((places[number], places[image]))
+            if len(moves) > start[-1]:
+                start.append(len(moves))
+                kept.append(clear)
+        return Permutations(
+            start=np.array(start, np.int64),
+            kept=np.array(kept, np.uint64).reshape(len(kept), words),
+            from_word=np.array([source.word for source, _ in moves], np.int64),
+            from_shift=np.array([source.shift for source, _ in moves], np.uint64),
+            to_word=np.array([target.word for _, target in moves], np.int64),
+            to_shift=np.array([target.shift for _, target in moves], np.uint64),
+            mask=np.array([(1 << source.width) - 1 for source, _ in moves], np.uint64),
+            best=np.zeros(words, np.uint64),
+            trial=np.zeros(words, np.uint64),
+        )
+
+
+def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, ...]:
+    return tuple(
+        images[dim.name][index] if index is not None and dim.name in images else index
+        for dim, index in zip(cell.family.dims, cell.index, strict=True)
+    )
+
+
+@njit(cache=True)
+def represent(records: Records, permutations: Permutations, row: Any) -> None:
+    """Replace a packed state by its representative."""
+    for domain in range(len(records.sizes)):
+        _sort(records, domain, row)
+    if len(permutations.kept) > 0:
+        _minimize(permutations, row)
+
+
+@njit(cache=True)
+def _sort(records: Records, domain: int, row: Any) -> None:
+    size, fields = records.sizes[domain], records.fields[domain]
+    start, key_start = records.start[domain], records.key_start[domain]
+    keys, order = records.keys, records.order
+    width = keys.shape[1]
+    keys[:] = 0
+    moved = False
+    for item in range(size):
+        place = start + item * fields
+        for field in range(fields):
+            value = (row[records.word[place + field]] >> records.shift[place + field]) & records.mask[key_start + field]
+            keys[item, records.key_word[key_start + field]] |= value << records.key_shift[key_start + field]
+        position = item
+        while position > 0:
+            before = order[position - 1]
+            smaller = False
+            for column in range(width):
+                if keys[item, column] != keys[before, column]:
+                    smaller = keys[item, column] < keys[before, column]
+                    break
+            if not smaller:
+                break
+            order[position] = before
+            position -= 1
+            moved = True
+        order[position] = item
+    if not moved:
+        return
+    for item in range(size):
+        if order[item] != item:
+            place = start + item * fields
+            for field in range(fields):
+                word, shift, mask = records.word[place + field], records.shift[place + field], records.mask[key_start + field]
+                value = (
+                    keys[order[item], records.key_word[key_start + field]] >> records.key_shift[key_start + field]
+                ) & mask
+                row[word] = (row[word] & ~(mask << shift)) | (value << shift)
+
+
+@njit(cache=True)
+def _minimize(permutations: Permutations, row: Any) -> None:
+    best, trial = permutations.best, permutations.trial
+    best[:] = row
+    for number in range(len(permutations.kept)):
+        for column in range(len(row)):
+            trial[column] = row[column] & permutations.kept[number, column]
+        for move in range(permutations.start[number], permutations.start[number + 1]):
+            value = (row[permutations.from_word[move]] >> permutations.from_shift[move]) & permutations.mask[move]
+            trial[permutations.to_word[move]] |= value << permutations.to_shift[move]
+        for column in range(len(row)):
+            if trial[column] != best[column]:
+                if trial[column] < best[column]:
+                    best[:] = trial
+                break
+    row[:] = best

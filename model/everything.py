@@ -1,0 +1,79 @@
+"""Everything at once: the message layer on top of real membership and real rebalance.
+
+``consumption`` lets clients take and drop queues as they please. Here a queue changes hands for the reasons it does in
+RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, a broker that forgets. The texts are the same; only$
+what else happens when a table changes is said here.
+"""
+
+from __future__ import annotations
+
+from .allocation import averagely_owns
+from .concurrently import concurrently
+from .consume_queue import consume_queue, is_retry
+from .history import Cause, history, note_cause, note_commit
+from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, ite, not_
+from .membership import Broker, Consumer, Life, broker_forgets, membership
+from .offsets import may_commit, offsets, to_commit, write_offset
+from .process_queue import process_queue
+from .pull import pull_loop
+from .queue_table import Leaving, change_windows, nothing
+from .rebalance import Chosen, Queue, allocated, rebalance, table_changes
+from .share import share
+from .start_stop import may_unregister, process_ends, start_stop
+
+everything = Machine(
+    "everything",
+    doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
+).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
+everything.constraint(
+    "running", holds=lambda k: k.running == 0, message="here all clients start during the run, so that windows open"
+)
+
+
+@everything.refine(allocated)
+def topic_and_retry_queue(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
+    """EN-10, RB-4: the retry topic is a topic of its own, divided separately."""
+    if not s.copies:
+        return share(s.constants, c, view, queues, q)
+    if is_retry(s.constants, q):
+        return all_of(view.has(c), averagely_owns(0, view.rank(c), 1, view.size()))
+    return share(s.constants, c, view, queues - 1, q)
+
+
+@everything.refine(table_changes)
+def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+    """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one."""
+    change_windows(s, c, lost=lost, won=won)
+
+
+@everything.refine(process_ends)
+def windows_end(s: State, c: IntLike, in_order: bool) -> None:
+    """ST-8 (5), or a death: the windows are gone, without another commit."""
+    cause = Cause.SHUTDOWN if in_order else Cause.CRASH
+    leaving = Leaving(cause=cause, persists=False, listeners_go_on=False)
+    change_windows(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+
+
+@everything.refine(may_unregister)
+def persisted_first(s: State, c: IntLike) -> BoolLike:
+    """ST-8: offsets are persisted (2) before the client unregisters (3)."""
+    return s.forall(Queue, lambda q: not_(may_commit(s, c, q)))
+
+
+@everything.action(fair=True, tells="{c}, shutting down, persists the offset of {q}", when=lambda k: k.leaves > 0)
+def persist_at_stop(s: State, c: Consumer, q: Queue) -> None:
+    """ST-8 (2): one last commit for each owned queue."""
+    s.require(s.life[c] == Life.STOPPING, s.exists(Broker, lambda b: s.members[b].has(c)), may_commit(s, c, q))
+    write_offset(s, c, q, to_commit(s, c, q), Cause.SHUTDOWN)
+
+
+@everything.refine(broker_forgets)
+def offsets_go_back(s: State, b: IntLike) -> None:
+    """OF-23: besides its members the broker forgets the commits since the last flush, of the queues it keeps."""
+
+    def kept_there(q: IntLike) -> BoolLike:
+        return q % s.brokers == b
+
+    note_commit(s, kept_there, lambda q: s.on_disk[q])
+    note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(kept_there(q), s.on_disk[q] <= m, m < s.committed[q]))
+    s.committed = lambda q: ite(kept_there(q), s.on_disk[q], s.committed[q])

@@ -1,0 +1,96 @@
+"""The lock of a queue: the broker's lock table, what clients believe about it, and the clocks on both sides.
+
+Orderly consumption rests on a table in the broker's memory: group and queue → client id and time of the last renewal
+(OR-1: ``RebalanceLockManager``). The client keeps a flag and a time stamp of its own for each queue it has (PQ-10:
+``ProcessQueue#isLocked``, ``#isLockExpired``). Nobody tells a client that its lock has gone to somebody else; it is
+safe only because it stops believing in its lock (30 s) well before the broker gives it away (60 s).
+
+Time is counted in *ticks*, by default of 10 s. What matters are ages, not dates: an age grows with every tick and stops
+growing where nothing depends on it any more. How long a tick is does not matter to the machine, so a proof for all
+values of the windows is one for ticks as short as one likes.
+"""
+
+from __future__ import annotations
+
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum
+from .membership import Consumer
+from .rebalance import Queue
+
+lock = Machine("lock", doc="The broker's lock table, the clients' flags, and the ages of both.")
+lock.constant("client_window", 3, low=1, doc="ticks after which a client stops to believe in its lock (30 s)")
+lock.constant("broker_window", 6, low=1, doc="ticks after which the broker gives a lock to another client (60 s)")
+lock.constant("unlock_delay", 2, doc="ticks without renewal after which a dropped queue is unlocked by force (20 s)")
+lock.constant("lock_losses", 0, high=2, doc="how often a broker may forget its locks, by restart or failover")
+
+
+def _expired(k: Constants) -> IntLike:
+    return k.broker_window + 1
+
+
+def _stale(k: Constants) -> IntLike:
+    return maximum(k.client_window, k.unlock_delay) + 1
+
+
+lock.variable("holder", Int(0, "consumers"), Queue, doc="1 + the client that the table names; 0 for no entry (OR-1)")
+lock.variable("holder_age", Int(0, _expired), Queue, doc="ticks since the broker granted or renewed the lock")
+lock.variable("locked", bool, Consumer, Queue, doc="ProcessQueue.locked")
+lock.variable("lock_age", Int(0, _stale), Consumer, Queue, doc="ticks since ProcessQueue.lastLockTimestamp (PQ-10)")
+
+
+def holds_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the broker's table names ``c``, expired or not."""
+    return s.holder[q] == c + 1
+
+
+def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """OR-1: whether the broker grants ``c`` the lock: no entry, an own one, or one not renewed for 60 s.
+
+    ``RebalanceLockManager#tryLock``.
+    """
+    return any_of(s.holder[q] == 0, holds_lock(s, c, q), s.holder_age[q] > s.broker_window)
+
+
+def fresh(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """PQ-10: whether ``c`` believes that it has the lock: flagged, and renewed within its 30 s."""
+    return all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window)
+
+
+def grant(s: State, c: Consumer, q: Queue) -> None:
+    """The broker's half of a lock request that is granted: entry and time stamp are set."""
+    s.holder[q] = c + 1
+    s.holder_age[q] = 0
+
+
+@lock.definition
+def believe(s: State, c: Consumer, q: Queue) -> None:
+    """The client's half: flag and time stamp are set when the *answer* arrives (OR-9: ``RebalanceImpl#lock``)."""
+    s.locked[c, q] = True
+    s.lock_age[c, q] = 0
+
+
+def disbelieve(s: State, c: Consumer, q: Queue) -> None:
+    """The flag is cleared; the age of a lock that is none is not kept."""
+    s.locked[c, q] = False
+    s.lock_age[c, q] = 0
+
+
+def unlock(s: State, c: Consumer, q: Queue) -> None:
+    """OR-1: an unlock request removes the entry if it is the sender's (``RebalanceLockManager#unlockBatch``)."""
+    s.holder_age[q] = ite(holds_lock(s, c, q), 0, s.holder_age[q])
+    s.holder[q] = ite(holds_lock(s, c, q), 0, s.holder[q])
+
+
+def grow_older(s: State) -> None:
+    """One tick for everything a clock is read for; ages stop where nothing depends on them any more."""
+    s.holder_age = lambda q: ite(s.holder[q] == 0, 0, minimum(s.holder_age[q] + 1, _expired(s.constants)))
+    s.lock_age = lambda c, q: ite(s.locked[c, q], minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
+
+
+@lock.action(budget="lock_losses", tells="the broker forgets all its locks")
+def forget_locks(s: State) -> None:
+    """OR-1: the table is in memory only and not replicated, so a restart or failover loses it.
+
+    ``RebalanceLockManager``; ``lockInStrictMode`` (5.x) would ask a quorum of replicas, and is off by default.
+    """
+    s.holder = 0
+    s.holder_age = 0

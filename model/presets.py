@@ -1,0 +1,77 @@
+"""Presets: configurations that answer the usual questions, each exhausted by the search in less than a minute.
+
+A preset is a machine with values for its constants, chosen so that the mechanisms of one scope meet each other. How many
+states each has is pinned by a test, and printed by ``rocketproof verify --preset``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .assignment import assignment
+from .consumption import consumption
+from .everything import everything
+from .kernel import Configuration, Machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A named configuration.
+
+    Attributes:
+        name: what the user calls it.
+        machine: the machine it configures.
+        constants: where it differs from the defaults.
+        doc: what happens in it, for users.
+        states: how many states it has, exactly; the search must find as many.
+    """
+
+    name: str
+    machine: Machine
+    constants: Mapping[str, int | str]
+    doc: str
+    states: int
+
+    def configuration(self) -> Configuration:
+        """The machine in this configuration."""
+        return self.machine.configure(**self.constants)
+
+
+PRESETS = (
+    Preset(
+        name="assignment",
+        machine=assignment,
+        constants={
+            "consumers": 3,
+            "running": 2,
+            "brokers": 2,
+            "leaves": 1,
+            "crashes": 1,
+            "broker_restarts": 1,
+            "cuts": 1,
+        },
+        doc="Three consumers and two brokers divide four queues, through a join, a leave, a death, a broker restart and a cut.",
+        states=592_200,
+    ),
+    Preset(
+        name="delivery",
+        machine=consumption,
+        constants={
+            "messages": 2,
+            "causes": 1,
+            "moves": 1,
+            "crashes": 1,
+            "failures": 1,
+            "refusals": 1,
+            "orphans": 1,
+            "late_commits": 1,
+            "lost_commits": 1,
+            "broker_restarts": 1,
+        },
+        doc="Two concurrent consumers, one queue, two messages: a rebalance, a death, a failing listener, a failing "
+        "send-back, late and lost commits, a broker that forgets the last commits.",
+        states=16_937_384,
+    ),
+)
+"""All presets, smallest scope first."""

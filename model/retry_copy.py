@@ -1,0 +1,245 @@
+"""Retry copies: what a broker stores when a message is sent back, in the order in which it stores it.
+
+A copy is a message of its own, with a count and a delay level. It first waits in the schedule topic (``schedule``), and
+gets its offset in the retry queue, the last queue, only when it is delivered there (DL-10). A copy that is not tried
+again goes to the dead-letter topic instead. A retry that fails again makes a further copy: a *chain*. There is room for
+as many copies as the constant ``copies`` says; without room nothing can be sent back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from .consume_queue import Message, is_retry
+from .dead_letter import READ, WRITE
+from .history import Cause
+from .kernel import UNBOUNDED, BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, ite, same
+from .membership import Consumer
+from .rebalance import Queue
+
+
+class Copy(Domain, size="copies", label="k"):
+    """Retry copies and dead letters, in the order in which they were stored."""
+
+
+class Place(IntEnum):
+    """Where a copy is."""
+
+    NONE = 0
+    SCHEDULE_TOPIC = 1
+    DELIVERED = 2
+
+
+retry_copy = Machine("retry_copy", doc="Copies of messages that were sent back, from their storing to their topic.")
+retry_copy.constant("attempts", 1, high=4, doc="maxReconsumeTimes: tries after the first")
+retry_copy.constant("levels", 4, low=1, high=18, doc="levels of the delay table (DL-1)")
+retry_copy.constant("watch_retries", 0, high=1, doc="1 to note which delivery led to which copy")
+
+
+def retries(k: Constants) -> bool:
+    """Whether retry copies are followed."""
+    return isinstance(k.copies, int) and k.copies > 0
+
+
+def watched(k: Constants) -> bool:
+    """Whether it is noted which delivery led to which copy."""
+    return retries(k) and bool(k.watch_retries)
+
+
+def _codes(k: Constants) -> int:
+    return int(k.queues * k.messages) - 1 if retries(k) and isinstance(k.messages, int) else 0
+
+
+def most_times(k: Constants) -> int:
+    """The highest count a copy can have: every listener failure and every failed send-back may add one."""
+    return int(k.failures + k.refusals) + 1
+
+
+retry_copy.constraint(
+    "copies",
+    "messages",
+    holds=lambda k: not k.copies or k.messages != UNBOUNDED,
+    message="with retry copies the number of messages must be bounded",
+)
+
+retry_copy.variable("place", Place, Copy, when=retries)
+retry_copy.variable("dead", bool, Copy, when=retries, doc="it is for the dead-letter topic, not the retry topic")
+retry_copy.variable("times", Int(0, most_times), Copy, when=retries, doc="reconsumeTimes")
+retry_copy.variable("level", Int(0, "levels"), Copy, when=retries, doc="delay level; 0 is no delay")
+retry_copy.variable("root", Int(0, _codes), Copy, when=retries, doc="the message of the topic it stems from (UNIQ_KEY)")
+retry_copy.variable("origin_id", Int(0, _codes), Copy, when=retries, doc="ORIGIN_MESSAGE_ID (SB-21)")
+retry_copy.variable(
+    "content", Int(0, lambda k: max(int(k.copies) - 1, 0)), Message, when=retries, doc="of the retry queue"
+)
+retry_copy.variable("dead_letter_permission", Int(0, READ | WRITE), when=retries, doc="of the topic; 0: not there yet")
+
+retry_copy.variable("source", Int(0, _codes), Copy, when=watched, doc="the message whose delivery led to it")
+retry_copy.variable(
+    "tries", Int(0, most_times), Copy, when=watched, doc="how often its message was sent back before it"
+)
+retry_copy.variable("requested", Int(-1, "levels"), Copy, when=watched, doc="the level its listener asked for")
+retry_copy.variable("reason", Cause, Copy, when=watched, doc="why its message may have further copies")
+retry_copy.variable(
+    "answered", bool, Consumer, Queue, Message, when=watched, doc="the last delivery has led to a copy already"
+)
+retry_copy.variable("unexplained_copy", bool, when=watched, doc="one delivery led to two copies for no known reason")
+
+
+def code(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """One number for the message at offset ``m`` of ``q``."""
+    return q * s.messages + m
+
+
+def stored(s: State, k: IntLike) -> BoolLike:
+    """Whether copy ``k`` has been stored."""
+    return s.place[k] != Place.NONE
+
+
+def next_copy(s: State) -> IntLike:
+    """The number the next copy gets."""
+    return s.count(Copy, lambda k: stored(s, k))
+
+
+def is_retry_code(s: State, number: IntLike) -> BoolLike:
+    """Whether a message's number (see :func:`code`) is one of the retry queue."""
+    return number >= code(s, s.queues - 1, 0)
+
+
+def times_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """The count stored with the message at ``m`` of ``q``: 0 in a queue of the topic."""
+    return s.times[s.content[m]] if is_retry(s.constants, q) else 0
+
+
+def root_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """The message of the topic from which the one at ``m`` of ``q`` stems."""
+    return s.root[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
+
+
+def tries_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """How often the message at ``m`` of ``q`` was really sent back before."""
+    return s.tries[s.content[m]] if is_retry(s.constants, q) else 0
+
+
+@retry_copy.definition
+def kept_origin(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """SB-21: ORIGIN_MESSAGE_ID of a copy: kept if there is one, else the id of the message itself."""
+    return s.origin_id[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
+
+
+@retry_copy.definition
+def permission_of_new_topic(s: State, by_fallback: bool) -> int:
+    """DQ-1: permission that a dead-letter topic is created with, by either of the two ways to it (since 4.9.2)."""
+    return READ | WRITE
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewCopy:
+    """A copy about to be stored.
+
+    Attributes:
+        q, m: the message that is sent back.
+        times: its count.
+        level: delay level it is stored with, limited by the table; 0 is none.
+        dead: it is a dead letter.
+        reason: why there may be further copies of the same message, or NONE.
+        by_fallback: it is produced by the client, not copied by the broker.
+    """
+
+    q: IntLike
+    m: IntLike
+    times: IntLike
+    level: IntLike
+    dead: BoolLike
+    reason: Cause = Cause.NONE
+    by_fallback: bool = False
+
+
+def store(s: State, *copies: NewCopy) -> None:
+    """The broker appends ``copies``, in this order, each to the schedule topic or straight to its own (DL-2)."""
+    first = next_copy(s)
+    s.require(first + len(copies) <= s.copies)
+    for place, copy in enumerate(copies):
+        k = first + place
+        s.place[k] = ite(copy.level > 0, Place.SCHEDULE_TOPIC, Place.DELIVERED)
+        s.dead[k] = copy.dead
+        s.times[k] = copy.times
+        s.level[k] = copy.level
+        s.root[k] = root_of(s, copy.q, copy.m)
+        s.origin_id[k] = kept_origin(s, copy.q, copy.m)
+        if s.watch_retries:
+            s.source[k] = code(s, copy.q, copy.m)
+            s.tries[k] = tries_of(s, copy.q, copy.m) + 1
+            s.requested[k] = s.listener_level
+            s.reason[k] = copy.reason
+    _create_dead_letter_topic(s, copies)
+
+
+def _create_dead_letter_topic(s: State, copies: tuple[NewCopy, ...]) -> None:
+    """The topic is created with the first dead letter; an existing one keeps its permission."""
+    permission = s.dead_letter_permission
+    for copy in copies:
+        created = all_of(copy.dead, same(permission, 0))
+        permission = ite(created, permission_of_new_topic(s, copy.by_fallback), permission)
+    s.dead_letter_permission = permission
+
+
+def in_retry_queue(s: State, k: IntLike) -> BoolLike:
+    """Whether the retry queue has copy ``k``."""
+    retry = s.queues - 1
+    return s.exists(Message, lambda m: all_of(m < s.log_end[retry], same(s.content[m], k)))
+
+
+def copies_in_retry_queue(s: State, k: IntLike) -> IntLike:
+    """How often the retry queue has copy ``k``."""
+    retry = s.queues - 1
+    return s.count(Message, lambda m: all_of(m < s.log_end[retry], same(s.content[m], k)))
+
+
+def copied(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether some copy stems from the topic's message at ``m`` of ``q``."""
+    return s.exists(Copy, lambda k: all_of(stored(s, k), same(s.root[k], code(s, q, m))))
+
+
+def readable(permission: IntLike) -> BoolLike:
+    """Whether a topic's permission has read (``PermName#isReadable``)."""
+    return any_of(same(permission, READ), same(permission, READ | WRITE))
+
+
+@retry_copy.mutant(
+    "D5",
+    "dead-letter-loses-origin-id",
+    of=kept_origin,
+    killed_by="dead-letter-identifiable",
+    constants={"queues": 2, "messages": 3, "retry_room": 2, "consumers": 1, "copies": 2, "failures": 2},
+)
+def origin_of_last_hop(s: State, q: IntLike, m: IntLike) -> IntLike:
+    """The id is set, then overwritten with the properties of the copy that was read: it names the last hop only.
+
+    apache/rocketmq#4050, fixed in 5.0.0.
+    """
+    return code(s, q, m)
+
+
+@retry_copy.mutant(
+    "D9",
+    "dead-letter-topic-write-only",
+    of=permission_of_new_topic,
+    killed_by="dead-letter-readable",
+    constants={
+        "queues": 2,
+        "messages": 2,
+        "retry_room": 1,
+        "consumers": 1,
+        "copies": 1,
+        "failures": 1,
+        "attempts": 0,
+        "refused": 1,
+    },
+)
+def write_only_by_fallback(s: State, by_fallback: bool) -> int:
+    """One of two paths creates the topic without read permission: nobody can browse or re-drive what is in it.
+
+    apache/rocketmq#2437 mended the other path, 4.9.2 this one.
+    """
+    return WRITE if by_fallback else READ | WRITE

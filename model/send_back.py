@@ -1,0 +1,259 @@
+"""Send-back: how a failed message becomes a retry copy, and what the window does with the answer (section 9 of the rules).
+
+The client asks the broker to copy the message (request 36). Where that fails, or seems to, it produces the copy itself
+(SB-4), and where that fails as well it consumes the message again in 5 s (CC-12). A copy is stored before the client
+knows of it, so an answer that is lost makes a second copy (SB-7). Nothing here asks whether a copy exists already
+(SB-17). Each way is one step together with the removal from the window: a death or a drop in between has the same
+effect as one just before, in a dropped window, or just after, before the offset is committed.
+"""
+
+from __future__ import annotations
+
+from .concurrently import consume_again, finished_by_send_back, handle, may_send_back
+from .consume_queue import Message
+from .delay import stored_level
+from .history import Cause
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_, same
+from .membership import Consumer
+from .process_queue import Orphan, Stage, counts_send_backs, finish, held
+from .rebalance import Queue
+from .retry_copy import NewCopy, retries, store, times_of
+from .retry_policy import (
+    EXPIRY_LEVEL,
+    copy_times,
+    fallback_gives_up,
+    fallback_level,
+    is_dead_letter,
+    retry_level,
+)
+
+send_back = Machine("send_back", doc="The ways from a failed delivery to a retry copy, and what can go wrong on them.")
+send_back.constant("listener_level", 0, low=-1, high=18, doc="delayLevelWhenNextConsume: 0 leaves it to the broker")
+send_back.constant("retry_queues", 1, high=1, doc="retryQueueNums; 0 is a configuration that loses messages (SB-12)")
+send_back.constant("refused", 0, high=4, doc="how often request 36 may fail, nothing stored (SB-9 … SB-14)")
+send_back.constant("lost_replies", 0, high=2, doc="how often request 36 may store a copy and seem to fail (SB-7)")
+send_back.constant("count_resets", 0, high=2, doc="how often a fallback may need a second attempt (SB-8)")
+send_back.constant("group_locked", 0, high=1, doc="1: the group holds orderly locks at this broker (SB-15)")
+send_back.constant("expiries", 0, high=2, doc="how often a listener may run longer than the consume timeout (PQ-9)")
+send_back.constraint(
+    "copies",
+    "listener",
+    "mode",
+    holds=lambda k: not k.copies or (k.listener == "concurrently" and k.mode == "clustering"),
+    message="retry copies are made by concurrent consumers in clustering mode",
+)
+
+GROUP_MAXIMUM = 16
+"""``retryMaxTimes`` of the group, where the request names no maximum (SB-8)."""
+
+
+def _expires(k: Constants) -> bool:
+    return retries(k) and bool(k.expiries)
+
+
+send_back.variable(
+    "overdue", bool, Consumer, Queue, Message, when=_expires, doc="its listener runs on after it was sent back (PQ-9)"
+)
+
+
+def local_times(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
+    """``reconsumeTimes`` in the client's memory: the stored count and the failed send-backs since (SB-6)."""
+    extra = s.failed_send_backs[c, q, m] if counts_send_backs(s.constants) else 0
+    return times_of(s, q, m) + extra
+
+
+@send_back.definition
+def dead_letter_level(s: State, level: IntLike) -> IntLike:
+    """SB-14: a dead letter is stored without delay, whatever level it would have had as a retry."""
+    return 0
+
+
+@send_back.definition
+def by_request(s: State, q: IntLike, m: IntLike, level: int, reason: Cause) -> NewCopy:
+    """SB-14: the copy that the broker makes, from what it has stored (``consumerSendMsgBack``)."""
+    times = times_of(s, q, m)
+    dead = is_dead_letter(times, s.attempts, level)
+    waits = stored_level(retry_level(times, level), s.levels)
+    return NewCopy(
+        q=q,
+        m=m,
+        times=copy_times(times),
+        level=ite(dead, dead_letter_level(s, waits), waits),
+        dead=dead,
+        reason=reason,
+    )
+
+
+@send_back.definition
+def fallback_decision(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
+    """SB-4, SB-15: the count the client sends, and whether the broker makes a dead letter of it."""
+    sent = copy_times(local)
+    return sent, fallback_gives_up(s.version, sent, s.attempts, bool(s.group_locked))
+
+
+def by_fallback(s: State, c: IntLike, q: IntLike, m: IntLike, reason: Cause) -> NewCopy:
+    """SB-4: the copy that the client produces, from what it has in memory; the listener's level is ignored.
+
+    In 4.9.8 a dead letter made this way keeps its delay (SB-15): the properties the client sends come last.
+    """
+    local = local_times(s, c, q, m)
+    times, dead = fallback_decision(s, local)
+    waits = stored_level(fallback_level(local), s.levels)
+    level = waits if s.version == "4.9.8" else ite(dead, dead_letter_level(s, waits), waits)
+    return NewCopy(q=q, m=m, times=times, level=level, dead=dead, reason=reason, by_fallback=True)
+
+
+def _attempted_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> NewCopy:
+    """SB-8: the count and the maximum went into the first attempt; the second is sent without them."""
+    level = stored_level(fallback_level(local_times(s, c, q, m)), s.levels)
+    dead = fallback_gives_up(s.version, 0, GROUP_MAXIMUM, bool(s.group_locked))
+    return NewCopy(q=q, m=m, times=0, level=level, dead=dead, reason=Cause.SENT_TWICE, by_fallback=True)
+
+
+def _note_copies(s: State, c: IntLike, q: IntLike, m: IntLike, reason: Cause = Cause.NONE) -> None:
+    """For the observer: the delivery of ``m`` to ``c`` led to a copy; a further one of the same delivery needs a reason."""
+    if s.watch_retries:
+        if reason is Cause.NONE:
+            s.unexplained_copy = any_of(s.unexplained_copy, s.answered[c, q, m])
+        s.answered[c, q, m] = True
+
+
+def _failed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    return all_of(may_send_back(s, c), s.stage[c, q, m] == Stage.FAILED)
+
+
+def _is_sent(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
+    """CC-12, CC-13: a message that was sent back counts as finished."""
+    handle(s, q, lambda o: same(o, m))
+    finish(s, c, q, lambda o: same(o, m))
+
+
+@send_back.action(fair=True, tells="{c} sends {m} of {q} back", when=lambda k: retries(k) and k.retry_queues)
+def send_back_by_request(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-2: request 36 is answered with SUCCESS, and a copy is stored."""
+    s.require(_failed(s, c, q, m))
+    store(s, by_request(s, q, m, s.listener_level, Cause.NONE))
+    _note_copies(s, c, q, m)
+    _is_sent(s, c, q, m)
+
+
+@send_back.action(
+    fair=True,
+    tells="{c} sends {m} of {q} back, and nothing is stored",
+    when=lambda k: retries(k) and not k.retry_queues,
+)
+def send_back_to_nowhere(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-12: with retryQueueNums ≤ 0 the broker answers SUCCESS and stores nothing (G2-6)."""
+    s.require(_failed(s, c, q, m))
+    finish(s, c, q, lambda o: same(o, m))
+
+
+@send_back.action(
+    budget="lost_replies", tells="{c} sends {m} of {q} back; the answer is lost, it falls back", when=retries
+)
+def send_back_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-7: the copy is stored, the answer lost or late (5 s), so the client produces a second one (G3-6)."""
+    s.require(_failed(s, c, q, m))
+    store(
+        s,
+        by_request(s, q, m, s.listener_level, Cause.STORED_BUT_REFUSED),
+        by_fallback(s, c, q, m, Cause.STORED_BUT_REFUSED),
+    )
+    _note_copies(s, c, q, m, Cause.STORED_BUT_REFUSED)
+    _is_sent(s, c, q, m)
+
+
+@send_back.action(budget="refused", tells="{c} cannot send {m} of {q} back, and produces a copy", when=retries)
+def send_back_by_fallback(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-3, SB-4: the request fails with nothing stored."""
+    s.require(_failed(s, c, q, m))
+    store(s, by_fallback(s, c, q, m, Cause.NONE))
+    _note_copies(s, c, q, m)
+    _is_sent(s, c, q, m)
+
+
+@send_back.action(budget="count_resets", tells="{c} produces a copy of {m} of {q} at the second attempt", when=retries)
+def send_back_without_count(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-8: the request fails, the first attempt of the fallback too; the second goes out with count 0."""
+    s.require(_failed(s, c, q, m))
+    store(s, _attempted_again(s, c, q, m))
+    _note_copies(s, c, q, m, Cause.SENT_TWICE)
+    _is_sent(s, c, q, m)
+
+
+@send_back.action(budget="refusals", tells="{c} can neither send {m} of {q} back nor produce a copy", when=retries)
+def send_back_fails_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-5, CC-12: consumed again after 5 s, in the same window, with the count in memory one higher."""
+    s.require(_failed(s, c, q, m))
+    if finished_by_send_back(s, False):
+        finish(s, c, q, lambda o: same(o, m))
+        return
+    s.failed_send_backs[c, q, m] = s.failed_send_backs[c, q, m] + 1
+    consume_again(s, c, q, m)
+
+
+def _from_dropped_window(k: Constants) -> bool:
+    return bool(retries(k) and k.failures and k.orphans)
+
+
+@send_back.action(fair=True, tells="{c} sends {m} of {q} back from a dropped window", when=_from_dropped_window)
+def orphan_copied(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-12, CC-13: the drop came between check and send-back: a retry copy, and the original comes again (G3-8)."""
+    s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.FAILED)
+    store(s, by_request(s, q, m, s.listener_level, Cause.REBALANCE))
+    handle(s, q, lambda o: same(o, m))
+    s.orphan[c, q, m] = Orphan.NONE
+
+
+@send_back.action(budget="expiries", tells="{c} sends {m} of {q} back: its listener runs for too long", when=retries)
+def expire(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """PQ-9: the first message of the window, if it has been in a listener for longer than the consume timeout.
+
+    It is sent back at level 3 and removed, the offset is not updated, and the listener runs on
+    (``ProcessQueue#cleanExpiredMsg``).
+    """
+    first = s.forall(Message, lambda o: not_(all_of(o < m, held(s, c, q, o))))
+    s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.RUNNING, first)
+    store(s, by_request(s, q, m, EXPIRY_LEVEL, Cause.TIMEOUT))
+    _note_copies(s, c, q, m, Cause.TIMEOUT)
+    handle(s, q, lambda o: same(o, m))
+    s.stage[c, q, m] = Stage.ABSENT
+    s.overdue[c, q, m] = True
+
+
+def _late_result(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    return all_of(may_send_back(s, c), s.overdue[c, q, m])
+
+
+def _update_offset(s: State, c: IntLike, q: IntLike) -> None:
+    """CC-13, PQ-2: nothing is left to remove; the offset follows the mark, unless the window is empty or dropped."""
+    with s.when(all_of(s.owns[c, q], s.exists(Message, lambda o: held(s, c, q, o)))):
+        finish(s, c, q, lambda o: False)
+
+
+@send_back.action(fair=True, tells="the overdue listener of {c} succeeds with {m} of {q}", when=_expires)
+def overdue_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """G3-7: the message is handled, and its copy is under way."""
+    s.require(_late_result(s, c, q, m))
+    handle(s, q, lambda o: same(o, m))
+    _update_offset(s, c, q)
+    s.overdue[c, q, m] = False
+
+
+@send_back.definition
+def sent_back_again(s: State) -> bool:
+    """PQ-13: a message that is no longer in the window is not sent back; 4.9.8 does not look."""
+    return bool(s.version == "4.9.8")
+
+
+@send_back.action(
+    budget="failures", tells="the overdue listener of {c} fails with {m} of {q}", when=lambda k: _expires(k)
+)
+def overdue_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """CC-12: the late failure of a message that was sent back for its time already."""
+    s.require(_late_result(s, c, q, m))
+    if sent_back_again(s):
+        store(s, by_request(s, q, m, s.listener_level, Cause.NONE))
+        _note_copies(s, c, q, m)
+    _update_offset(s, c, q)
+    s.overdue[c, q, m] = False

@@ -1,0 +1,194 @@
+"""What may be relied on about the delivery of messages, and what may not (guarantees G2 and G3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.consume_queue import Message, end
+from ..model.consumption import consumption
+from ..model.history import Cause
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.membership import Consumer, Life
+from ..model.process_queue import Orphan, Stage, held
+from ..model.rebalance import Queue
+from .claim import Claim
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+
+def every_message(s: State, holds: object) -> BoolLike:
+    """Whether ``holds(q, m)`` is true of every message of every queue."""
+    return s.forall(Queue, lambda q: s.forall(Message, lambda m: holds(q, m)))  # type: ignore[operator]
+
+
+def every_window(s: State, holds: object) -> BoolLike:
+    """Whether ``holds(c, q)`` is true of every window: every queue in the table of some client."""
+    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: implies(s.owns[c, q], holds(c, q))))  # type: ignore[operator]
+
+
+OFFSET_SAFE = Property(
+    id="offset-never-past-unfinished",
+    statement="The committed offset never passes a message that was neither acknowledged nor sent back.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: implies(m < s.committed[q], s.handled[q, m])),
+    assuming=("the group has offsets stored", "the log is neither shortened nor deleted from below the offset"),
+    rules=("G2", "CC-13", "PQ-2", "OF-20"),
+)
+AT_LEAST_ONCE = Property(
+    id="at-least-once",
+    statement="A message that is not handled is in somebody's window, or still to be pulled by whoever owns the queue.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: any_of(s.handled[q, m], not_(_passed_over(s, q, m)))),
+    assuming=OFFSET_SAFE.assuming,
+    rules=("G2", "CC-12", "RB-40"),
+)
+
+
+def _passed_over(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether ``m`` is below the committed offset, or an open window has neither it nor will pull it."""
+
+    def lost_on(c: IntLike) -> BoolLike:
+        return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
+
+    return any_of(m < s.committed[q], s.exists(Consumer, lost_on))
+
+
+MARK = Property(
+    id="mark-below-unfinished",
+    statement="The in-memory offset of a window never passes a message that the window still holds.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(
+        s, lambda c, q: s.forall(Message, lambda m: implies(held(s, c, q, m), s.memory[c, q] <= m))
+    ),
+    rules=("U5", "PQ-2"),
+)
+NOTHING_SKIPPED = Property(
+    id="nothing-skipped-in-a-window",
+    statement="Between the in-memory offset and the pull position a window holds every message that is not handled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(
+        s,
+        lambda c, q: s.forall(
+            Message,
+            lambda m: implies(
+                all_of(s.memory[c, q] <= m, m < s.next_offset[c, q]), any_of(held(s, c, q, m), s.handled[q, m])
+            ),
+        ),
+    ),
+    rules=("U5", "CC-12", "CC-13"),
+)
+EXPLAINED = Property(
+    id="every-duplicate-has-a-cause",
+    statement="A message is delivered a second time only for a recorded cause.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(s.unexplained),
+    rules=("G3",),
+)
+ONLY_AFTER_CRASH = Property(
+    id="duplicates-only-after-a-crash",
+    statement="A message comes a second time only if a client died.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: any_of(s.cause[q, m] == Cause.NONE, s.cause[q, m] == Cause.CRASH)),
+    rules=("G3",),
+)
+FAILED_BEFORE = Property(
+    id="sent-back-only-after-failing",
+    statement="A message is sent back only after a listener has had it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: every_message(s, lambda q, m: implies(s.stage[c, q, m] == Stage.FAILED, s.delivered[q, m])),
+    ),
+    rules=("CC-12",),
+)
+ONE_LISTENER = Property(
+    id="one-listener-a-message",
+    statement="No two listeners have the same message at the same time.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: _listeners(s, q, m) <= 1),
+    rules=("G1", "CC-9"),
+)
+PROGRESS = Property(
+    id="every-message-is-handled",
+    statement="Every message is handled some time, if a client lives.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
+    holds=lambda s: any_of(
+        every_message(s, lambda q, m: any_of(s.handled[q, m], m >= end(s, q))),
+        s.forall(Consumer, lambda c: s.life[c] != Life.UP),
+    ),
+    assuming=("listeners return", "weak fairness of allocation, pulls, listeners and send-backs"),
+    rules=("G10",),
+)
+
+
+def _listeners(s: State, q: IntLike, m: IntLike) -> IntLike:
+    in_windows = s.count(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
+    if not s.orphans:
+        return in_windows
+    return in_windows + s.count(Consumer, lambda c: s.orphan[c, q, m] == Orphan.RUNNING)
+
+
+def _caused(cause: Cause, statement: str, *rules: str) -> Property:
+    """The witness that messages come again for ``cause``."""
+    return Property(
+        id=f"again-{cause.name.lower().replace('_', '-')}",
+        statement=statement,
+        kind=Kind.SOMETIMES,
+        holds=lambda s: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.cause[q, m] == cause)),
+        rules=("G3", *rules),
+    )
+
+
+QUIET: Constants = {"messages": 2, "causes": 1}
+MOVES: Constants = {**QUIET, "moves": 1}
+FAULTS: Constants = {**QUIET, "moves": 1, "crashes": 1, "failures": 1, "refusals": 1, "orphans": 1}
+COMMITS: Constants = {**QUIET, "moves": 1, "crashes": 1, "late_commits": 1, "lost_commits": 1, "broker_restarts": 1}
+STOPS: Constants = {**QUIET, "leaves": 1, "restarts": 1, "crashes": 1}
+BATCHES: Constants = {**QUIET, "messages": 3, "batch": 2, "pull_batch": 3, "failures": 1, "refusals": 1, "moves": 1}
+PULLS: Constants = {**QUIET, "moves": 1, "crashes": 1, "pulls": "fine"}
+PAUSES: Constants = {**QUIET, "pauses": 1, "moves": 1}
+
+_WITNESSES: tuple[tuple[Property, Constants], ...] = (
+    (_caused(Cause.REBALANCE, "A queue was dropped while a listener had the message.", "CC-9", "RB-32"), MOVES),
+    (_caused(Cause.CRASH, "A client died before it committed.", "OF-6"), {**QUIET, "crashes": 1}),
+    (_caused(Cause.SHUTDOWN, "A client shut down; what finished late was not committed.", "ST-9"), STOPS),
+    (_caused(Cause.FAILED_SEND_BACK, "Sending back failed, so the message is tried again at once.", "SB-5"), FAULTS),
+    (_caused(Cause.OFFSET_WENT_BACK, "A late commit took the offset back.", "OF-20", "OF-8"), COMMITS),
+    (_caused(Cause.BROKER_RESTART, "A broker forgot the last commits.", "OF-23"), COMMITS),
+)
+
+
+def _claim(property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
+    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
+    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about concurrent delivery, naive ones first."""
+    yield _claim(
+        ONLY_AFTER_CRASH, MOVES, "A rebalance is enough: the listener's work is done, the next owner does it again."
+    )
+    yield _claim(
+        ONE_LISTENER, {**MOVES, "orphans": 1}, "Nothing waits for a listener that runs when its queue is dropped."
+    )
+    yield _claim(
+        MARK,
+        PULLS,
+        "A late answer for a dropped window moves the offset of the new one. Nothing is lost: the old window had "
+        "finished all below.",
+    )
+    for constants in (FAULTS, COMMITS, STOPS, BATCHES, PAUSES):
+        yield _claim(MARK, constants)
+    for constants in (FAULTS, COMMITS, STOPS, BATCHES, PULLS, PAUSES):
+        for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED):
+            yield _claim(property, constants)
+    yield _claim(FAILED_BEFORE, FAULTS)
+    yield _claim(FAILED_BEFORE, BATCHES)
+    yield _claim(ONE_LISTENER, {"messages": 2, "overlaps": 0, "crashes": 1, "failures": 1})
+    for witness, constants in _WITNESSES:
+        yield _claim(witness, constants)
+    yield _claim(PROGRESS, {"messages": 2, "moves": 1, "crashes": 1, "failures": 1})
+    yield _claim(PROGRESS, {"messages": 2, "pauses": 1, "leaves": 1, "pulls": "fine"})

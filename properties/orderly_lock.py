@@ -1,0 +1,327 @@
+"""What the lock of a queue is worth: when it excludes a second listener, and what breaks it (guarantees G1, U10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.lock import fresh, holds_lock
+from ..model.membership import Consumer, Life
+from ..model.orderly_lock import Request, Window, is_up, orderly_lock
+from ..model.rebalance import Queue
+from .claim import Claim
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+SHORT_BATCHES = "no listener call lasts longer than the broker's window minus the client's (30 s) minus an answer (1 s)"
+SURE_RENEWAL = "every round of renewal succeeds"
+NO_DROP = "no queue is taken from a client while its listener runs"
+NO_FORCE = "a dropped queue is not unlocked by force before its listener returns"
+STEADY = "no client stands still, and no clock is set back"
+KEPT_TABLE = "the broker keeps its lock table"
+AWAITED = "a stopping client waits for its listeners"
+AT_ONCE = "an unlock is sent when the queue is given up (not 20 s later, as in 4.9.8)"
+
+
+def _everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
+
+
+def _one_listener(s: State) -> BoolLike:
+    return s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.runs[c, q]) <= 1)
+
+
+def _exclusive_while(s: State, condition: BoolLike, agree: Callable[[State, Any, Any], BoolLike]) -> BoolLike:
+    """Under ``condition`` no two listeners run on a queue, together with the reason why, so that it is inductive."""
+
+    def alone(c: IntLike, q: IntLike) -> BoolLike:
+        return s.forall(Consumer, lambda d: implies(all_of(condition, s.runs[c, q], s.runs[d, q]), same(c, d)))
+
+    reason = _everywhere(s, lambda c, q: implies(condition, agree(s, c, q)))
+    return all_of(reason, _everywhere(s, alone))
+
+
+def windows_fit(s: State) -> BoolLike:
+    """The condition on the windows: who stops to believe in time, and ends what it has begun, is never overtaken."""
+    return s.client_window + s.answer + s.batch <= s.broker_window
+
+
+def force_waits(s: State) -> BoolLike:
+    """The condition on the forced unlock: it comes when every batch begun under the lock has ended."""
+    return s.unlock_delay >= s.client_window + s.batch if s.force else True
+
+
+def _believed_is_held(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return implies(fresh(s, c, q), holds_lock(s, c, q))
+
+
+def _is_waited_for(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Who holds the lock in the table has the queue, or is about to take it."""
+    has = s.window[c, q] != Window.OUT
+    taking = s.request[c, q] == Request.TAKING if s.renewals == "in-flight" else False
+    return implies(all_of(holds_lock(s, c, q), is_up(s, c)), any_of(has, taking))
+
+
+def _is_ready(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return implies(all_of(is_up(s, c), s.window[c, q] == Window.IN), fresh(s, c, q))
+
+
+def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """How the ages on both sides of a lock fit together: the broker's is older by an answer at most.
+
+    A batch began under a lock believed in; who holds an expired lock neither believes in it nor runs a listener.
+    """
+    held = holds_lock(s, c, q)
+    believed = all_of(held, s.holder_age[q] <= s.lock_age[c, q] + s.answer)
+    begun = all_of(held, s.holder_age[q] <= s.client_window + s.answer + s.batch_age[c, q])
+    parts = [
+        implies(fresh(s, c, q), believed),
+        implies(s.runs[c, q], begun),
+        s.batch_age[c, q] <= s.batch,
+    ]
+    if s.renewals == "in-flight":
+        young = all_of(held, s.holder_age[q] <= s.request_age[c, q])
+        relevant = any_of(
+            s.request[c, q] == Request.TAKING,
+            all_of(s.request[c, q] == Request.GRANTED, s.window[c, q] != Window.OUT),
+        )
+        parts += [
+            implies(relevant, young),
+            implies(s.request[c, q] == Request.TAKING, s.window[c, q] == Window.OUT),
+            s.request_age[c, q] <= s.answer,
+        ]
+    if s.force:
+        # A dropped queue is unlocked by force only when its lock is so old that no batch begun under it can still run.
+        parts += [
+            implies(all_of(s.runs[c, q], s.locked[c, q]), s.lock_age[c, q] <= s.client_window + s.batch_age[c, q]),
+            implies(s.runs[c, q], s.locked[c, q]),
+        ]
+    return all_of(parts)
+
+
+def _rounds_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """With certain renewal an owned lock is never older than the last round; listeners run on owned queues only."""
+    owned = all_of(is_up(s, c), s.window[c, q] == Window.IN)
+    young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
+    return all_of(implies(owned, young), implies(s.runs[c, q], owned), s.round[c] <= s.renewal)
+
+
+EXCLUSIVE = Property(
+    id="one-listener-a-queue",
+    statement="Two clients never run a listener on one queue at a time.",
+    kind=Kind.ALWAYS,
+    holds=_one_listener,
+    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
+    rules=("OR-1", "OR-6", "OR-11", "G1", "G4"),
+)
+EXCLUSIVE_WHEREVER_WINDOWS_FIT = Property(
+    id="one-listener-a-queue-for-all-windows",
+    statement="Two clients never run a listener on one queue, whatever the windows are, if they fit together.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _exclusive_while(s, all_of(windows_fit(s), force_waits(s)), _ages_agree),
+    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
+    rules=("OR-1", "OR-6", "OR-11", "G1"),
+)
+EXCLUSIVE_WHILE_RENEWED = Property(
+    id="one-listener-a-queue-while-renewed",
+    statement="As long as locks are renewed, a listener call may last any time and still no second one runs.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _exclusive_while(s, s.renewal <= s.broker_window, _rounds_agree),
+    assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
+    rules=("OR-9", "OR-11", "G1"),
+)
+BELIEVED_IS_HELD = Property(
+    id="believed-lock-is-held",
+    statement="A client that believes in its lock has it: the broker's table names no other.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: _believed_is_held(s, c, q)),
+    assuming=(STEADY, KEPT_TABLE, AT_ONCE),
+    rules=("OR-1", "OR-9", "PQ-10", "U10"),
+)
+RELEASED_IS_FREE = Property(
+    id="released-queue-is-free",
+    statement="The lock of a queue that a running client has given up is free for the next owner.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: _is_waited_for(s, c, q)),
+    assuming=("no lock request is on its way when the queue is given up",),
+    rules=("RB-33", "OR-10"),
+)
+READY = Property(
+    id="owner-is-ready",
+    statement="The owner of a queue always believes in its lock, so that it may consume.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: _is_ready(s, c, q)),
+    assuming=(SURE_RENEWAL, "locks are renewed more often than they go stale", NO_DROP, KEPT_TABLE),
+    rules=("OR-9", "PQ-10"),
+)
+
+
+def _blocked(s: State) -> BoolLike:
+    """Some queue is locked for a client that does not have it, while another runs that could."""
+
+    def useless(c: IntLike, q: IntLike) -> BoolLike:
+        return all_of(holds_lock(s, c, q), any_of(not_(is_up(s, c)), s.window[c, q] == Window.OUT))
+
+    return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: useless(c, q)))
+
+
+def _served(s: State, q: IntLike) -> BoolLike:
+    def has(c: IntLike) -> BoolLike:
+        return all_of(is_up(s, c), s.window[c, q] == Window.IN)
+
+    ready = s.exists(Consumer, lambda c: all_of(has(c), fresh(s, c, q)))
+    return any_of(ready, s.forall(Consumer, lambda c: not_(has(c))))
+
+
+def _nobody_left(s: State) -> BoolLike:
+    return s.forall(Consumer, lambda c: s.life[c] != Life.UP) if s.leaves + s.crashes else False
+
+
+TAKEOVER = Property(
+    id="lock-taken-over",
+    statement="A lock whose holder does not have the queue ends up, some time later, with a client that has.",
+    kind=Kind.EVENTUALLY,
+    after=_blocked,
+    holds=lambda s: any_of(not_(_blocked(s)), _nobody_left(s)),
+    assuming=("weak fairness of clocks, rebalance and renewal",),
+    rules=("OR-1", "RB-30", "G10"),
+)
+READY_AGAIN = Property(
+    id="owner-ready-again",
+    statement="Of a queue that clients have, one believes in its lock some time later, or nobody has it any more.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: not_(s.forall(Queue, lambda q: _served(s, q))),
+    holds=lambda s: s.forall(Queue, lambda q: _served(s, q)),
+    assuming=("weak fairness of clocks, rebalance and renewal",),
+    rules=("OR-5", "OR-9", "G10"),
+)
+GHOST = Property(
+    id="ghost-lock",
+    statement="A lock request that is late locks a queue for a client that has just given it up.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: not_(_everywhere(s, lambda c, q: _is_waited_for(s, c, q))),
+    rules=("OR-10",),
+)
+
+SMALL: Constants = {}
+"""Two clients, one queue, renewals that may fail: 5.3.3 without its forced unlock."""
+
+THREE: Constants = {"consumers": 3, "crashes": 1, "leaves": 1}
+TWO_QUEUES: Constants = {"queues": 2, "crashes": 1}
+LATE_ANSWERS: Constants = {"renewals": "in-flight", "answer": 1, "batch": 2, "crashes": 1}
+RENEWED: Constants = {"renewals": "certain", "batches": "long", "drops": 0, "crashes": 1, "leaves": 1}
+WAITING_FORCE: Constants = {"force": 1, "unlock_delay": 6}
+ANY_WINDOWS: Constants = {
+    "consumers": UNBOUNDED,
+    "queues": UNBOUNDED,
+    "client_window": UNBOUNDED,
+    "broker_window": UNBOUNDED,
+    "unlock_delay": UNBOUNDED,
+    "batch": UNBOUNDED,
+    "crashes": 1,
+    "leaves": 1,
+}
+ANY_RENEWAL: Constants = {
+    "consumers": UNBOUNDED,
+    "queues": UNBOUNDED,
+    "broker_window": UNBOUNDED,
+    "client_window": UNBOUNDED,
+    "unlock_delay": UNBOUNDED,
+    "renewal": UNBOUNDED,
+    "renewals": "certain",
+    "batches": "long",
+    "drops": 0,
+    "crashes": 1,
+    "leaves": 1,
+}
+
+# Each condition of OR-11 dropped, in a configuration where nothing else can happen.
+_BREAKERS: tuple[tuple[Constants, str], ...] = (
+    (
+        {"batch": 4},
+        "A listener call of 40 s, begun when the last renewal was 30 s old, outlives the lock (60 s).",
+    ),
+    (
+        {"renewals": "in-flight", "answer": 1},
+        "30 s is too long for a listener call: the broker's clock has run since it granted the lock, the client's only "
+        "since it heard so.",
+    ),
+    ({"pauses": 1}, "A listener that stood still for a minute goes on as if it still had the lock."),
+    ({"clock_steps": 1}, "A clock set back makes an old lock young, so the client goes on for another 30 s."),
+    ({"lock_losses": 1}, "The lock table is in the broker's memory: after a restart the next one who asks gets it."),
+    (
+        {"force": 1},
+        "Since 5.2.0 a dropped queue is unlocked by force 20 s after its last renewal, while a listener runs.",
+    ),
+    (
+        {"version": "4.9.8"},
+        "In 4.9.8 an unlock put off by 20 s takes the lock from a client that has the queue again.",
+    ),
+    (
+        {"leaves": 1, "await_listeners": 0},
+        "A stopping client unlocks its queues without waiting for listeners: awaitTerminationMillisWhenShutdown is 0.",
+    ),
+    (
+        {"renewals": "certain", "batches": "long"},
+        "A dropped queue is renewed no more, so a long listener call outlives its lock however well renewal works.",
+    ),
+)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about the lock machine, naive ones last."""
+    for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
+        yield Claim(property=EXCLUSIVE, machine=orderly_lock, constants=constants)
+    for constants in (
+        ANY_WINDOWS,
+        {**ANY_WINDOWS, "renewals": "in-flight", "answer": UNBOUNDED},
+        {**ANY_WINDOWS, "force": 1},
+    ):
+        yield Claim(property=EXCLUSIVE_WHEREVER_WINDOWS_FIT, machine=orderly_lock, constants=constants)
+    yield Claim(property=EXCLUSIVE_WHILE_RENEWED, machine=orderly_lock, constants=ANY_RENEWAL)
+    for constants in (THREE, LATE_ANSWERS, {"force": 1}, {"batch": 4}):
+        yield Claim(property=BELIEVED_IS_HELD, machine=orderly_lock, constants=constants)
+    yield Claim(property=RELEASED_IS_FREE, machine=orderly_lock, constants=SMALL)
+    yield Claim(property=READY, machine=orderly_lock, constants=RENEWED)
+    yield Claim(property=TAKEOVER, machine=orderly_lock, constants={"crashes": 1})
+    yield Claim(property=READY_AGAIN, machine=orderly_lock, constants={"lock_losses": 1})
+    yield Claim(property=GHOST, machine=orderly_lock, constants={"renewals": "in-flight"})
+    for constants, lesson in _BREAKERS:
+        yield Claim(
+            property=EXCLUSIVE, machine=orderly_lock, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
+        )
+    for constants, lesson in (
+        ({"lock_losses": 1}, "After a restart of the broker two clients can both believe in a lock of one queue."),
+        ({"clock_steps": 1}, "A clock set back makes a client believe in a lock that has expired."),
+    ):
+        yield Claim(
+            property=BELIEVED_IS_HELD,
+            machine=orderly_lock,
+            constants=constants,
+            expected=Verdict.VIOLATED,
+            lesson=lesson,
+        )
+    yield Claim(
+        property=RELEASED_IS_FREE,
+        machine=orderly_lock,
+        constants={"renewals": "in-flight"},
+        expected=Verdict.VIOLATED,
+        lesson="A renewal that overtakes nobody but the unlock keeps the next owner waiting for 60 s (OR-10).",
+    )
+    yield Claim(
+        property=TAKEOVER,
+        machine=orderly_lock,
+        constants={"renewals": "in-flight"},
+        expected=Verdict.VIOLATED,
+        lesson="A client that gets the lock in every pass, but never a start offset, keeps the queue to itself, idle.",
+    )
+    yield Claim(
+        property=READY,
+        machine=orderly_lock,
+        constants={"drops": 0},
+        expected=Verdict.VIOLATED,
+        lesson="Where renewals may fail, an owner stops to consume 30 s after the last one.",
+    )

@@ -1,0 +1,98 @@
+"""Findings: what is known to go wrong with a deployment like this one, with the consequence and the fix."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .description import Description
+from .facts import GroupFacts
+from .lines import Path
+
+
+class Severity(enum.IntEnum):
+    """How bad a finding is.
+
+    NOTE: works as designed, and surprises people. WARNING: goes wrong under conditions that come up sooner or later.
+    ERROR: goes wrong as it stands.
+    """
+
+    NOTE = 1
+    WARNING = 2
+    ERROR = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a deployment.
+
+    Attributes:
+        path: what in the file it is about.
+        text: what is wrong and what follows from it, with the names and numbers of the file.
+        fix: what to do.
+        severity: how bad it is; None for the usual severity of its rule.
+    """
+
+    path: Path
+    text: str
+    fix: str
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A mistake that is looked for.
+
+    Attributes:
+        id: short id; where the mistake is a known one, that of the collection of known defects.
+        name: short name with dashes.
+        statement: what should be, in a sentence.
+        severity: how bad the mistake is, usually.
+        rules: rules of RocketMQ it rests on.
+        look: finds it in a group; None for a rule about topics and brokers.
+        look_around: finds it in topics and brokers.
+    """
+
+    id: str
+    name: str
+    statement: str
+    severity: Severity
+    rules: tuple[str, ...]
+    look: Callable[[GroupFacts], Iterator[Finding]] | None = None
+    look_around: Callable[[Description], Iterator[Finding]] | None = None
+
+    @property
+    def key(self) -> str:
+        """Id and name, as tests and reports call it."""
+        return f"{self.id}-{self.name}"
+
+
+def group_rule(
+    id: str, name: str, statement: str, severity: Severity, *rules: str
+) -> Callable[[Callable[[GroupFacts], Iterator[Finding]]], Rule]:
+    """Make a rule about a group of the function that looks for it."""
+
+    def decorate(look: Callable[[GroupFacts], Iterator[Finding]]) -> Rule:
+        return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look=look)
+
+    return decorate
+
+
+def cluster_rule(
+    id: str, name: str, statement: str, severity: Severity, *rules: str
+) -> Callable[[Callable[[Description], Iterator[Finding]]], Rule]:
+    """Make a rule about topics and brokers of the function that looks for it."""
+
+    def decorate(look_around: Callable[[Description], Iterator[Finding]]) -> Rule:
+        return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look_around=look_around)
+
+    return decorate
+
+
+def duplicates(facts: GroupFacts) -> Severity:
+    """How bad a second delivery is: an error for a listener that cannot bear one."""
+    return Severity.ERROR if facts.any("idempotent", False) else Severity.NOTE

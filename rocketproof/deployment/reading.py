@@ -1,0 +1,166 @@
+"""Reads ``rocketproof.toml``: a deployment, or every mistake in it with its line and what is allowed there."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from ..errors import InputError
+from ..model.kernel import nearest
+from ..request import VerifyTable
+from .description import TABLES, Description, contradictions
+from .fields import allowed, source_of
+from .lines import Lines, Path
+
+
+class _File(Description):
+    verify: VerifyTable = VerifyTable()
+
+
+@dataclass(frozen=True)
+class DeploymentFile:
+    """A file that was read.
+
+    Attributes:
+        name: the file as it was named.
+        description: the deployment.
+        verify: the table ``[verify]``.
+        lines: where everything stands.
+    """
+
+    name: str
+    description: Description
+    verify: VerifyTable
+    lines: Lines
+
+
+class BrokenFileError(InputError):
+    """A deployment file cannot be used; ``problems`` has a line ``file:line: place: what is wrong`` for each mistake."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def describes_deployment(content: Mapping[str, Any]) -> bool:
+    """Whether the content of a configuration file describes a deployment; else it only has options of ``verify``."""
+    return any(table in content for table in TABLES)
+
+
+def read(path: FilePath, *, name: str | None = None) -> DeploymentFile:
+    """Read a deployment file.
+
+    Args:
+        path: the file.
+        name: what to call it in messages; the path if not given.
+
+    Raises:
+        InputError: it is missing or no TOML.
+        BrokenFileError: it has mistakes; all of them are told.
+    """
+    shown = name or str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot read the configuration file {shown}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{shown} is not valid TOML: {error}.") from None
+    return parse(text, content, name=shown)
+
+
+def parse(text: str, content: Mapping[str, Any], *, name: str) -> DeploymentFile:
+    """Make a deployment of the text of a file and its content.
+
+    Raises:
+        BrokenFileError: it has mistakes.
+    """
+    lines = Lines(text)
+    try:
+        file = _File.model_validate(content)
+    except ValidationError as error:
+        told = {(lines.of(path), _where(path, content), message): None for path, message in _mistakes(error)}
+        raise BrokenFileError([f"{name}:{line}: {where}{message}" for line, where, message in sorted(told)]) from None
+    wrong = [(lines.of(path), _where(path, content), message) for path, message in contradictions(file)]
+    wrong += [(lines.of(path), _where(path, content), message) for path, message in _unusable(file.verify)]
+    if wrong:
+        raise BrokenFileError([f"{name}:{line}: {where}{message}" for line, where, message in sorted(wrong)])
+    return DeploymentFile(name=name, description=file, verify=file.verify, lines=lines)
+
+
+def _unusable(verify: VerifyTable) -> Iterator[tuple[Path, str]]:
+    for key in ("machine", "engine", "set"):
+        if getattr(verify, key):
+            yield (
+                ("verify", key),
+                "what is checked follows from the deployment, so this option has no meaning here; possible are "
+                "properties, limit and fail_on.",
+            )
+
+
+def _mistakes(error: ValidationError) -> Iterator[tuple[Path, str]]:
+    for problem in error.errors():
+        path: Path = tuple(problem["loc"])
+        given = problem["input"]
+        table, field = _table_of(path)
+        match problem["type"]:
+            case "extra_forbidden":
+                key = str(path[-1])
+                yield path, f"there is no such field.{nearest(key, table.model_fields)}"
+            case "missing":
+                yield path[:-1], f"{path[-1]} is missing; it is {_possible(table, str(path[-1]))}."
+            case _:
+                if field is None:
+                    yield path, f"{given!r} is not possible: {problem['msg']}."
+                    continue
+                source = source_of(table.model_fields[field])
+                yield path, f"{given!r} is not possible; it is {_possible(table, field)}{f' [{source}]' if source else ''}."
+
+
+def _possible(table: type[BaseModel], field: str) -> str:
+    return allowed(table.model_fields[field])
+
+
+def _table_of(path: Path) -> tuple[type[BaseModel], str | None]:
+    """The table a path leads into, and its field there: the last key of the path that is a field."""
+    table: type[BaseModel] = _File
+    name: str | None = None
+    for key in path:
+        if isinstance(key, int):
+            continue
+        field = table.model_fields.get(key)
+        if field is None:
+            break
+        name = key
+        inner = next((item for item in (field.annotation, *get_args(field.annotation)) if _is_table(item)), None)
+        if inner is None:
+            break
+        if key != path[-1]:
+            table, name = inner, None
+    return table, name
+
+
+def _is_table(annotation: object) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _where(path: Path, content: Mapping[str, Any]) -> str:
+    """A path in words: names instead of positions, where tables have them."""
+    words: list[str] = []
+    here: Any = content
+    for key in path:
+        try:
+            here = here[key]
+        except (KeyError, IndexError, TypeError):
+            here = None
+        if isinstance(key, int):
+            name = here.get("name") if isinstance(here, Mapping) else None
+            words[-1] += f"[{name}]" if isinstance(name, str) else f"[{key}]"
+        else:
+            words.append(key)
+    return ".".join(words) + ": " if words else ""

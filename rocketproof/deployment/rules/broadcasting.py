@@ -1,0 +1,114 @@
+"""What BROADCASTING does not do, and how it goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Client, GroupFacts, version
+from ..finding import Finding, Severity, group_rule
+from .members import listing, same_ids
+
+MODEL_RETRIES = ("max_reconsume_times", "delay_level_when_next_consume")
+
+
+def _broadcasting(facts: GroupFacts) -> list[Client]:
+    return [client for client in facts.clients if client.settings.message_model == "BROADCASTING"]
+
+
+@group_rule(
+    "G5",
+    "broadcast-failure-dropped",
+    "Nothing is expected of BROADCASTING that it does not do.",
+    Severity.NOTE,
+    "CC-11",
+    "EN-10",
+    "PQ-9",
+)
+def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
+    """CC-11: a failed message is logged and passed over."""
+    clients = _broadcasting(facts)
+    if not clients:
+        return
+    client = clients[0]
+    expected = [key for key in MODEL_RETRIES if key in client.settings.model_fields_set]
+    if "retry_queue_nums" in facts.group.model_fields_set:
+        expected.append("retry_queue_nums")
+    if client.settings.listener == "orderly":
+        yield Finding(
+            facts.place(client, "message_model"),
+            f"{facts.group.name} is BROADCASTING and orderly: every member gets each queue in order, and one that fails "
+            "is tried again in place; members do not wait for each other.",
+            "Use CLUSTERING if one member at a time should get a message.",
+        )
+        return
+    at = facts.place(client, expected[0]) if expected else facts.place(client, "message_model")
+    said = f" {listing(expected)} {'has' if len(expected) == 1 else 'have'} no effect." if expected else ""
+    yield Finding(
+        at,
+        f"{facts.group.name} is BROADCASTING: a message whose listener fails is logged and dropped for that member, there "
+        f"are no retries and no dead letters.{said}",
+        "Retry within the listener, or give each member a group of its own with CLUSTERING.",
+        Severity.WARNING if expected else None,
+    )
+
+
+@group_rule(
+    "OF-11",
+    "broadcast-members-share-offsets",
+    "Every BROADCASTING member has an offset file of its own.",
+    Severity.ERROR,
+    "OF-10",
+    "OF-11",
+    "EN-7",
+)
+def shared_file(facts: GroupFacts) -> Iterator[Finding]:
+    """EN-7: in BROADCASTING the instance name stays DEFAULT, so processes of one host share ip@DEFAULT."""
+    if not _broadcasting(facts):
+        return
+    for id_, clients in same_ids(facts).items():
+        yield Finding(
+            clients[1].path,
+            f"{listing([client.name for client in clients])} all have the client id {id_} and keep their progress in one "
+            f"file ~/.rocketmq_offsets/{id_}/{facts.group.name}/offsets.json: each overwrites the other's, and after a "
+            "restart messages are skipped or come again.",
+            "Give each process of a host an instance_name of its own that stays the same when it restarts.",
+        )
+
+
+@group_rule(
+    "RB-31",
+    "orderly-broadcast-locks-others-out",
+    "Every BROADCASTING member gets every message.",
+    Severity.ERROR,
+    "RB-31",
+    "OR-1",
+)
+def locked_out(facts: GroupFacts) -> Iterator[Finding]:
+    """RB-31: up to 4.9 an orderly consumer asks for the broker's lock in BROADCASTING too."""
+    for client in _broadcasting(facts):
+        old = version(client.settings.client_version) < (5, 0, 0)
+        if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
+            yield Finding(
+                facts.place(client, "client_version"),
+                f"orderly consumers {client.settings.client_version} ask for a queue's lock even in BROADCASTING: only the "
+                f"first of the {len(facts.clients)} members consumes a queue, the others get nothing of it.",
+                "Upgrade the clients to 5.x, or use concurrent listeners.",
+            )
+            return
+
+
+@group_rule(
+    "PL-16",
+    "broadcast-forbidden",
+    "The brokers let the group consume as it is configured.",
+    Severity.ERROR,
+    "PL-16",
+)
+def forbidden(facts: GroupFacts) -> Iterator[Finding]:
+    """PL-16: consumeBroadcastEnable of the group is asked at every pull."""
+    if _broadcasting(facts) and not facts.group.consume_broadcast_enable:
+        yield Finding(
+            (*facts.path, "consume_broadcast_enable"),
+            f"{facts.group.name} is BROADCASTING and consume_broadcast_enable is false: every pull is refused (code 16).",
+            "Set consumeBroadcastEnable of the group to true (mqadmin updateSubGroup -d true).",
+        )

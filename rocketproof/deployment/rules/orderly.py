@@ -1,0 +1,196 @@
+"""Mistakes in orderly consumption: locks, their lifetimes, retries without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..attempts import duration, milliseconds
+from ..facts import Client, GroupFacts, version
+from ..finding import Finding, Severity, group_rule
+
+FORCED_UNLOCK = (5, 2, 0)
+WAITS_FOR_LISTENER = 500
+SUSPEND = (10, 30000)
+
+
+def _orderly(facts: GroupFacts) -> list[Client]:
+    return [
+        client
+        for client in facts.clients
+        if client.settings.listener == "orderly" and client.settings.message_model == "CLUSTERING"
+    ]
+
+
+@group_rule(
+    "E8",
+    "forced-unlock-while-listener-runs",
+    "The listener is done before its queue is given away.",
+    Severity.ERROR,
+    "RB-33",
+    "OR-11",
+)
+def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
+    """RB-33: since 5.2.0 a queue that left the share is unlocked so long after its last renewal, listener or not."""
+    for client in _orderly(facts):
+        settings = client.settings
+        slowest = settings.slowest_listener_millis
+        if slowest is None or version(settings.client_version) < FORCED_UNLOCK or slowest <= WAITS_FOR_LISTENER:
+            continue
+        delay = settings.unlock_delay_time_mills
+        surely = slowest > delay
+        yield Finding(
+            facts.place(client, "slowest_listener_millis"),
+            f"a call of the listener takes up to {milliseconds(slowest)}. When a rebalance gives its queue to another "
+            f"member, the lock is released by force {milliseconds(delay)} after its last renewal"
+            f"{'' if surely else f', which may be any time up to {milliseconds(settings.lock_interval)} ago'}, and the "
+            "other member consumes the queue while the call still runs: order is lost and the same messages run twice.",
+            f"Keep calls shorter than {milliseconds(WAITS_FOR_LISTENER)}, or raise "
+            f"-Drocketmq.client.unlockDelayTimeMills above {milliseconds(slowest + settings.lock_interval)}.",
+            None if surely else Severity.WARNING,
+        )
+        return
+
+
+@group_rule(
+    "OR-11",
+    "listener-outlasts-lock",
+    "The listener is done before its lock can expire.",
+    Severity.WARNING,
+    "OR-1",
+    "OR-11",
+    "PQ-10",
+)
+def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
+    """OR-11: a batch may start until the client distrusts its lock, and must end before the broker gives it away."""
+    for client in _orderly(facts):
+        slowest = client.settings.slowest_listener_millis
+        life = min(broker.lock_max_live_time for broker in facts.brokers)
+        left = life - client.settings.lock_max_live_time
+        if slowest is not None and 0 < left <= slowest:
+            yield Finding(
+                facts.place(client, "slowest_listener_millis"),
+                f"a call of the listener may begin {milliseconds(client.settings.lock_max_live_time)} after the last renewal "
+                f"of the lock and takes up to {milliseconds(slowest)}; the broker gives the queue away after "
+                f"{milliseconds(life)}. When renewals fail or the process stands still, two members consume the queue at "
+                "a time.",
+                f"Keep calls shorter than {milliseconds(left)}.",
+            )
+            return
+
+
+@group_rule(
+    "E2",
+    "lock-lifetimes",
+    "Locks are renewed before they expire, and the client distrusts a lock before the broker gives it away.",
+    Severity.ERROR,
+    "OR-1",
+    "OR-9",
+    "PQ-10",
+)
+def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
+    """OR-9: renewal every 20 s, 30 s of trust at the client, 60 s at the broker; each may be configured apart."""
+    for client in _orderly(facts):
+        settings = client.settings
+        for broker in facts.brokers:
+            if settings.lock_max_live_time >= broker.lock_max_live_time:
+                yield Finding(
+                    facts.place(client, "lock_max_live_time"),
+                    f"{client.name} trusts a lock for {milliseconds(settings.lock_max_live_time)} after its renewal, and "
+                    f"{broker.name} gives it away after {milliseconds(broker.lock_max_live_time)}: when a renewal fails, two "
+                    "members consume one queue at a time.",
+                    f"Set -Drocketmq.client.rebalance.lockMaxLiveTime below {broker.lock_max_live_time}, usually 30000 "
+                    "against 60000.",
+                )
+                return
+        if settings.lock_interval >= settings.lock_max_live_time:
+            yield Finding(
+                facts.place(client, "lock_interval"),
+                f"{client.name} renews its locks every {milliseconds(settings.lock_interval)} and trusts them for "
+                f"{milliseconds(settings.lock_max_live_time)}: in between it stops consuming queues that it owns.",
+                f"Set -Drocketmq.client.rebalance.lockInterval below {settings.lock_max_live_time}.",
+                Severity.WARNING,
+            )
+            return
+
+
+@group_rule(
+    "OR-8",
+    "orderly-retries",
+    "A message that always fails does not block an ordered queue for ever, and others do not pass it.",
+    Severity.WARNING,
+    "OR-8",
+)
+def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
+    """OR-8: without a maximum the queue waits for ever; with one, what comes after passes the dead letter."""
+    for maximum in dict.fromkeys(client.settings.max_reconsume_times for client in _orderly(facts)):
+        at = facts.with_value("max_reconsume_times", maximum)
+        suspend = _orderly(facts)[0].settings.suspend_current_queue_time_millis
+        if maximum == -1:
+            yield Finding(
+                at,
+                f"max_reconsume_times is -1, which is no maximum for an orderly listener: a message that always fails is "
+                f"tried every {milliseconds(suspend)} for ever, and nothing behind it in its queue is consumed.",
+                "Set max_reconsume_times, or let the listener put away what it cannot do and answer SUCCESS.",
+            )
+        elif maximum < 0:
+            yield Finding(
+                at,
+                f"max_reconsume_times is {maximum}: a message goes to the dead letters as soon as its listener suspends once.",
+                "Set a maximum of 1 or more, or -1 for none.",
+                Severity.ERROR,
+            )
+        else:
+            waited = "at once" if maximum == 0 else f"after {duration(maximum * suspend // 1000)} in one place"
+            yield Finding(
+                at,
+                f"a message that fails {maximum} times is dead-lettered {waited}, and the messages behind it go on without "
+                "it; the count lives in the client, so a rebalance or restart begins it anew.",
+                "Accept this if a gap in the order is better than a queue that stands still.",
+                Severity.NOTE,
+            )
+
+
+@group_rule(
+    "D3",
+    "orderly-retries-forever-after-max",
+    "An orderly message at its maximum becomes a dead letter.",
+    Severity.ERROR,
+    "SB-15",
+    "OR-8",
+)
+def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
+    """SB-15: brokers 5.0.0 to 5.1.0 dead-letter above the maximum, clients up to 5.1.0 send the maximum itself."""
+    brokers = [broker for broker in facts.brokers if (5, 0, 0) <= version(broker.version) < (5, 1, 1)]
+    for client in _orderly(facts):
+        limited = client.settings.max_reconsume_times != -1
+        if brokers and limited and version(client.settings.client_version) < (5, 1, 1):
+            yield Finding(
+                facts.place(client, "client_version"),
+                f"{client.name} ({client.settings.client_version}) sends an exhausted message with "
+                f"{client.settings.max_reconsume_times} attempts, and {brokers[0].name} ({brokers[0].version}) makes a dead "
+                "letter only of more: it comes back through the retry topic, again and again.",
+                "Upgrade brokers or clients to 5.1.1 or later.",
+            )
+            return
+
+
+@group_rule(
+    "OR-7",
+    "suspend-time-out-of-range",
+    "The pause after a failure of an orderly queue is the configured one.",
+    Severity.WARNING,
+    "OR-7",
+)
+def suspend_clamped(facts: GroupFacts) -> Iterator[Finding]:
+    """OR-7: the pause is moved into 10 to 30000 ms."""
+    low, high = SUSPEND
+    for client in _orderly(facts):
+        given = client.settings.suspend_current_queue_time_millis
+        if not low <= given <= high:
+            used = low if given < low else high
+            yield Finding(
+                facts.place(client, "suspend_current_queue_time_millis"),
+                f"suspend_current_queue_time_millis is {given}; the client waits {milliseconds(used)} instead.",
+                f"Set a value from {low} to {high}.",
+            )
+            return

@@ -1,0 +1,160 @@
+"""Mistakes in numbers of queues, in planned changes of them, and in where consumption starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...checkers.run import counted
+from ..cluster import Topic
+from ..description import Description
+from ..facts import GroupFacts, queues_of, runs, told
+from ..finding import Finding, Severity, cluster_rule, duplicates, group_rule
+
+_ORDER = "To shrink: lower write_queue_nums, wait until the queues are drained, then lower read_queue_nums."
+
+
+@cluster_rule(
+    "A13",
+    "read-queues-fewer-than-write-queues",
+    "Every queue that producers write to is read.",
+    Severity.ERROR,
+    "EN-5",
+    "PL-16",
+)
+def unread_queues(description: Description) -> Iterator[Finding]:
+    """EN-5: consumers go by the read count, producers by the write count."""
+    for number, topic in enumerate(description.topics):
+        here = ("topics", number)
+        read, write = topic.read_queue_nums, topic.write_queue_nums
+        if read < write:
+            yield Finding(
+                (*here, "read_queue_nums"),
+                f"producers write to queues {runs(range(write))} of {topic.name} on each broker, and consumers read "
+                f"{f'only {runs(range(read))}' if read else 'none of them'}: {write - read} of {write} messages are "
+                f"consumed by nobody (queues {runs(range(read, write))}).",
+                f"Set read_queue_nums to {write} or more. {_ORDER}",
+            )
+        yield from _planned(topic, here)
+
+
+def _planned(topic: Topic, here: tuple[str, int]) -> Iterator[Finding]:
+    read, write = topic.planned_read_queue_nums, topic.planned_write_queue_nums
+    if read is not None and read < topic.read_queue_nums and read < topic.write_queue_nums:
+        first = write is not None and write <= read
+        yield Finding(
+            (*here, "planned_read_queue_nums"),
+            f"when read_queue_nums of {topic.name} goes from {topic.read_queue_nums} to {read}, what is left in queues "
+            f"{runs(range(read, topic.read_queue_nums))} of each broker is consumed by nobody"
+            f"{', unless they are drained first' if first else ''}.",
+            _ORDER,
+            Severity.WARNING,
+        )
+
+
+@group_rule(
+    "G1",
+    "last-offset-skips-new-queues",
+    "New queues are consumed from their first message.",
+    Severity.WARNING,
+    "RB-40",
+    "RB-41",
+    "OF-21",
+)
+def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
+    """RB-40: where to start is decided for a queue, not for a group; a new queue has no progress."""
+    wheres = [where for where in facts.every("consume_from_where") if where != "CONSUME_FROM_FIRST_OFFSET"]
+    if not wheres:
+        return
+    for number, topic in enumerate(facts.description.topics):
+        if topic.name not in facts.topics:
+            continue
+        new = [queue for queue in queues_of(topic, facts.description, planned=True) if queue not in facts.queues(topic.name)]
+        if not new:
+            continue
+        key = "planned_read_queue_nums" if topic.planned_read_queue_nums is not None else "planned_brokers"
+        yield Finding(
+            ("topics", number, key),
+            f"{facts.group.name} has {wheres[0]}, so it starts the planned queues {told(new)} of {topic.name} "
+            f"{'at their end' if wheres[0] == 'CONSUME_FROM_LAST_OFFSET' else 'at the configured time'}: what producers "
+            "write into them before a member takes them (up to 30 s for the route and 20 s for the rebalance) is skipped, "
+            "unless the broker still has a queue's first message in memory.",
+            "Create the queues for reading first and raise write_queue_nums when every member has them, or set "
+            "CONSUME_FROM_FIRST_OFFSET, which changes nothing for queues with progress.",
+        )
+
+
+@group_rule(
+    "G2",
+    "last-offset-replays-history",
+    "A new group starts where consume_from_where says.",
+    Severity.NOTE,
+    "RB-40",
+    "RB-41",
+    "OF-21",
+)
+def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
+    """OF-21: while the first message of a queue is still in memory, the broker answers 0 to a group without progress."""
+    if not facts.group.first_start or not facts.clustering:
+        return
+    for where in facts.every("consume_from_where"):
+        if where == "CONSUME_FROM_FIRST_OFFSET":
+            continue
+        skipped = "the end" if where == "CONSUME_FROM_LAST_OFFSET" else "the configured time"
+        yield Finding(
+            facts.with_value("consume_from_where", where),
+            f"{facts.group.name} starts for the first time with {where}: a queue whose first message is still in the "
+            f"broker's memory is consumed from its beginning all the same, every other one from {skipped}, and what came "
+            "before is skipped.",
+            "If nothing may be skipped, use CONSUME_FROM_FIRST_OFFSET; if nothing old may come, let the listener drop it "
+            "by its time, or set the progress with an administrator's tool before the start.",
+            duplicates(facts),
+        )
+
+
+@group_rule(
+    "CC-2",
+    "order-needs-an-orderly-listener",
+    "Topics whose order matters are consumed by orderly listeners.",
+    Severity.ERROR,
+    "CC-2",
+    "SB-19",
+)
+def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
+    """CC-2: a concurrent consumer runs messages of one queue side by side, and a retry comes minutes later."""
+    ordered = [topic for topic in facts.topics if _is_ordered(facts, topic)]
+    if ordered and facts.any("listener", "concurrently"):
+        threads = max(client.settings.consume_thread_min for client in facts.clients)
+        yield Finding(
+            facts.with_value("listener", "concurrently"),
+            f"{', '.join(ordered)} is ordered, and {facts.group.name} consumes concurrently: up to "
+            f"{counted(threads, 'message')} of one queue run at a time, and one that fails comes again behind all others.",
+            'Use a MessageListenerOrderly (listener = "orderly").',
+        )
+
+
+@group_rule(
+    "EN-5",
+    "order-lost-when-queues-change",
+    "The number of queues of an ordered topic stays as it is.",
+    Severity.WARNING,
+    "EN-5",
+    "EN-3",
+)
+def order_lost(facts: GroupFacts) -> Iterator[Finding]:
+    """A producer that picks the queue by a key picks another one when their number changes."""
+    for number, topic in enumerate(facts.description.topics):
+        if topic.name not in facts.topics or not topic.ordered:
+            continue
+        planned = topic.planned_write_queue_nums not in (None, topic.write_queue_nums)
+        if planned or topic.planned_brokers:
+            yield Finding(
+                ("topics", number, "planned_write_queue_nums" if planned else "planned_brokers"),
+                f"when the number of queues of {topic.name} changes, producers send a key to another queue than before: "
+                "messages of one key lie in two queues, and their order among each other is lost.",
+                "Stop the producers, drain the topic, change the number, start the producers again.",
+            )
+
+
+def _is_ordered(facts: GroupFacts, name: str) -> bool:
+    topic = facts.topic(name)
+    return topic is not None and topic.ordered

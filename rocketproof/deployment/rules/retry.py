@@ -1,0 +1,289 @@
+"""Mistakes in retries, delay levels and dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...checkers.run import counted
+from ..attempts import Retry, delays, duration, maximum_of, retries
+from ..description import DEAD_LETTERS, Description
+from ..facts import Client, GroupFacts, version
+from ..finding import Finding, Severity, cluster_rule, group_rule
+from .members import listing
+
+READABLE_DEAD_LETTERS = (4, 9, 2)
+
+
+def _retrying(facts: GroupFacts) -> list[Client]:
+    """Clients whose failed messages go to the retry topic."""
+    return [
+        client
+        for client in facts.clients
+        if client.settings.message_model == "CLUSTERING" and client.settings.listener == "concurrently"
+    ]
+
+
+@group_rule("SB-12", "no-retry-queues", "A failed message has a retry queue to go to.", Severity.ERROR, "SB-12")
+def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
+    """SB-12: the broker answers success and stores nothing."""
+    number = facts.group.retry_queue_nums
+    if number <= 0 and facts.clustering:
+        yield Finding(
+            (*facts.path, "retry_queue_nums"),
+            f"retry_queue_nums of {facts.group.name} is {number}: the broker answers 'success' when a message is sent back, "
+            "and stores nothing, so every message whose listener fails is lost.",
+            "Set retryQueueNums of the group to 1 or more (mqadmin updateSubGroup -q 1).",
+        )
+
+
+@cluster_rule(
+    "DL-1",
+    "delay-table-not-ascending",
+    "Each delay level waits longer than the one before.",
+    Severity.WARNING,
+    "DL-1",
+    "SB-9",
+)
+def not_ascending(description: Description) -> Iterator[Finding]:
+    """DL-1: the level grows with the number of the retry; the delay is whatever the table says."""
+    for number, broker in enumerate(description.brokers):
+        table = broker.message_delay_level.split(" ")
+        seconds = delays(broker.message_delay_level)
+        for place in range(1, len(seconds)):
+            if seconds[place] < seconds[place - 1]:
+                yield Finding(
+                    ("brokers", number, "message_delay_level"),
+                    f"level {place + 1} of {broker.name} ({table[place]}) is shorter than level {place} "
+                    f"({table[place - 1]}): a later retry waits less than an earlier one.",
+                    "Sort the delays, shortest first.",
+                )
+                break
+
+
+@group_rule(
+    "DL-2",
+    "retries-beyond-the-delay-table",
+    "Every retry has a delay level of its own.",
+    Severity.WARNING,
+    "DL-2",
+    "SB-9",
+    "SB-20",
+)
+def beyond_the_table(facts: GroupFacts) -> Iterator[Finding]:
+    """DL-2: a level beyond the table is the last one; retry r asks for level 3 + r."""
+    for client in _retrying(facts)[:1]:
+        maximum = client.settings.max_reconsume_times
+        if client.settings.delay_level_when_next_consume or maximum_of(maximum) > 1000:
+            continue
+        told: set[str] = set()
+        for broker in facts.brokers:
+            chain = retries(maximum, broker.message_delay_level)
+            clamped = [retry for retry in chain if retry.asked > retry.level]
+            if len(clamped) < 1 or broker.message_delay_level in told:
+                continue
+            told.add(broker.message_delay_level)
+            levels = delays(broker.message_delay_level)
+            yield Finding(
+                ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
+                f"{broker.name} has {counted(len(levels), 'delay level')}, and {facts.group.name} retries up to "
+                f"{len(chain)} times, beginning with level 3: {_which(clamped, chain)} {duration(levels[-1])}, the last "
+                f"level. A message that always fails is delivered {len(chain) + 1} times and is a dead letter after "
+                f"{duration(sum(retry.seconds for retry in chain))}.",
+                f"Give message_delay_level {chain[-1].asked} levels, or set max_reconsume_times to "
+                f"{max(1, len(chain) - len(clamped))}.",
+            )
+
+
+def _which(clamped: list[Retry], chain: tuple[Retry, ...]) -> str:
+    if len(clamped) == len(chain):
+        return "all retries wait"
+    if len(clamped) == 1:
+        return f"retry {clamped[0].number} waits"
+    return f"retries {clamped[0].number} to {clamped[-1].number} all wait"
+
+
+@group_rule(
+    "DL-3",
+    "brokers-delay-differently",
+    "All brokers of a group delay retries alike.",
+    Severity.WARNING,
+    "DL-3",
+    "SB-2",
+)
+def different_tables(facts: GroupFacts) -> Iterator[Finding]:
+    """SB-2: a message is sent back to the broker it came from, and that broker's table counts."""
+    if not _retrying(facts):
+        return
+    first = facts.brokers[0]
+    for broker in facts.brokers[1:]:
+        if broker.message_delay_level != first.message_delay_level:
+            chains = [
+                duration(
+                    sum(
+                        retry.seconds
+                        for retry in retries(_retrying(facts)[0].settings.max_reconsume_times, one.message_delay_level)
+                    )
+                )
+                for one in (first, broker)
+            ]
+            yield Finding(
+                ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
+                f"{first.name} and {broker.name} have different delay tables, so a message of {facts.group.name} that "
+                f"always fails is a dead letter after {chains[0]} or after {chains[1]}, by the broker it lies on.",
+                "Set the same messageDelayLevel at all brokers.",
+            )
+
+
+@group_rule(
+    "SB-20",
+    "max-reconsume-times",
+    "A failing message is retried as often as is meant.",
+    Severity.WARNING,
+    "SB-9",
+    "SB-20",
+)
+def attempts(facts: GroupFacts) -> Iterator[Finding]:
+    """SB-9: the broker does not check the number, and takes that of the client whose listener failed."""
+    clients = _retrying(facts)
+    if not clients:
+        return
+    numbers = dict.fromkeys(client.settings.max_reconsume_times for client in clients)
+    for number in numbers:
+        at = facts.with_value("max_reconsume_times", number)
+        if number == 0 or number < -1:
+            yield Finding(
+                at,
+                f"max_reconsume_times is {number}: a message is a dead letter as soon as its listener fails once.",
+                "Set -1 for the usual 16 retries, or the number that is meant; if dead letters at once are meant, accept "
+                "this finding.",
+                Severity.ERROR if number < -1 else Severity.WARNING,
+            )
+        elif number > 16:
+            table = facts.brokers[0].message_delay_level
+            last = delays(table)[-1]
+            total = "" if number > 100_000 else f", {duration(sum(r.seconds for r in retries(number, table)))} in all"
+            yield Finding(
+                at,
+                f"max_reconsume_times is {number}: a message that always fails is delivered {number + 1:,} times{total}; "
+                f"from some retry on it comes every {duration(last)}.",
+                "Set -1 for the usual 16 retries, and look into dead letters instead.",
+            )
+    if len(numbers) > 1:
+        different = next(client for client in clients if client.settings.max_reconsume_times != next(iter(numbers)))
+        yield Finding(
+            facts.place(different, "max_reconsume_times"),
+            f"members of {facts.group.name} have different maxima ({listing([str(number) for number in numbers])}): the one "
+            "that fails last decides, so a message may be a dead letter after any of these numbers of retries.",
+            "Configure the same max_reconsume_times in all members.",
+        )
+    if "retry_max_times" in facts.group.model_fields_set and facts.group.retry_max_times != maximum_of(next(iter(numbers))):
+        yield Finding(
+            (*facts.path, "retry_max_times"),
+            f"retry_max_times = {facts.group.retry_max_times} has no effect: the clients send their own maximum, "
+            f"{maximum_of(next(iter(numbers)))}, and it wins.",
+            "Set max_reconsume_times in the clients.",
+            Severity.NOTE,
+        )
+
+
+@group_rule(
+    "CC-14",
+    "fixed-delay-level",
+    "The delay of a retry grows with its number.",
+    Severity.WARNING,
+    "CC-14",
+    "SB-4",
+    "DL-2",
+)
+def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
+    """CC-14: the listener's own level is used every time; the fallback path does not know it."""
+    for client in _retrying(facts):
+        level = client.settings.delay_level_when_next_consume
+        if level == 0:
+            continue
+        at = facts.place(client, "delay_level_when_next_consume")
+        table = facts.brokers[0].message_delay_level
+        chain = retries(client.settings.max_reconsume_times, table, fixed_level=level)
+        if level < 0:
+            text = f"with delay_level_when_next_consume = {level} a message is a dead letter as soon as its listener fails once"
+        elif not chain:
+            continue
+        else:
+            clamped = f" (the table ends with level {chain[0].level})" if chain[0].asked > chain[0].level else ""
+            text = (
+                f"with delay_level_when_next_consume = {level} every retry waits {duration(chain[0].seconds)}{clamped}, and a "
+                f"message that always fails is a dead letter after {duration(sum(retry.seconds for retry in chain))}"
+            )
+        yield Finding(
+            at,
+            f"{text}. When the send-back fails and the client falls back to an ordinary send, this level is ignored.",
+            "Leave it at 0, unless that is meant.",
+            Severity.NOTE,
+        )
+        return
+
+
+@group_rule(
+    "DQ-1",
+    "dead-letters-not-readable",
+    "Dead letters can be read.",
+    Severity.NOTE,
+    "DQ-1",
+)
+def dead_letters_not_readable(facts: GroupFacts) -> Iterator[Finding]:
+    """DQ-1: up to 4.9.1 the dead-letter topic is created without read permission."""
+    old = [broker for broker in facts.brokers if version(broker.version) < READABLE_DEAD_LETTERS]
+    if not old:
+        return
+    topic = next((name for name in facts.topics if name.startswith(DEAD_LETTERS)), None)
+    names = listing([f"{broker.name} ({broker.version})" for broker in old])
+    if topic is not None:
+        client = next(client for client in facts.clients if client.subscribes(topic))
+        yield Finding(
+            (*facts.place(client, "subscriptions"), topic),
+            f"{names} created {topic} without read permission: {facts.group.name} gets 'no permission' and no message.",
+            f"Give the topic permission 6 (mqadmin updateTopicPerm -t {topic} -p 6), or upgrade to 4.9.2 or later and do "
+            "the same for the topic that exists.",
+            Severity.ERROR,
+        )
+    elif _retrying(facts):
+        yield Finding(
+            ("brokers", facts.description.brokers.index(old[0])),
+            f"{names} creates {DEAD_LETTERS}{facts.group.name} without read permission: nobody can look at the dead letters.",
+            f"Give the topic permission 6 (mqadmin updateTopicPerm -t {DEAD_LETTERS}{facts.group.name} -p 6).",
+        )
+
+
+@group_rule(
+    "DQ-4",
+    "dead-letters-consumed",
+    "Dead letters are not consumed by a group that would make them dead letters again.",
+    Severity.ERROR,
+    "DQ-4",
+    "EN-14",
+)
+def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
+    """EN-14: a dead letter keeps its number of attempts."""
+    for client in facts.clients:
+        for topic in (*client.settings.subscriptions, *client.settings.sql_subscriptions):
+            if not topic.startswith(DEAD_LETTERS):
+                continue
+            at = (*facts.place(client, "subscriptions"), topic)
+            if topic == DEAD_LETTERS + facts.group.name:
+                yield Finding(
+                    at,
+                    f"{facts.group.name} consumes its own dead letters: one that fails again goes back to {topic} at once, "
+                    "without delay and without end.",
+                    "Consume them with another group, or send them anew to their topic.",
+                )
+            elif client in _retrying(facts):
+                maximum = maximum_of(client.settings.max_reconsume_times)
+                yield Finding(
+                    at,
+                    f"a message of {topic} keeps its number of attempts (17 with the usual maximum), and "
+                    f"{facts.group.name} retries up to {maximum}: one that fails is a dead letter of {facts.group.name} at "
+                    "once, without a retry.",
+                    "Set max_reconsume_times of this group to the attempts of the first group plus those that are wanted.",
+                    Severity.WARNING,
+                )
+        return
