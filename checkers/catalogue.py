@@ -9,7 +9,9 @@ from ..properties.allocation_inputs import INPUT_THEOREMS, NAIVE_THEOREMS
 from ..properties.assignment import claims as assignment_claims
 from ..properties.claim import Claim
 from ..properties.consistent_hash import RING_THEOREMS
+from ..properties.delivery import claims as delivery_claims
 from ..properties.examples import EXPECTED
+from ..properties.presets import preset_claims, preset_named
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
 from .suite import Row, claim_rows
@@ -20,7 +22,21 @@ ALLOCATION = "allocation"
 
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + claim_rows(assignment_claims())
+    return allocation_rows() + claim_rows(assignment_claims()) + claim_rows(delivery_claims())
+
+
+def preset_rows(name: str) -> list[Row]:
+    """What is claimed of a preset. Raises :class:`KeyError` if there is none of that name."""
+    return [
+        Row(
+            subject=claim,
+            machine=claim.machine.name,
+            expected=claim.expected,
+            lesson=claim.lesson,
+            constants=claim.constants,
+        )
+        for claim in preset_claims(preset_named(name))
+    ]
 
 
 def all_rows() -> list[Row]:

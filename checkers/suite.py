@@ -241,6 +241,7 @@ def _check(
                 prove(
                     configuration,
                     properties[0],
+                    lemmas=subject.lemmas,
                     search_depth=options.depth,
                     timeout_seconds=options.seconds or 60.0,
                 )

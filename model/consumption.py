@@ -18,4 +18,5 @@ consumption = Machine(
     "consumption",
     doc="What becomes of a message between the broker's log and its acknowledgement: ownership, pull, windows, "
     "listeners, offsets, and the faults that may happen to each.",
-).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets, retry_copy, send_back, schedule)
+).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets)
+consumption.include(retry_copy, send_back, schedule)

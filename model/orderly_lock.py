@@ -492,14 +492,16 @@ orderly_lock.misconfiguration(
     "E2-periods",
     "windows-shorter-than-renewal",
     killed_by="owner-is-ready",
-    constants={"renewals": "certain", "drops": 0, "renewal": 4},
+    constants={"renewals": "certain", "drops": 0},
+    sets={"renewal": 4},
     doc="Locks are renewed less often than clients stop to believe in them, so queues stand still again and again: "
     "rocketmq.client.rebalance.lockInterval must be below rocketmq.client.rebalance.lockMaxLiveTime.",
 )
-orderly_lock.misconfiguration(
+orderly_lock.explanation(
     "E8",
     "forced-unlock-after-20s",
-    killed_by="one-listener-a-queue",
+    naive="one-listener-a-queue",
+    exact="believed-lock-is-held",
     constants={"force": 1},
     doc="Since 5.2.0 a dropped queue is unlocked 20 s after its last renewal although a listener runs: keep listener "
     "calls short, or set rocketmq.client.unlockDelayTimeMills above the client window plus the longest call.",

@@ -78,7 +78,6 @@ retry_copy.variable("source", Int(0, _codes), Copy, when=watched, doc="the messa
 retry_copy.variable(
     "tries", Int(0, most_times), Copy, when=watched, doc="how often its message was sent back before it"
 )
-retry_copy.variable("requested", Int(-1, "levels"), Copy, when=watched, doc="the level its listener asked for")
 retry_copy.variable("reason", Cause, Copy, when=watched, doc="why its message may have further copies")
 retry_copy.variable(
     "answered", bool, Consumer, Queue, Message, when=watched, doc="the last delivery has led to a copy already"
@@ -170,7 +169,6 @@ def store(s: State, *copies: NewCopy) -> None:
         if s.watch_retries:
             s.source[k] = code(s, copy.q, copy.m)
             s.tries[k] = tries_of(s, copy.q, copy.m) + 1
-            s.requested[k] = s.listener_level
             s.reason[k] = copy.reason
     _create_dead_letter_topic(s, copies)
 

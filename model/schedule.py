@@ -1,4 +1,4 @@
-"""ScheduleMessageService: the broker's delivery of delayed messages, which carries every retry (section 10 of the rules).
+"""ScheduleMessageService: the broker's delivery of delayed messages, which carries every retry.
 
 Each level has a queue in the schedule topic, and one position: the entry that is delivered next. Only the head is
 looked at; when it is due its message is put into its own topic, then the position moves on (DL-5, DL-6). The positions

@@ -1,4 +1,4 @@
-"""Send-back: how a failed message becomes a retry copy, and what the window does with the answer (section 9 of the rules).
+"""Send-back: how a failed message becomes a retry copy, and what the window does with the answer.
 
 The client asks the broker to copy the message (request 36). Where that fails, or seems to, it produces the copy itself
 (SB-4), and where that fails as well it consumes the message again in 5 s (CC-12). A copy is stored before the client
@@ -111,7 +111,7 @@ def _attempted_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> NewCopy:
 
 
 def _note_copies(s: State, c: IntLike, q: IntLike, m: IntLike, reason: Cause = Cause.NONE) -> None:
-    """For the observer: the delivery of ``m`` to ``c`` led to a copy; a further one of the same delivery needs a reason."""
+    """For the observer: a delivery led to a copy; a further copy from the same delivery needs a reason."""
     if s.watch_retries:
         if reason is Cause.NONE:
             s.unexplained_copy = any_of(s.unexplained_copy, s.answered[c, q, m])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from .consume_queue import is_retry
-from .kernel import BoolLike, Constants, IntLike, Machine, State, any_of
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
 
 
 class Tag(IntEnum):
@@ -94,8 +94,4 @@ def edition_asks(s: State, edition: IntLike, q: IntLike, m: IntLike, *, by_hash:
         chosen = frozenset(tag for tag in Tag if hash_code(tag) in codes) if by_hash else words
         return _tagged(s, q, m, chosen)
 
-    return any_of(_is(edition, item) & wanted(item) for item in Edition)
-
-
-def _is(edition: IntLike, item: Edition) -> BoolLike:
-    return edition == item
+    return any_of(all_of(edition == item, wanted(item)) for item in Edition)

@@ -20,6 +20,7 @@ class Claim:
         constants: the configuration, as far as it differs from the defaults.
         expected: HOLDS, or VIOLATED for an expected finding: a popular belief that is false as it stands.
         lesson: what a user learns from it, one sentence.
+        lemmas: what a proof may prove along with it; other engines do not need them.
     """
 
     property: Property
@@ -27,6 +28,7 @@ class Claim:
     constants: Mapping[str, int | str] = field(default_factory=dict)
     expected: Verdict = Verdict.HOLDS
     lesson: str = ""
+    lemmas: tuple[Property, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

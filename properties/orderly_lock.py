@@ -34,14 +34,13 @@ def _one_listener(s: State) -> BoolLike:
     return s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.runs[c, q]) <= 1)
 
 
-def _exclusive_while(s: State, condition: BoolLike, agree: Callable[[State, Any, Any], BoolLike]) -> BoolLike:
-    """Under ``condition`` no two listeners run on a queue, together with the reason why, so that it is inductive."""
+def _alone(s: State, condition: BoolLike) -> BoolLike:
+    """Under ``condition`` no two listeners run on a queue; without counting, so that it can be said of any number."""
 
     def alone(c: IntLike, q: IntLike) -> BoolLike:
         return s.forall(Consumer, lambda d: implies(all_of(condition, s.runs[c, q], s.runs[d, q]), same(c, d)))
 
-    reason = _everywhere(s, lambda c, q: implies(condition, agree(s, c, q)))
-    return all_of(reason, _everywhere(s, alone))
+    return _everywhere(s, alone)
 
 
 def windows_fit(s: State) -> BoolLike:
@@ -52,6 +51,10 @@ def windows_fit(s: State) -> BoolLike:
 def force_waits(s: State) -> BoolLike:
     """The condition on the forced unlock: it comes when every batch begun under the lock has ended."""
     return s.unlock_delay >= s.client_window + s.batch if s.force else True
+
+
+def _fit(s: State) -> BoolLike:
+    return all_of(windows_fit(s), force_waits(s))
 
 
 def _believed_is_held(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -117,21 +120,37 @@ EXCLUSIVE = Property(
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1", "G4"),
 )
-EXCLUSIVE_WHEREVER_WINDOWS_FIT = Property(
+EXCLUSIVE_FOR_ALL_WINDOWS = Property(
     id="one-listener-a-queue-for-all-windows",
     statement="Two clients never run a listener on one queue, whatever the windows are, if they fit together.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _exclusive_while(s, all_of(windows_fit(s), force_waits(s)), _ages_agree),
+    holds=lambda s: _alone(s, _fit(s)),
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1"),
+)
+AGES_AGREE = Property(
+    id="lock-ages-agree",
+    statement="The broker's age of a lock is that of the client, or of the batch begun under it, plus an answer at most.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
+    assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
+    rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
 )
 EXCLUSIVE_WHILE_RENEWED = Property(
     id="one-listener-a-queue-while-renewed",
     statement="As long as locks are renewed, a listener call may last any time and still no second one runs.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _exclusive_while(s, s.renewal <= s.broker_window, _rounds_agree),
+    holds=lambda s: _alone(s, s.renewal <= s.broker_window),
     assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
     rules=("OR-9", "OR-11", "G1"),
+)
+ROUNDS_AGREE = Property(
+    id="lock-rounds-agree",
+    statement="With certain renewal the lock of an owned queue is never older than the last round.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(s.renewal <= s.broker_window, _rounds_agree(s, c, q))),
+    assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
+    rules=EXCLUSIVE_WHILE_RENEWED.rules,
 )
 BELIEVED_IS_HELD = Property(
     id="believed-lock-is-held",
@@ -280,8 +299,12 @@ def claims() -> Iterator[Claim]:
         {**ANY_WINDOWS, "renewals": "in-flight", "answer": UNBOUNDED},
         {**ANY_WINDOWS, "force": 1},
     ):
-        yield Claim(property=EXCLUSIVE_WHEREVER_WINDOWS_FIT, machine=orderly_lock, constants=constants)
-    yield Claim(property=EXCLUSIVE_WHILE_RENEWED, machine=orderly_lock, constants=ANY_RENEWAL)
+        yield Claim(
+            property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=(AGES_AGREE,)
+        )
+    yield Claim(
+        property=EXCLUSIVE_WHILE_RENEWED, machine=orderly_lock, constants=ANY_RENEWAL, lemmas=(ROUNDS_AGREE,)
+    )
     for constants in (THREE, LATE_ANSWERS, {"force": 1}, {"batch": 4}):
         yield Claim(property=BELIEVED_IS_HELD, machine=orderly_lock, constants=constants)
     yield Claim(property=RELEASED_IS_FREE, machine=orderly_lock, constants=SMALL)

@@ -56,6 +56,13 @@ def verify(
         typer.Argument(metavar="PROPERTY", show_default=False, help="Ids of properties, as --list shows them."),
     ] = None,
     machine: Annotated[str, typer.Option(metavar="NAME", help="Only properties of this machine.")] = "",
+    preset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
+        ),
+    ] = "",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configurations; repeatable."),
@@ -101,6 +108,7 @@ def verify(
         config=Path(config) if config else None,
         strategy=strategy,
         strategy_command=strategy_command,
+        preset=preset,
     )
     if list_:
         run.list_rows(request)

@@ -56,6 +56,7 @@ class Request:
     limit: LimitTable = field(default_factory=LimitTable)
     strategy: str = ""
     strategy_command: str = ""
+    preset: str = ""
 
     @classmethod
     def of(
@@ -69,6 +70,7 @@ class Request:
         config: Path | None,
         strategy: str,
         strategy_command: str,
+        preset: str = "",
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
 
@@ -102,6 +104,7 @@ class Request:
             limit=limit,
             strategy=strategy,
             strategy_command=strategy_command,
+            preset=preset,
         )
 
 

@@ -11,13 +11,14 @@ from types import FrameType
 
 from rich.console import Console
 
-from .checkers.catalogue import all_rows, default_rows
+from .checkers.catalogue import all_rows, default_rows, preset_rows
 from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from .errors import InputError
 from .files import STANDARD_OUTPUT, check_writable, write
 from .model.kernel import UNBOUNDED, nearest
+from .model.presets import PRESETS
 from .properties.claim import Claim
 from .properties.verdict import Verdict
 from .report import as_json, as_junit, has_story, print_list, print_story, print_table, summary
@@ -79,7 +80,7 @@ def select(request: Request) -> list[Row]:
     Raises:
         InputError: an unknown property, machine or engine, or nothing is left to check.
     """
-    rows = all_rows()
+    rows = _preset_rows(request.preset) if request.preset else all_rows()
     machines = dict.fromkeys(row.machine for row in rows)
     machine = request.machine.replace("-", "_")
     if machine and machine not in machines:
@@ -88,7 +89,7 @@ def select(request: Request) -> list[Row]:
         raise InputError(f"there is no engine {request.engine!r}.{nearest(request.engine, ENGINES)}")
     if machine:
         rows = [row for row in rows if row.machine == machine]
-    elif not request.properties:
+    elif not request.properties and not request.preset:
         rows = default_rows()
     names = dict.fromkeys(row.id for row in rows)
     for name in request.properties:
@@ -111,6 +112,13 @@ def select(request: Request) -> list[Row]:
             else "--set changes constants of machines, and no row of a machine was chosen."
         )
     return able
+
+
+def _preset_rows(name: str) -> list[Row]:
+    names = [preset.name for preset in PRESETS]
+    if name not in names:
+        raise InputError(f"there is no preset {name!r}.{nearest(name, names)}")
+    return preset_rows(name)
 
 
 def list_rows(request: Request) -> None:

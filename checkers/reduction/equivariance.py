@@ -35,25 +35,32 @@ class Exchange:
 
 
 def symmetric_domains(traced: Traced) -> tuple[Elements, ...]:
-    """The symmetric domains of two elements or more that index a variable of the configuration."""
+    """The domains whose elements are interchangeable in a finite configuration, properties included.
+
+    Those declared ``symmetric=True`` must be; of the others those are taken of which it can be proven.
+
+    Raises:
+        ModelError: the initial state, an action or a property treats elements of a domain that is declared symmetric
+            differently, or Z3 gave up on the proof; names the text and what the exchange changes.
+    """
     found: dict[str, Elements] = {}
     for cell in traced.cells:
         for dim in cell.family.dims:
-            if dim.symmetric and dim.bounded and dim.size > 1:
+            if dim.bounded and dim.size > 1:
                 found.setdefault(dim.name, dim)
-    return tuple(found.values())
+    symmetric = []
+    for elements in found.values():
+        objection = next(filter(None, (_Proof(traced, exchange).objection() for exchange in _neighbours(elements))), "")
+        if objection and elements.symmetric:
+            raise ModelError(objection)
+        if not objection:
+            symmetric.append(elements)
+    return tuple(symmetric)
 
 
-def require_equivariant(traced: Traced) -> None:
-    """Prove that every symmetric domain of a finite configuration is one.
-
-    Raises:
-        ModelError: the initial state, an action or a property treats elements differently, or Z3 gave up on the proof;
-            names the text and what the exchange changes.
-    """
-    for elements in symmetric_domains(traced):
-        for first in range(elements.size - 1):
-            _Proof(traced, Exchange(elements, first, first + 1)).run()
+def _neighbours(elements: Elements) -> Iterator[Exchange]:
+    for first in range(elements.size - 1):
+        yield Exchange(elements, first, first + 1)
 
 
 class _Proof:
@@ -76,19 +83,24 @@ class _Proof:
             if not cell.family.is_bool:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
 
-    def run(self) -> None:
+    def objection(self) -> str:
+        """What the exchange changes, as an error message; empty where it changes nothing."""
+        return next(self._objections(), "")
+
+    def _objections(self) -> Iterator[str]:
         cells = self._traced.cells
         for cell, image in zip(cells, self._image, strict=True):
             if cell.initial != cells[image].initial:
-                self._refuse("the initial state", f"{cell.label} and {cells[image].label} begin differently")
+                yield self._say("the initial state", f"what {cell.label} and {cells[image].label} begin with")
         for predicate in self._traced.predicates.values():
-            self._compare(f"property {predicate.name}", [], [("its value", predicate.term, predicate.term)])
+            yield from self._compare(f"property {predicate.name}", [], [("its value", predicate.term, predicate.term)])
         for instance in self._traced.instances:
             other = self._instances.get(self._identity(instance, self._exchanged_arguments(instance)))
             if other is None:
-                self._refuse(f"action {instance.label}", "the guard, which then can never be true")
-            self._compare(f"action {instance.label}", [], [("the guard", instance.guard, other.guard)])
-            self._compare(f"action {instance.label}", [instance.guard], list(self._updates(instance, other)))
+                yield self._say(f"action {instance.label}", "the guard, which then can never be true")
+                continue
+            yield from self._compare(f"action {instance.label}", [], [("the guard", instance.guard, other.guard)])
+            yield from self._compare(f"action {instance.label}", [instance.guard], list(self._updates(instance, other)))
 
     def _updates(self, instance: Instance, other: Instance) -> Iterator[tuple[str, Any, Any]]:
         for number, cell in enumerate(self._traced.cells):
@@ -99,8 +111,8 @@ class _Proof:
                     image, self._traced.cells[image].symbol
                 )
 
-    def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> None:
-        """Refuse unless each first term is equal to its second one after the exchange."""
+    def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> Iterator[str]:
+        """An objection unless each first term is equal to its second one after the exchange."""
         open_questions = []
         for what, left, right in pairs:
             renamed = z3.substitute(right, self._renaming)
@@ -110,11 +122,8 @@ class _Proof:
             return
         for what, question in open_questions:
             answer = self._check(*assumed, question)
-            if answer == z3.unknown:
-                self._refuse(text, f"perhaps {what}, which could not be proven equal")
-            if answer == z3.sat:
-                self._refuse(text, what)
-        self._refuse(text, "perhaps its values, which could not be proven equal")
+            if answer != z3.unsat:
+                yield self._say(text, what if answer == z3.sat else f"perhaps {what}, which could not be proven equal")
 
     def _check(self, *conditions: Any) -> Any:
         self._solver.push()
@@ -142,9 +151,9 @@ class _Proof:
     def _identity(instance: Instance, arguments: Mapping[str, int | None]) -> tuple[object, ...]:
         return (instance.action.name, *arguments.values())
 
-    def _refuse(self, text: str, what: str) -> Any:
+    def _say(self, text: str, what: str) -> str:
         name = self._exchange.elements.name
-        raise ModelError(
+        return (
             f"machine {self._traced.configuration.machine.name}, {text}: the elements of {name} are not "
             f"interchangeable; to exchange {self._exchange} changes {what}. Compare elements of a symmetric domain "
             f"with same() only, never order them, or leave out symmetric=True of {name}."

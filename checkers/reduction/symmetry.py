@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...model.kernel import Cell, Elements, ModelError
 from ...model.kernel.layout import WORD_BITS
 from ...model.kernel.native import NativeMachine
-from .equivariance import require_equivariant, symmetric_domains
+from .equivariance import symmetric_domains
 
 _MOST_PERMUTATIONS = 5040
 
@@ -48,10 +48,10 @@ class Permutations(NamedTuple):
     start: NDArray[np.int64]
     kept: NDArray[np.uint64]
     from_word: NDArray[np.int64]
-    from_shift: NDArray[np.uint64]
-    to_word: NDArray[np.int64]
-    to_shift: NDArray[np.uint64]
     mask: NDArray[np.uint64]
+    left: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+    to_word: NDArray[np.int64]
     best: NDArray[np.uint64]
     trial: NDArray[np.uint64]
 
@@ -65,7 +65,7 @@ class Symmetry:
     """
 
     def __init__(self, native: NativeMachine) -> None:
-        """Prove that the symmetric domains are symmetric, and prepare their exchange.
+        """Find out which domains are symmetric, and prepare their exchange.
 
         Raises:
             ModelError: no domain is symmetric; one is declared to be but is not; there are too many permutations.
@@ -75,10 +75,10 @@ class Symmetry:
         self.domains = symmetric_domains(traced)
         if not self.domains:
             raise ModelError(
-                f"symmetry reduction needs a domain of two elements or more that is declared symmetric=True and indexes "
-                f"a variable; {traced.configuration} has none."
+                f"symmetry reduction needs a domain of two or more interchangeable elements that index a variable; "
+                f"{traced.configuration} has none."
             )
-        require_equivariant(traced)
+        self._names = {item.name for item in self.domains}
         tangled = {item.name for item in self.domains if self._is_tangled(item)}
         self.records = self._make_records([item for item in self.domains if item.name not in tangled])
         self.permutations = self._make_permutations([item for item in self.domains if item.name in tangled])
@@ -91,7 +91,7 @@ class Symmetry:
 
     def _is_tangled(self, elements: Elements) -> bool:
         for cell in self._native.traced.cells:
-            symmetric = [dim.name for dim in cell.family.dims if dim.symmetric and dim.bounded and dim.size > 1]
+            symmetric = [dim.name for dim in cell.family.dims if dim.name in self._names]
             if elements.name in symmetric and len(symmetric) > 1:
                 return True
         return False
@@ -156,26 +156,30 @@ class Symmetry:
         cells, places = self._native.traced.cells, self._native.layout.places
         numbers = {cell.key: number for number, cell in enumerate(cells)}
         words = max(1, self._native.layout.words)
-        start, kept, moves = [0], [], []
+        start, kept = [0], []
+        moves: list[tuple[tuple[int, int, int], int]] = []
         for choice in itertools.product(*(itertools.permutations(range(item.size)) for item in domains)):
             images = {item.name: permutation for item, permutation in zip(domains, choice, strict=True)}
             clear = [2**WORD_BITS - 1] * words
+            together: dict[tuple[int, int, int], int] = {}
             for number, cell in enumerate(cells):
-                image = numbers[(cell.family.name, _image(cell, images))]
-                if image != number and places[number].width:
-                    clear[places[number].word] &= ~places[number].mask
-                    moves.append((places[number], places[image]))
-            if len(moves) > start[-1]:
+                place, target = places[number], places[numbers[(cell.family.name, _image(cell, images))]]
+                if target != place:
+                    clear[place.word] &= ~place.mask
+                    way = (place.word, target.word, target.shift - place.shift)
+                    together[way] = together.get(way, 0) | place.mask
+            if together:
+                moves.extend(together.items())
                 start.append(len(moves))
                 kept.append(clear)
         return Permutations(
             start=np.array(start, np.int64),
             kept=np.array(kept, np.uint64).reshape(len(kept), words),
-            from_word=np.array([source.word for source, _ in moves], np.int64),
-            from_shift=np.array([source.shift for source, _ in moves], np.uint64),
-            to_word=np.array([target.word for _, target in moves], np.int64),
-            to_shift=np.array([target.shift for _, target in moves], np.uint64),
-            mask=np.array([(1 << source.width) - 1 for source, _ in moves], np.uint64),
+            from_word=np.array([way[0] for way, _ in moves], np.int64),
+            mask=np.array([mask for _, mask in moves], np.uint64),
+            left=np.array([max(way[2], 0) for way, _ in moves], np.uint64),
+            right=np.array([max(-way[2], 0) for way, _ in moves], np.uint64),
+            to_word=np.array([way[1] for way, _ in moves], np.int64),
             best=np.zeros(words, np.uint64),
             trial=np.zeros(words, np.uint64),
         )
@@ -245,8 +249,8 @@ def _minimize(permutations: Permutations, row: Any) -> None:
         for column in range(len(row)):
             trial[column] = row[column] & permutations.kept[number, column]
         for move in range(permutations.start[number], permutations.start[number + 1]):
-            value = (row[permutations.from_word[move]] >> permutations.from_shift[move]) & permutations.mask[move]
-            trial[permutations.to_word[move]] |= value << permutations.to_shift[move]
+            value = row[permutations.from_word[move]] & permutations.mask[move]
+            trial[permutations.to_word[move]] |= (value << permutations.left[move]) >> permutations.right[move]
         for column in range(len(row)):
             if trial[column] != best[column]:
                 if trial[column] < best[column]:

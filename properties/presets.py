@@ -1,0 +1,29 @@
+"""What is claimed of the presets: everything that must hold whenever its scope is all that happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.presets import PRESETS, Preset
+from .assignment import PARTITION_LEMMA
+from .claim import Claim
+from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, NOTHING_SKIPPED, OFFSET_SAFE
+from .property import Property
+
+_DELIVERY = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
+_CLAIMED: Mapping[str, tuple[Property, ...]] = {
+    "assignment": (PARTITION_LEMMA,),
+    "delivery": (*_DELIVERY, FAILED_BEFORE),
+    "everything-small": _DELIVERY,
+}
+
+
+def preset_named(name: str) -> Preset:
+    """The preset called ``name``. Raises :class:`KeyError` if there is none."""
+    return {preset.name: preset for preset in PRESETS}[name]
+
+
+def preset_claims(preset: Preset) -> Iterator[Claim]:
+    """All claims about one preset; they are decided by one search."""
+    for property in _CLAIMED[preset.name]:
+        yield Claim(property=property, machine=preset.machine, constants=preset.constants)

@@ -1,0 +1,322 @@
+"""What may be relied on when listeners fail: how often a message comes again, when, and where it ends.
+
+The arithmetic of counts and levels is proven for every maximum and table in ``retry_policy``. Here are the runs: answers
+that are lost, requests that are refused, windows that are dropped, listeners that take too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ..model.consume_queue import Message, is_retry
+from ..model.consumption import consumption
+from ..model.delay import stored_level
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.process_queue import Stage
+from ..model.rebalance import Queue
+from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readable, stored
+from ..model.retry_policy import retry_level
+from ..model.schedule import waits
+from .claim import Claim
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = Mapping[str, int | str]
+
+
+def every_copy(holds: Callable[[State, int], BoolLike]) -> Callable[[State], BoolLike]:
+    """The predicate that ``holds`` is true of every stored copy."""
+    return lambda s: s.forall(Copy, lambda k: implies(stored(s, k), holds(s, k)))
+
+
+def _arrived(s: State, k: IntLike) -> BoolLike:
+    return any_of(all_of(s.dead[k], s.place[k] == Place.DELIVERED), waits(s, k), in_retry_queue(s, k))
+
+
+def _passed(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    return m < s.committed[q]
+
+
+def _never_lost(s: State) -> BoolLike:
+    passed_is_handled = s.forall(
+        Queue, lambda q: s.forall(Message, lambda m: implies(_passed(s, q, m), s.handled[q, m]))
+    )
+    return all_of(passed_is_handled, every_copy(_arrived)(s))
+
+
+def _source_delivered(s: State, k: IntLike) -> BoolLike:
+    def is_source(q: IntLike, m: IntLike) -> BoolLike:
+        return all_of(same(s.source[k], code(s, q, m)), s.delivered[q, m])
+
+    return s.exists(Queue, lambda q: s.exists(Message, lambda m: is_source(q, m)))
+
+
+def _level_as_asked(s: State, k: IntLike) -> BoolLike:
+    asked = stored_level(retry_level(s.tries[k] - 1, s.listener_level), s.levels)
+    return implies(not_(s.dead[k]), same(s.level[k], asked))
+
+
+def _dead_of_same_root(s: State, j: int, k: int) -> BoolLike:
+    return all_of(stored(s, j), stored(s, k), s.dead[j], s.dead[k], same(s.root[j], s.root[k]))
+
+
+def _pairs(holds: Callable[[State, int, int], BoolLike]) -> Callable[[State], BoolLike]:
+    """The predicate that ``holds`` is true of no two copies."""
+    return lambda s: not_(s.exists(Copy, lambda j: s.exists(Copy, lambda k: holds(s, j, k) if j < k else False)))
+
+
+def _at_rest(s: State) -> BoolLike:
+    """Every message was handled, in every queue that it came to, and no copy waits."""
+
+    def done(q: IntLike, m: IntLike) -> BoolLike:
+        return implies(m < s.log_end[q], s.handled[q, m])
+
+    nothing_waits = s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
+    return all_of(nothing_waits, s.forall(Queue, lambda q: s.forall(Message, lambda m: done(q, m))))
+
+
+ATTEMPTS = Property(
+    id="attempts-exactly-the-maximum",
+    statement="A message that always fails is dead-lettered exactly when it was sent back once more than the maximum "
+    "allows, neither earlier nor later.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: same(s.dead[k], s.tries[k] > s.attempts)),
+    assuming=(
+        "the listener leaves the level to the broker",
+        "no failed send-back was followed by a fallback (SB-6)",
+        "no fallback needs a second attempt (SB-8)",
+        "the group holds no orderly lock at the broker (SB-15)",
+    ),
+    rules=("SB-14", "SB-15", "SB-20", "G5", "U9"),
+)
+COUNT = Property(
+    id="count-is-tries",
+    statement="The reconsumeTimes of a copy says how often its message was sent back.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: same(s.times[k], s.tries[k])),
+    assuming=("no failed send-back was followed by a fallback (SB-6)", "no fallback needs a second attempt (SB-8)"),
+    rules=("SB-14", "U9"),
+)
+DELAY_AS_ASKED = Property(
+    id="delay-as-asked",
+    statement="A retry waits at the level its listener asked for, or at level 3 + attempts where it asked for none.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(_level_as_asked),
+    assuming=("every send-back is answered by the broker", "no listener runs longer than the consume timeout"),
+    rules=("SB-14", "CC-14", "G6", "U9"),
+)
+IN_ITS_TOPIC = Property(
+    id="retry-in-its-topic",
+    statement="Retries come to the group's retry topic only, dead letters to its dead-letter topic only.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(in_retry_queue(s, k), not_(s.dead[k]))),
+    rules=("SB-14", "U12"),
+)
+DEAD_AT_ONCE = Property(
+    id="dead-letter-at-once",
+    statement="A dead letter does not wait in the schedule topic.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(s.dead[k], s.place[k] == Place.DELIVERED)),
+    assuming=("request 36 is not refused, or the broker is of 5.x",),
+    rules=("SB-14", "SB-15", "DQ-2"),
+)
+DEAD_IDENTIFIABLE = Property(
+    id="dead-letter-identifiable",
+    statement="The origin id of every retry and dead letter names the message it all began with.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: same(s.origin_id[k], s.root[k])),
+    rules=("SB-21", "DQ-2"),
+)
+DEAD_READABLE = Property(
+    id="dead-letter-readable",
+    statement="Dead letters can be read.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(s.dead[k], readable(s.dead_letter_permission))),
+    assuming=("the topic was created by 4.9.2 or later",),
+    rules=("DQ-1",),
+)
+NEVER_LOST = Property(
+    id="failed-message-never-lost",
+    statement="A message below the committed offset was handled, or a copy of it waits, is in the retry queue, or is a "
+    "dead letter.",
+    kind=Kind.ALWAYS,
+    holds=_never_lost,
+    assuming=("the group has a retry queue", "no entry of the schedule topic becomes unreadable"),
+    rules=("CC-12", "CC-13", "SB-12", "G2"),
+)
+AFTER_DELIVERY = Property(
+    id="retry-follows-a-delivery",
+    statement="Every retry stems from a message that a listener has had.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(_source_delivered),
+    rules=("CC-6", "CC-12"),
+)
+COPY_HAS_CAUSE = Property(
+    id="every-copy-has-a-cause",
+    statement="One delivery leads to two copies only for a known reason: an answer that was lost, a listener that took "
+    "too long, a send that was repeated.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(s.unexplained_copy),
+    rules=("SB-7", "SB-17", "PQ-13", "G3"),
+)
+ONE_COPY = Property(
+    id="one-copy-of-a-message",
+    statement="A message that fails once comes again once.",
+    kind=Kind.ALWAYS,
+    holds=_pairs(lambda s, j, k: all_of(stored(s, j), stored(s, k), same(s.source[j], s.source[k]))),
+    rules=("SB-17", "G3"),
+)
+ONE_DEAD_LETTER = Property(
+    id="one-dead-letter-of-a-message",
+    statement="A message becomes a dead letter once.",
+    kind=Kind.ALWAYS,
+    holds=_pairs(_dead_of_same_root),
+    rules=("SB-7", "G5"),
+)
+COMES_TO_REST = Property(
+    id="failed-message-settles",
+    statement="When failures end, every message is handled or dead-lettered some time, and no retry waits for ever.",
+    kind=Kind.EVENTUALLY,
+    holds=_at_rest,
+    assuming=("somebody runs", "weak fairness of pulls, listeners, send-backs, timers and deliveries"),
+    rules=("CC-12", "DL-5", "G10"),
+)
+CHAIN = Property(
+    id="chain-to-the-end",
+    statement="A message can fail from its first delivery to the dead-letter topic.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(Copy, lambda k: all_of(stored(s, k), s.dead[k], s.tries[k] > 1)),
+    rules=("SB-20", "G5"),
+)
+COPY_AND_ORIGINAL = Property(
+    id="copy-and-original",
+    statement="A message that was sent back from a dropped window can be waiting as a retry and in a window again.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Queue,
+        lambda q: (
+            False
+            if is_retry(s.constants, q)
+            else s.exists(Message, lambda m: all_of(copied(s, q, m), _in_some_window(s, q, m)))
+        ),
+    ),
+    rules=("CC-12", "G3"),
+)
+
+
+def _in_some_window(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    from ..model.membership import Consumer
+
+    return s.exists(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
+
+
+RETRY: Constants = {
+    "consumers": 2,
+    "queues": 2,
+    "messages": 3,
+    "retry_room": 2,
+    "copies": 3,
+    "failures": 3,
+    "attempts": 1,
+    "crashes": 1,
+    "refused": 1,
+    "lost_replies": 1,
+    "watch_retries": 1,
+}
+"""The preset ``retry``: two clients, one message, retries until it is dead-lettered, faults on every way."""
+
+CHAIN_ONLY: Constants = {
+    "consumers": 1,
+    "queues": 2,
+    "messages": 3,
+    "retry_room": 2,
+    "copies": 3,
+    "failures": 3,
+    "attempts": 2,
+    "watch_retries": 1,
+}
+FALLBACK: Constants = {**CHAIN_ONLY, "refused": 3}
+LOST_REPLY: Constants = {**CHAIN_ONLY, "attempts": 1, "lost_replies": 1}
+DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
+LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
+EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1, "causes": 1}
+
+
+def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
+    return Claim(
+        property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
+    )
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about retries, naive ones first."""
+    yield _naive(
+        ONE_COPY,
+        LOST_REPLY,
+        "The broker stores first and answers then: when the answer is lost, the client makes a second copy.",
+    )
+    yield _naive(
+        ONE_COPY,
+        DROPPED,
+        "A window dropped between failure and commit: the message comes again as a retry, and as itself.",
+    )
+    yield _naive(ONE_DEAD_LETTER, LOST_REPLY, "Every copy is a chain of its own, with its own dead letter.")
+    yield _naive(
+        ATTEMPTS,
+        {**FALLBACK, "version": "4.9.8"},
+        "In 4.9.8 a message sent back by the fallback is dead-lettered one try early.",
+    )
+    yield _naive(
+        ATTEMPTS,
+        {**LOCAL_RETRY, "refused": 1},
+        "Failed send-backs count in the client's memory: the fallback takes them for tries.",
+    )
+    yield _naive(
+        ATTEMPTS,
+        {**CHAIN_ONLY, "attempts": 1, "count_resets": 1},
+        "A fallback that needs a second attempt loses the count: the message starts again from 0.",
+    )
+    yield _naive(
+        ATTEMPTS,
+        {**FALLBACK, "group_locked": 1},
+        "While the group holds an orderly lock, 5.1.1 and later dead-letter a fallback at once, whatever its count.",
+    )
+    yield _naive(
+        DELAY_AS_ASKED,
+        {**FALLBACK, "listener_level": 1},
+        "The fallback ignores the level the listener asked for, giving up included.",
+    )
+    yield _naive(DELAY_AS_ASKED, {**EXPIRED, "levels": 5}, "An expired message waits at level 3, whatever its count.")
+    yield _naive(
+        DEAD_AT_ONCE,
+        {**FALLBACK, "version": "4.9.8"},
+        "In 4.9.8 a dead letter made by the fallback waits at its retry level first.",
+    )
+    yield _naive(
+        NEVER_LOST,
+        {**CHAIN_ONLY, "retry_queues": 0},
+        "retryQueueNums 0: the broker answers SUCCESS and stores nothing, so a failed message is lost.",
+    )
+    yield _naive(
+        COPY_HAS_CAUSE,
+        {**EXPIRED, "version": "4.9.8"},
+        "4.9.8 sends an expired message back again when its listener fails at last.",
+    )
+    for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, CHAIN):
+        yield Claim(property=property, machine=consumption, constants=CHAIN_ONLY)
+    for property in (ATTEMPTS, COUNT, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, NEVER_LOST):
+        yield Claim(property=property, machine=consumption, constants=RETRY)
+    yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=RETRY)
+    for property in (ATTEMPTS, COUNT, DEAD_AT_ONCE, DEAD_READABLE):
+        yield Claim(property=property, machine=consumption, constants=FALLBACK)
+    yield Claim(
+        property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1}
+    )
+    yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
+    for constants in (DROPPED, LOCAL_RETRY, EXPIRED):
+        yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
+        yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
+    yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
+    yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
+    for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY):
+        yield Claim(property=COMES_TO_REST, machine=consumption, constants=constants)
