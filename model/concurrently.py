@@ -9,7 +9,7 @@ handled; with copies, ``send_back`` follows it further.
 from __future__ import annotations
 
 from .consume_queue import Message
-from .history import Cause, note_cause, note_delivery
+from .history import Cause, note_cause, note_delivery, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
 from .membership import Consumer, Life
 from .offsets import broadcasting
@@ -88,6 +88,7 @@ def succeed(s: State, c: Consumer, q: Queue, m: Message) -> None:
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
     """
     s.require(returns(s, c, q, m))
+    note_success(s, c, q, lambda o: in_task(s, c, q, m, o))
     handle(s, q, lambda o: in_task(s, c, q, m, o))
     finish(s, c, q, lambda o: in_task(s, c, q, m, o))
 
@@ -126,6 +127,7 @@ def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) ->
         return all_of(in_task(s, c, q, m, o), o > last)
 
     s.require(returns(s, c, q, m), in_task(s, c, q, m, last), s.exists(Message, failed))
+    note_success(s, c, q, done)
     handle(s, q, done)
     if broadcasting(s.constants):
         finish(s, c, q, lambda o: in_task(s, c, q, m, o))
@@ -194,6 +196,7 @@ def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
 def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: the work is done, and nobody is told: the next window delivers the message again."""
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
+    note_success(s, c, q, lambda o: same(o, m))
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE
 

@@ -6,7 +6,7 @@ A message is identified by queue and offset. If ``copies`` is not 0 the last que
 
 from __future__ import annotations
 
-from .kernel import Constants, Domain, Int, IntLike, Machine, State, maximum
+from .kernel import Constants, Domain, Int, IntLike, Machine, State
 from .rebalance import Queue
 
 
@@ -21,6 +21,7 @@ consume_queue.constant("copies", 0, high=8, doc="retry copies there is room for;
 consume_queue.constant("retry_room", 0, doc="how many of these offsets only the retry queue uses")
 consume_queue.constant("retentions", 0, high=3, doc="how many old messages the broker may delete")
 consume_queue.constant("truncations", 0, high=2, doc="how often the log may lose its last message (unclean restart)")
+consume_queue.constant("recreations", 0, high=1, doc="how often the topic may be deleted and created again")
 consume_queue.constraint(
     "arriving",
     "messages",
@@ -42,7 +43,7 @@ def is_retry(k: Constants, q: IntLike) -> bool:
 
 
 def _grows(k: Constants) -> bool:
-    return not isinstance(k.messages, int) or k.arriving + k.copies + k.truncations > 0
+    return not isinstance(k.messages, int) or k.arriving + k.copies + k.truncations + k.recreations > 0
 
 
 def _end_at_start(k: Constants, q: int) -> int:
@@ -72,17 +73,3 @@ def produce(s: State, q: Queue) -> None:
     """A producer's message is appended to a queue of the topic."""
     s.require(not is_retry(s.constants, q), end(s, q) < s.messages - s.retry_room)
     s.log_end[q] = s.log_end[q] + 1
-
-
-@consume_queue.action(budget="retentions", tells="the oldest message of {q} is deleted")
-def delete_oldest(s: State, q: Queue) -> None:
-    """Retention, or a full disk, takes the head of the log, consumed or not (G2-3)."""
-    s.require(start(s, q) < end(s, q))
-    s.log_start[q] = s.log_start[q] + 1
-
-
-@consume_queue.action(budget="truncations", tells="{q} loses its last message")
-def lose_tail(s: State, q: Queue) -> None:
-    """An unclean restart with asynchronous flush, or a fail-over to a lagging replica, shortens the log (G2-4)."""
-    s.require(start(s, q) < end(s, q))
-    s.log_end[q] = maximum(s.log_end[q] - 1, start(s, q))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from .any_assignment import any_assignment
 from .concurrently import concurrently
 from .consume_queue import consume_queue
+from .faults import faults
 from .history import history
 from .kernel import Machine
 from .offsets import offsets
 from .process_queue import process_queue
 from .pull import pull_loop
+from .shutdown import shutdown
 from .retry_copy import retry_copy
 from .schedule import schedule
 from .send_back import send_back
@@ -18,5 +20,5 @@ consumption = Machine(
     "consumption",
     doc="What becomes of a message between the broker's log and its acknowledgement: ownership, pull, windows, "
     "listeners, offsets, and the faults that may happen to each.",
-).include(consume_queue, any_assignment, history, process_queue, pull_loop, concurrently, offsets)
+).include(consume_queue, any_assignment, faults, shutdown, history, process_queue, pull_loop, concurrently, offsets)
 consumption.include(retry_copy, send_back, schedule)

@@ -114,7 +114,7 @@ def due_time(stored: IntLike, delay: IntLike) -> IntLike:
 def corrected_due_time(due: IntLike, now: IntLike, delay: IntLike) -> IntLike:
     """DL-5: a message due later than any message stored now could be is taken to be due at once.
 
-    ``ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp``; ``delay`` is the level's delay now.
+    ``ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp``; ``delay`` is the level's now.
     """
     return ite(due > now + delay, now, due)
 

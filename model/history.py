@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from .consume_queue import Message
-from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, ite, not_, same
+from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import Consumer
 from .rebalance import Queue
 
@@ -34,19 +34,72 @@ class Cause(IntEnum):
     OFFSET_CORRECTED = 14
 
 
+class Had(IntEnum):
+    """What a listener of one client has had of a message."""
+
+    NOTHING = 0
+    CALLED = 1
+    SUCCEEDED = 2
+
+
+class Regression(IntEnum):
+    """Why the committed offset of a queue decreased: the closed list. UNEXPLAINED is a violation, and it stays."""
+
+    NONE = 0
+    OVERLAP = 1
+    LATE_COMMIT = 2
+    BROKER_RESTART = 3
+    FAIL_OVER = 4
+    CORRECTED = 5
+    RESET = 6
+    RECREATED = 7
+    UNEXPLAINED = 8
+
+
 history = Machine("history", doc="What an observer notes: what was handled, delivered, and why it was delivered again.")
 history.constant("causes", 0, high=1, doc="1 to note deliveries and the causes of repeated ones")
-history.constant("watch_offsets", 0, high=1, doc="1 to note whether a committed offset ever went back")
+history.constant("watch_offsets", 0, high=1, doc="1 to note why committed offsets go back")
+history.constant("watch_starts", 0, high=1, doc="1 to note where the group first starts in each queue")
+history.constant("watch_clients", 0, high=1, doc="1 to note which client has had which message")
 
 history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
 history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
 history.variable("cause", Cause, Queue, Message, when=lambda k: k.causes == 1, doc="why it may come again")
 history.variable("unexplained", bool, when=lambda k: k.causes == 1, doc="a message came again for no known cause")
-history.variable("went_back", bool, Queue, when=lambda k: k.watch_offsets == 1, doc="the committed offset decreased")
+history.variable("had", Had, Consumer, Queue, Message, when=lambda k: k.watch_clients == 1, doc="what each client had")
+history.variable("had_twice", bool, when=lambda k: k.watch_clients == 1, doc="some client had a message a second time")
+history.variable(
+    "first_start",
+    Int(-1, "messages"),
+    Consumer,
+    Queue,
+    when=lambda k: k.watch_clients == 1 and k.group == "new",
+    doc="where a client started in a queue for the first time; -1: not yet",
+)
+history.variable("went_back", Regression, Queue, when=lambda k: k.watch_offsets == 1, doc="why the offset decreased")
+history.variable(
+    "disturbed",
+    Regression,
+    Consumer,
+    Queue,
+    when=lambda k: k.watch_offsets == 1,
+    doc="who else raised the committed offset above the in-memory one of this window",
+)
+history.variable(
+    "group_start",
+    Int(-1, "messages"),
+    Queue,
+    when=lambda k: k.watch_starts == 1,
+    doc="where the group started in a queue for the first time; -1: not yet",
+)
 
 
 def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
     """A listener of ``c`` gets the messages ``delivered`` of ``q``; a repeated one uses up its cause."""
+    if s.watch_clients:
+        again = s.exists(Message, lambda m: all_of(delivered(m), s.had[c, q, m] != Had.NOTHING))
+        s.had_twice = any_of(s.had_twice, again)
+        s.had[c, q] = lambda m: ite(all_of(delivered(m), s.had[c, q, m] == Had.NOTHING), Had.CALLED, s.had[c, q, m])
     if s.copies and s.watch_retries:
         s.answered[c, q] = lambda m: all_of(not_(delivered(m)), s.answered[c, q, m])
     if not s.causes:
@@ -67,7 +120,65 @@ def note_cause(s: State, cause: Cause, affected: Callable[[IntLike, IntLike], Bo
         s.cause = lambda q, m: ite(all_of(affected(q, m), s.delivered[q, m]), cause, s.cause[q, m])
 
 
-def note_commit(s: State, written: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]) -> None:
-    """The committed offset of every queue ``written`` becomes ``offset`` of it."""
+def note_success(s: State, c: IntLike, q: IntLike, succeeded: Callable[[IntLike], BoolLike]) -> None:
+    """The listener of ``c`` has succeeded with the messages ``succeeded`` of ``q``."""
+    if s.watch_clients:
+        s.had[c, q] = lambda m: ite(succeeded(m), Had.SUCCEEDED, s.had[c, q, m])
+
+
+def note_start(
+    s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]
+) -> None:
+    """Windows of ``c`` over queues ``won`` begin at ``offset``."""
+    if s.watch_clients and s.group == "new":
+        s.first_start[c] = lambda q: ite(
+            all_of(won(q), s.first_start[c, q] == -1), offset(q), s.first_start[c, q]
+        )
+    if s.watch_starts:
+        s.group_start = lambda q: ite(all_of(won(q), s.group_start[q] == -1), offset(q), s.group_start[q])
+
+
+def note_commit(
+    s: State,
+    written: Callable[[IntLike], BoolLike],
+    offset: Callable[[IntLike], IntLike],
+    *,
+    by: IntLike | None = None,
+    because: Callable[[IntLike], IntLike] | None = None,
+    renewed: Callable[[IntLike], BoolLike] | None = None,
+) -> None:
+    """The committed offset of every queue ``written`` becomes ``offset`` of it.
+
+    Args:
+        by: the client whose window sends its own offset, if one does.
+        because: why the offset may decrease. If a window sends its own, the only reason is what raised the committed
+            offset above it since the window began: a window alone never goes back.
+        renewed: queues over which windows of ``by`` end or begin with it.
+    """
+    if not s.watch_offsets:
+        return
+
+    def reason(q: IntLike) -> IntLike:
+        if because is not None:
+            return because(q)
+        if by is None:
+            return Regression.UNEXPLAINED
+        return ite(s.disturbed[by, q] == Regression.NONE, Regression.UNEXPLAINED, s.disturbed[by, q])
+
+    def decreases(q: IntLike) -> BoolLike:
+        return all_of(written(q), offset(q) < s.committed[q], s.went_back[q] != Regression.UNEXPLAINED)
+
+    def disturbed(c: IntLike, q: IntLike) -> IntLike:
+        other = True if by is None or because is not None else not_(same(c, by))
+        raised = all_of(other, s.owns[c, q], written(q), offset(q) > s.memory[c, q])
+        kept = ite(raised, Regression.OVERLAP if because is None else because(q), s.disturbed[c, q])
+        return kept if renewed is None else ite(all_of(same(c, by), renewed(q)), Regression.NONE, kept)
+
+    s.went_back = lambda q: ite(decreases(q), reason(q), s.went_back[q])
+    s.disturbed = disturbed
+
+
+def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
+    """Windows of ``c`` over the queues ``renewed`` end or begin: nothing has disturbed them yet."""
     if s.watch_offsets:
-        s.went_back = lambda q: any_of(s.went_back[q], all_of(written(q), offset(q) < s.committed[q]))
+        s.disturbed[c] = lambda q: ite(renewed(q), Regression.NONE, s.disturbed[c, q])

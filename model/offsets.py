@@ -11,13 +11,14 @@ from __future__ import annotations
 from .consume_queue import end, is_retry, start
 from .history import Cause, note_cause, note_commit
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
+from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
 from .process_queue import NO_OFFSET, may_take, working
 from .rebalance import Queue
 
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
 
-offsets = Machine("offsets", doc="Committed offsets, how they are written and read.")
+offsets = Machine("offsets", doc="Committed offsets, how they are written and read.").include(local_file)
 offsets.constant("mode", "clustering", choices=("clustering", "broadcasting"), doc="message model of the group")
 offsets.constant("version", "5.3.3", choices=("5.3.3", "4.9.8"), doc="version of clients and broker")
 offsets.constant("group", "known", choices=("known", "new"), doc="new: no offsets are stored for the group at first")
@@ -44,7 +45,6 @@ def _restarts(k: Constants) -> bool:
 offsets.variable(
     "committed", Int(_lowest, "messages"), Queue, when=lambda k: not broadcasting(k), doc="the broker's cell (OF-20)"
 )
-offsets.variable("file", Int(_lowest, "messages"), Consumer, Queue, when=broadcasting, doc="the client's file (OF-10)")
 offsets.variable("late", Int(NO_OFFSET, "messages"), Queue, when=lambda k: k.late_commits > 0, doc="a commit under way")
 offsets.variable("on_disk", Int(_lowest, "messages"), Queue, when=_restarts, doc="the cell as last flushed (OF-23)")
 
@@ -52,7 +52,7 @@ offsets.variable("on_disk", Int(_lowest, "messages"), Queue, when=_restarts, doc
 @offsets.definition
 def stored_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
     """READ_FROM_STORE (OF-3): the broker's cell, or the client's own file; -1 where there is none."""
-    return s.file[c, q] if broadcasting(s.constants) else s.committed[q]
+    return read_entry(s, c, q) if broadcasting(s.constants) else s.committed[q]
 
 
 @offsets.definition
@@ -83,7 +83,7 @@ def start_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
 def write_offset(s: State, c: IntLike, q: IntLike, offset: IntLike, cause: Cause = Cause.OFFSET_WENT_BACK) -> None:
     """OF-20: a commit arrives and overwrites the cell, larger or smaller; what a smaller one uncovers comes again."""
     if broadcasting(s.constants):
-        s.file[c, q] = offset
+        write_file(s, c, lambda p: p == q, lambda _: offset)
         return
     note_commit(s, lambda p: p == q, lambda _: offset)
     note_cause(s, cause, lambda p, m: all_of(p == q, offset <= m, m < s.committed[q]))
@@ -98,7 +98,9 @@ def to_commit(s: State, c: IntLike, q: IntLike) -> IntLike:
 
 def may_commit(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a commit of ``c`` would say something new about ``q`` (OF-6)."""
-    return all_of(s.owns[c, q], to_commit(s, c, q) != NO_OFFSET, to_commit(s, c, q) != stored_offset(s, c, q))
+    offset = to_commit(s, c, q)
+    possible = may_write(s, c) if broadcasting(s.constants) else True
+    return all_of(s.owns[c, q], offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
 
 
 def late_slot_free(s: State, q: IntLike) -> BoolLike:
@@ -106,7 +108,7 @@ def late_slot_free(s: State, q: IntLike) -> BoolLike:
     return s.late[q] == NO_OFFSET
 
 
-@offsets.action(fair=True, tells="{c} commits the offset of {q}")
+@offsets.action(fair=True, tells="{c} commits the offset of {q}", when=lambda k: not broadcasting(k))
 def commit(s: State, c: Consumer, q: Queue) -> None:
     """OF-6: every 5 s the in-memory offsets are sent (``RemoteBrokerOffsetStore#persistAll``); this one arrives."""
     s.require(working(s, c), may_commit(s, c, q))

@@ -15,6 +15,7 @@ from .consume_queue import Message
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, maximum, not_
 from .membership import Consumer, Life
 from .rebalance import Queue
+from .tags import filtered, tags
 
 
 class Stage(IntEnum):
@@ -37,12 +38,15 @@ class Orphan(IntEnum):
 NO_OFFSET = -1
 """There is no entry in the in-memory offset table."""
 
-process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.")
+process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.").include(tags)
 process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
 
 process_queue.variable("next_offset", Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
 process_queue.variable("memory", Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
 process_queue.variable("stage", Stage, Consumer, Queue, Message)
+process_queue.variable(
+    "put_end", Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
+)
 process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1)
 
 
@@ -83,7 +87,7 @@ def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike
 
 def put_end(s: State, c: IntLike, q: IntLike) -> IntLike:
     """``queueOffsetMax + 1``: the offset after the last message that was put into the window (PQ-1)."""
-    return s.next_offset[c, q]
+    return s.put_end[c, q] if filtered(s.constants) else s.next_offset[c, q]
 
 
 def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
@@ -106,6 +110,11 @@ def working(s: State, c: IntLike) -> BoolLike:
 def may_take(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """What else it takes to add a queue; an orderly client needs the broker's lock (RB-30.3)."""
     return True
+
+
+@process_queue.definition
+def windows_change(s: State, c: IntLike) -> None:
+    """RB-37: what else follows when windows of ``c`` begin or end (``RebalancePushImpl#messageQueueChanged``)."""
 
 
 @process_queue.definition

@@ -14,6 +14,7 @@ from .membership import Consumer
 from .process_queue import NO_OFFSET, Stage, held, may_pull, window_empty, working
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
+from .tags import filtered
 
 pull_loop = Machine("pull", doc="Pulling: requests, answers, flow control, corrected offsets.")
 pull_loop.constant("pulls", "whole", choices=("whole", "fine"), doc="grain: fine lets a request be under way")
@@ -70,9 +71,17 @@ def _span(s: State, c: IntLike, q: IntLike) -> IntLike:
     return last - first
 
 
+@pull_loop.definition
+def subscription_known(s: State, c: IntLike) -> BoolLike:
+    """PL-16: whether the broker answers ``c``, or refuses with SUBSCRIPTION_NOT_LATEST and is asked again."""
+    return True
+
+
 def asks(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """PL-3 … PL-10: whether the pull thread sends a request for the window."""
-    return all_of(working(s, c), s.owns[c, q], may_pull(s, c, q), flow_allows(s, c, q))
+    return all_of(
+        working(s, c), s.owns[c, q], may_pull(s, c, q), flow_allows(s, c, q), subscription_known(s, c)
+    )
 
 
 def inside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
@@ -94,11 +103,39 @@ def put(s: State, c: IntLike, q: IntLike) -> None:
         s.joined[c, q] = lambda m: ite(pulled(m), (m - first) % s.batch != 0, s.joined[c, q, m])
 
 
+@pull_loop.definition
+def receive(s: State, c: IntLike, q: IntLike) -> None:
+    """PL-23 FOUND: what ``c`` does with what the broker found at its position; without tags all of it is put."""
+    put(s, c, q)
+
+
+@pull_loop.definition
+def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
+    """PL-23, FI-3: with nothing to put, an empty window moves its offset up to the pull position.
+
+    ``DefaultMQPushConsumerImpl#correctTagsOffset``.
+    """
+    s.memory[c, q] = ite(window_empty(s, c, q), maximum(s.memory[c, q], offset), s.memory[c, q])
+
+
 @pull_loop.action(fair=True, tells="{c} pulls from {q}", when=_whole)
 def pull(s: State, c: Consumer, q: Queue) -> None:
     """PL-23: request and answer in one step."""
     s.require(asks(s, c, q), inside(s, q, s.next_offset[c, q]))
-    put(s, c, q)
+    receive(s, c, q)
+
+
+def _leaves_gaps(k: Constants) -> bool:
+    """Whether messages can leave a window, or be passed over, without the offset following."""
+    return _whole(k) and (filtered(k) or k.get("expiries", 0) != 0)
+
+
+@pull_loop.action(fair=True, tells="{c} pulls at the end of {q}", when=_leaves_gaps)
+def pull_nothing(s: State, c: Consumer, q: Queue) -> None:
+    """PL-23 NO_NEW_MSG, as far as it changes anything."""
+    s.require(asks(s, c, q), s.next_offset[c, q] == end(s, q))
+    s.require(window_empty(s, c, q), s.memory[c, q] < s.next_offset[c, q])
+    correct_tags_offset(s, c, q, s.next_offset[c, q])
 
 
 @pull_loop.action(fair=True, tells="{c} sends a pull request for {q}", when=_fine)
@@ -112,15 +149,15 @@ def send_pull(s: State, c: Consumer, q: Queue) -> None:
 def answer_found(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 FOUND."""
     s.require(working(s, c), s.asked[c, q], inside(s, q, s.next_offset[c, q]))
-    put(s, c, q)
+    receive(s, c, q)
     s.asked[c, q] = False
 
 
 @pull_loop.action(tells="the broker has nothing new in {q} for {c}", when=_fine)
 def answer_nothing(s: State, c: Consumer, q: Queue) -> None:
-    """PL-23 NO_NEW_MSG, ``correctTagsOffset``: an empty window moves its offset up to the pull position."""
+    """PL-23 NO_NEW_MSG."""
     s.require(working(s, c), s.asked[c, q], s.next_offset[c, q] == end(s, q))
-    s.memory[c, q] = ite(window_empty(s, c, q), maximum(s.memory[c, q], s.next_offset[c, q]), s.memory[c, q])
+    correct_tags_offset(s, c, q, s.next_offset[c, q])
     s.asked[c, q] = False
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .history import Cause, note_cause, note_commit
+from .history import Cause, note_cause, note_commit, note_start
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
+from .local_file import write_one
 from .membership import Consumer
 from .offsets import broadcasting, start_offset, stored_offset, to_commit
-from .process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs, held, window_empty
+from .process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs, held, window_empty, windows_change
 from .rebalance import Chosen
+from .tags import filtered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,10 @@ def change_windows(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: 
     s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), start_offset(s, c, q), s.next_offset[c, q]))
     s.memory[c] = lambda q: ite(lost(q), NO_OFFSET, ite(won(q), start_offset(s, c, q), s.memory[c, q]))
     s.stage[c] = lambda q, m: ite(lost(q), Stage.ABSENT, s.stage[c, q, m])
+    if filtered(s.constants):
+        s.put_end[c] = lambda q: ite(any_of(lost(q), won(q)), 0, s.put_end[c, q])
+    note_start(s, c, won, lambda q: start_offset(s, c, q))
+    windows_change(s, c)
     if s.orphans:
         s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
     if counts_send_backs(s.constants):
@@ -106,7 +112,7 @@ def _persist(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
     if not leaving.persists:
         return
     if broadcasting(s.constants):
-        s.file[c] = offset
+        write_one(s, c, sent, value)
     else:
         note_commit(s, sent, offset)
         s.committed = offset

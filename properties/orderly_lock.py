@@ -69,7 +69,7 @@ def _is_waited_for(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _is_ready(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(all_of(is_up(s, c), s.window[c, q] == Window.IN), fresh(s, c, q))
+    return implies(_owned(s, c, q), fresh(s, c, q))
 
 
 def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -105,11 +105,13 @@ def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(parts)
 
 
-def _rounds_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """With certain renewal an owned lock is never older than the last round; listeners run on owned queues only."""
-    owned = all_of(is_up(s, c), s.window[c, q] == Window.IN)
+def _owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return all_of(is_up(s, c), s.window[c, q] == Window.IN)
+
+
+def _owned_is_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
     young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
-    return all_of(implies(owned, young), implies(s.runs[c, q], owned), s.round[c] <= s.renewal)
+    return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
 EXCLUSIVE = Property(
@@ -130,7 +132,7 @@ EXCLUSIVE_FOR_ALL_WINDOWS = Property(
 )
 AGES_AGREE = Property(
     id="lock-ages-agree",
-    statement="The broker's age of a lock is that of the client, or of the batch begun under it, plus an answer at most.",
+    statement="To the broker a lock is older than to its client, or to a batch begun under it, by an answer at most.",
     kind=Kind.ALWAYS,
     holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
@@ -144,13 +146,28 @@ EXCLUSIVE_WHILE_RENEWED = Property(
     assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
     rules=("OR-9", "OR-11", "G1"),
 )
-ROUNDS_AGREE = Property(
-    id="lock-rounds-agree",
+ROUNDS_IN_TIME = Property(
+    id="rounds-in-time",
+    statement="With certain renewal no more time than the period passes between two rounds of a client.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Consumer, lambda c: s.round[c] <= s.renewal),
+    rules=("OR-9",),
+)
+OWNED_IS_RENEWED = Property(
+    id="owned-lock-is-renewed",
     statement="With certain renewal the lock of an owned queue is never older than the last round.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(s.renewal <= s.broker_window, _rounds_agree(s, c, q))),
+    holds=lambda s: _everywhere(s, lambda c, q: _owned_is_renewed(s, c, q)),
     assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
-    rules=EXCLUSIVE_WHILE_RENEWED.rules,
+    rules=("OR-9",),
+)
+RUNS_ON_OWNED = Property(
+    id="listeners-run-on-owned-queues",
+    statement="A listener runs only on a queue that its client has.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(s.runs[c, q], _owned(s, c, q))),
+    assuming=(NO_DROP, AWAITED),
+    rules=("OR-6",),
 )
 BELIEVED_IS_HELD = Property(
     id="believed-lock-is-held",
@@ -188,11 +205,8 @@ def _blocked(s: State) -> BoolLike:
 
 
 def _served(s: State, q: IntLike) -> BoolLike:
-    def has(c: IntLike) -> BoolLike:
-        return all_of(is_up(s, c), s.window[c, q] == Window.IN)
-
-    ready = s.exists(Consumer, lambda c: all_of(has(c), fresh(s, c, q)))
-    return any_of(ready, s.forall(Consumer, lambda c: not_(has(c))))
+    ready = s.exists(Consumer, lambda c: all_of(_owned(s, c, q), fresh(s, c, q)))
+    return any_of(ready, s.forall(Consumer, lambda c: not_(_owned(s, c, q))))
 
 
 def _nobody_left(s: State) -> BoolLike:
@@ -290,22 +304,32 @@ _BREAKERS: tuple[tuple[Constants, str], ...] = (
 )
 
 
+_FALSE_BELIEFS: tuple[tuple[Constants, str], ...] = (
+    ({"lock_losses": 1}, "After a restart of the broker two clients can both believe in a lock of one queue."),
+    ({"clock_steps": 1}, "A clock set back makes a client believe in a lock that has expired."),
+)
+
+_BELIEVED: tuple[Constants, ...] = (THREE, LATE_ANSWERS, {"force": 1}, {"batch": 4})
+_ALL_WINDOWS: tuple[Constants, ...] = (
+    ANY_WINDOWS,
+    {**ANY_WINDOWS, "renewals": "in-flight", "answer": UNBOUNDED},
+    {**ANY_WINDOWS, "force": 1},
+)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about the lock machine, naive ones last."""
     for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
         yield Claim(property=EXCLUSIVE, machine=orderly_lock, constants=constants)
-    for constants in (
-        ANY_WINDOWS,
-        {**ANY_WINDOWS, "renewals": "in-flight", "answer": UNBOUNDED},
-        {**ANY_WINDOWS, "force": 1},
-    ):
-        yield Claim(
-            property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=(AGES_AGREE,)
-        )
+    for constants in _ALL_WINDOWS:
+        yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=(AGES_AGREE,))
     yield Claim(
-        property=EXCLUSIVE_WHILE_RENEWED, machine=orderly_lock, constants=ANY_RENEWAL, lemmas=(ROUNDS_AGREE,)
+        property=EXCLUSIVE_WHILE_RENEWED,
+        machine=orderly_lock,
+        constants=ANY_RENEWAL,
+        lemmas=(ROUNDS_IN_TIME, OWNED_IS_RENEWED, RUNS_ON_OWNED),
     )
-    for constants in (THREE, LATE_ANSWERS, {"force": 1}, {"batch": 4}):
+    for constants in _BELIEVED:
         yield Claim(property=BELIEVED_IS_HELD, machine=orderly_lock, constants=constants)
     yield Claim(property=RELEASED_IS_FREE, machine=orderly_lock, constants=SMALL)
     yield Claim(property=READY, machine=orderly_lock, constants=RENEWED)
@@ -316,10 +340,7 @@ def claims() -> Iterator[Claim]:
         yield Claim(
             property=EXCLUSIVE, machine=orderly_lock, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
         )
-    for constants, lesson in (
-        ({"lock_losses": 1}, "After a restart of the broker two clients can both believe in a lock of one queue."),
-        ({"clock_steps": 1}, "A clock set back makes a client believe in a lock that has expired."),
-    ):
+    for constants, lesson in _FALSE_BELIEFS:
         yield Claim(
             property=BELIEVED_IS_HELD,
             machine=orderly_lock,

@@ -1,7 +1,7 @@
 """What may be relied on when listeners fail: how often a message comes again, when, and where it ends.
 
-The arithmetic of counts and levels is proven for every maximum and table in ``retry_policy``. Here are the runs: answers
-that are lost, requests that are refused, windows that are dropped, listeners that take too long.
+The arithmetic of counts and levels is proven for every maximum and table in ``retry_policy``. Here are the runs:
+answers that are lost, requests that are refused, windows that are dropped, listeners that take too long.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ..model.consume_queue import Message, is_retry
 from ..model.consumption import consumption
 from ..model.delay import stored_level
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.membership import Consumer
 from ..model.process_queue import Stage
 from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readable, stored
@@ -205,8 +206,6 @@ COPY_AND_ORIGINAL = Property(
 
 
 def _in_some_window(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    from ..model.membership import Consumer
-
     return s.exists(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
 
 
@@ -243,9 +242,7 @@ EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1, "causes": 1}
 
 
 def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
-    return Claim(
-        property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
-    )
+    return Claim(property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson)
 
 
 def claims() -> Iterator[Claim]:
@@ -309,9 +306,7 @@ def claims() -> Iterator[Claim]:
     yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=RETRY)
     for property in (ATTEMPTS, COUNT, DEAD_AT_ONCE, DEAD_READABLE):
         yield Claim(property=property, machine=consumption, constants=FALLBACK)
-    yield Claim(
-        property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1}
-    )
+    yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
     yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
     for constants in (DROPPED, LOCAL_RETRY, EXPIRED):
         yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)

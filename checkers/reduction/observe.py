@@ -68,7 +68,8 @@ def _walk(
         if number <= 0 or length == _LONGEST_WALK:
             if length == 0:
                 return
-            state[:] = start
+            for column in range(width):
+                state[column] = start[column]
             length = 0
             continue
         native_calls.call_truths(truths, state.ctypes.data, bits.ctypes.data)
@@ -94,7 +95,8 @@ def _walk(
         random ^= random >> np.uint64(7)
         random ^= random << np.uint64(17)
         chosen = np.intp(random % np.uint64(number))
-        state[:] = out[chosen]
+        for column in range(width):
+            state[column] = out[chosen, column]
         length += 1
 
 

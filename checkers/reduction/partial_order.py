@@ -173,8 +173,8 @@ def keep(
     ``state`` is the address of the state they come from.
     """
     enabled, chosen, stamps, pending = tables.enabled, tables.chosen, tables.stamps, tables.pending
-    enabled[:] = 0
-    chosen[:] = 0
+    for word in range(len(enabled)):
+        enabled[word] = chosen[word] = 0
     for item in range(start, start + count):
         enabled[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
     native_calls.call_truths(tables.truths, state, tables.bits.ctypes.data)
@@ -200,10 +200,11 @@ def keep(
 @njit(cache=True)
 def _add_some_enabled(tables: Tables, tags: Any, start: int, count: int) -> None:
     """Add to the chosen set, which has no enabled member, the smallest closure of one enabled instance."""
-    trial, best = tables.trial, tables.best
+    chosen, trial, best = tables.chosen, tables.trial, tables.best
     fewest = count + 1
     for item in range(start, start + count):
-        trial[:] = tables.chosen
+        for word in range(len(trial)):
+            trial[word] = chosen[word]
         trial[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
         tables.stamps[-1] += 1
         tables.waiting[0] = tags[item]
@@ -213,10 +214,12 @@ def _add_some_enabled(tables: Tables, tags: Any, start: int, count: int) -> None
             number += _ones(trial[word] & tables.enabled[word])
         if number < fewest:
             fewest = number
-            best[:] = trial
+            for word in range(len(trial)):
+                best[word] = trial[word]
             if number == 1:
                 break
-    tables.chosen[:] = best
+    for word in range(len(best)):
+        chosen[word] = best[word]
 
 
 @njit(cache=True)

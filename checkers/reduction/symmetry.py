@@ -1,8 +1,9 @@
 """Symmetry reduction: of all states that differ by an exchange of interchangeable elements, one represents all.
 
-A domain whose elements index each variable at most once, and no variable together with another symmetric domain, has a
-record for each element (all values at that index); the representative has the records in ascending order. For other
-domains all their permutations are tried and the smallest state is taken.
+The representative is the smallest of the packed states that permutations of the elements give. Where these are few, all
+are tried. Otherwise the elements of some domains are sorted instead: each element has a record, all values at its index,
+and the representative has the records in ascending order. Domains whose elements are sorted must not index a variable
+twice, or one together; then a sorted state does not depend on the order in which the elements stood before.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ...model.kernel.layout import WORD_BITS
 from ...model.kernel.native import NativeMachine
 from .equivariance import symmetric_domains
 
+_FEW_PERMUTATIONS = 24
 _MOST_PERMUTATIONS = 5040
 
 
@@ -42,7 +44,7 @@ class Records(NamedTuple):
 
 
 class Permutations(NamedTuple):
-    """All permutations but the identity of the other domains: the moves of permutation ``p`` are those from
+    """All permutations but the identity of the other domains. The moves of permutation ``p`` are those from
     ``start[p]`` to ``start[p + 1]``; ``kept[p]`` has the bits that stay where they are."""
 
     start: NDArray[np.int64]
@@ -78,10 +80,27 @@ class Symmetry:
                 f"symmetry reduction needs a domain of two or more interchangeable elements that index a variable; "
                 f"{traced.configuration} has none."
             )
-        self._names = {item.name for item in self.domains}
-        tangled = {item.name for item in self.domains if self._is_tangled(item)}
-        self.records = self._make_records([item for item in self.domains if item.name not in tangled])
-        self.permutations = self._make_permutations([item for item in self.domains if item.name in tangled])
+        tried, ordered = list(self.domains), list[Elements]()
+        for elements in sorted(self.domains, key=lambda item: -item.size):
+            if _permutations(tried) > _FEW_PERMUTATIONS and self._can_be_sorted(elements, ordered):
+                tried.remove(elements)
+                ordered.append(elements)
+        while _permutations(tried) > _MOST_PERMUTATIONS and not all(item.symmetric for item in tried):
+            tried.remove(next(item for item in reversed(tried) if not item.symmetric))
+        if _permutations(tried) > _MOST_PERMUTATIONS:
+            names = ", ".join(f"{item.name} ({item.size})" for item in tried)
+            raise ModelError(
+                f"the symmetric domains {names} have {_permutations(tried):,} permutations, {_MOST_PERMUTATIONS:,} can be "
+                "tried; make them smaller, or let none of them index a variable twice or together with another one."
+            )
+        self.domains = tuple(item for item in self.domains if item in tried or item in ordered)
+        self.records = self._make_records(ordered)
+        self.permutations = self._make_permutations(tried)
+
+    @property
+    def order(self) -> int:
+        """How many permutations there are: no reduction can be by a greater factor."""
+        return _permutations(self.domains)
 
     def representative(self, words: Sequence[int]) -> tuple[int, ...]:
         """The representative of a packed state."""
@@ -89,12 +108,10 @@ class Symmetry:
         represent(self.records, self.permutations, row)
         return tuple(row.tolist())
 
-    def _is_tangled(self, elements: Elements) -> bool:
-        for cell in self._native.traced.cells:
-            symmetric = [dim.name for dim in cell.family.dims if dim.name in self._names]
-            if elements.name in symmetric and len(symmetric) > 1:
-                return True
-        return False
+    def _can_be_sorted(self, elements: Elements, ordered: Sequence[Elements]) -> bool:
+        names = {elements.name, *(item.name for item in ordered)}
+        families = (cell.family for cell in self._native.traced.cells)
+        return all(sum(dim.name in names for dim in family.dims) <= 1 for family in families)
 
     def _make_records(self, domains: Sequence[Elements]) -> Records:
         places = self._native.layout.places
@@ -146,13 +163,6 @@ class Symmetry:
         ]
 
     def _make_permutations(self, domains: Sequence[Elements]) -> Permutations:
-        number = math.prod(math.factorial(item.size) for item in domains)
-        if number > _MOST_PERMUTATIONS:
-            names = ", ".join(f"{item.name} ({item.size})" for item in domains)
-            raise ModelError(
-                f"the symmetric domains {names} have {number:,} permutations, of which {_MOST_PERMUTATIONS:,} can be "
-                "tried; make them smaller, or let none of them index a variable twice or together with another one."
-            )
         cells, places = self._native.traced.cells, self._native.layout.places
         numbers = {cell.key: number for number, cell in enumerate(cells)}
         words = max(1, self._native.layout.words)
@@ -185,6 +195,10 @@ class Symmetry:
         )
 
 
+def _permutations(domains: Sequence[Elements]) -> int:
+    return math.prod(math.factorial(item.size) for item in domains)
+
+
 def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, ...]:
     return tuple(
         images[dim.name][index] if index is not None and dim.name in images else index
@@ -195,65 +209,75 @@ def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, 
 @njit(cache=True)
 def represent(records: Records, permutations: Permutations, row: Any) -> None:
     """Replace a packed state by its representative."""
-    for domain in range(len(records.sizes)):
-        _sort(records, domain, row)
-    if len(permutations.kept) > 0:
-        _minimize(permutations, row)
-
-
-@njit(cache=True)
-def _sort(records: Records, domain: int, row: Any) -> None:
-    size, fields = records.sizes[domain], records.fields[domain]
-    start, key_start = records.start[domain], records.key_start[domain]
-    keys, order = records.keys, records.order
-    width = keys.shape[1]
-    keys[:] = 0
-    moved = False
-    for item in range(size):
-        place = start + item * fields
-        for field in range(fields):
-            value = (row[records.word[place + field]] >> records.shift[place + field]) & records.mask[key_start + field]
-            keys[item, records.key_word[key_start + field]] |= value << records.key_shift[key_start + field]
-        position = item
-        while position > 0:
-            before = order[position - 1]
-            smaller = False
-            for column in range(width):
-                if keys[item, column] != keys[before, column]:
-                    smaller = keys[item, column] < keys[before, column]
-                    break
-            if not smaller:
-                break
-            order[position] = before
-            position -= 1
-            moved = True
-        order[position] = item
-    if not moved:
+    number = len(permutations.kept)
+    if number == 0:
+        _sort(records, row)
         return
-    for item in range(size):
-        if order[item] != item:
-            place = start + item * fields
-            for field in range(fields):
-                word, shift, mask = records.word[place + field], records.shift[place + field], records.mask[key_start + field]
-                value = (
-                    keys[order[item], records.key_word[key_start + field]] >> records.key_shift[key_start + field]
-                ) & mask
-                row[word] = (row[word] & ~(mask << shift)) | (value << shift)
-
-
-@njit(cache=True)
-def _minimize(permutations: Permutations, row: Any) -> None:
     best, trial = permutations.best, permutations.trial
-    best[:] = row
-    for number in range(len(permutations.kept)):
+    start, kept, mask = permutations.start, permutations.kept, permutations.mask
+    left, right = permutations.left, permutations.right
+    from_word, to_word = permutations.from_word, permutations.to_word
+    _copy(row, best)
+    if len(records.sizes) > 0:
+        _sort(records, best)
+    for permutation in range(number):
         for column in range(len(row)):
-            trial[column] = row[column] & permutations.kept[number, column]
-        for move in range(permutations.start[number], permutations.start[number + 1]):
-            value = row[permutations.from_word[move]] & permutations.mask[move]
-            trial[permutations.to_word[move]] |= (value << permutations.left[move]) >> permutations.right[move]
+            trial[column] = row[column] & kept[permutation, column]
+        for move in range(start[permutation], start[permutation + 1]):
+            value = row[from_word[move]] & mask[move]
+            trial[to_word[move]] |= (value << left[move]) >> right[move]
+        if len(records.sizes) > 0:
+            _sort(records, trial)
         for column in range(len(row)):
             if trial[column] != best[column]:
                 if trial[column] < best[column]:
-                    best[:] = trial
+                    _copy(trial, best)
                 break
-    row[:] = best
+    _copy(best, row)
+
+
+@njit(cache=True)
+def _copy(source: Any, target: Any) -> None:
+    for column in range(len(source)):
+        target[column] = source[column]
+
+
+@njit(cache=True)
+def _sort(records: Records, row: Any) -> None:
+    """Sort the elements of each domain by their records."""
+    sizes, all_fields, starts, key_starts = records.sizes, records.fields, records.start, records.key_start
+    words, shifts, masks = records.word, records.shift, records.mask
+    key_words, key_shifts, keys, order = records.key_word, records.key_shift, records.keys, records.order
+    for domain in range(len(sizes)):
+        fields, start, key_start = all_fields[domain], starts[domain], key_starts[domain]
+        for item in range(sizes[domain]):
+            for column in range(keys.shape[1]):
+                keys[item, column] = 0
+        moved = False
+        for item in range(sizes[domain]):
+            place = start + item * fields
+            for field in range(fields):
+                value = (row[words[place + field]] >> shifts[place + field]) & masks[key_start + field]
+                keys[item, key_words[key_start + field]] |= value << key_shifts[key_start + field]
+            position = item
+            while position > 0 and _smaller(keys, item, order[position - 1]):
+                order[position] = order[position - 1]
+                position -= 1
+                moved = True
+            order[position] = item
+        if moved:
+            for item in range(sizes[domain]):
+                if order[item] != item:
+                    place = start + item * fields
+                    for field in range(fields):
+                        word, shift, mask = words[place + field], shifts[place + field], masks[key_start + field]
+                        value = (keys[order[item], key_words[key_start + field]] >> key_shifts[key_start + field]) & mask
+                        row[word] = (row[word] & ~(mask << shift)) | (value << shift)
+
+
+@njit(cache=True)
+def _smaller(keys: Any, one: int, other: int) -> bool:
+    for column in range(keys.shape[1]):
+        if keys[one, column] != keys[other, column]:
+            return bool(keys[one, column] < keys[other, column])
+    return False

@@ -1,12 +1,17 @@
-"""How often a failing message is delivered, and when: what a delay table and a maximum make of each other."""
+"""How often a failing message is delivered, and when: what a delay table and a maximum make of each other.
+
+The numbers are those of the model's rules (``model/retry_policy.py``, ``model/delay.py``), called with whole numbers.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIRST_RETRY_LEVEL = 3
-USUAL_MAXIMUM = 16
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+from ..model.delay import DelayTable, stored_level
+from ..model.retry_policy import is_dead_letter, maximum_sent, retry_level
+
+MANY = 1000
+"""Retries that are listed one by one; further ones wait as long as the last of these."""
 
 
 @dataclass(frozen=True)
@@ -17,53 +22,51 @@ class Retry:
         number: 1 for the first.
         asked: the delay level that is asked for.
         level: the level that it gets: no level lies beyond the table (DL-2).
-        seconds: its delay.
+        wait: its delay in milliseconds.
     """
 
     number: int
     asked: int
     level: int
-    seconds: int
-
-
-def delays(table: str) -> tuple[int, ...]:
-    """The delay of each level in seconds, level 1 first (DL-1: ``ScheduleMessageService#parseDelayLevel``)."""
-    return tuple(int(text[:-1]) * _UNITS[text[-1]] for text in table.split(" "))
+    wait: int
 
 
 def maximum_of(max_reconsume_times: int) -> int:
-    """Retries of a concurrent consumer: -1 means 16, and less than nothing is none (SB-2, SB-9)."""
-    return USUAL_MAXIMUM if max_reconsume_times == -1 else max(0, max_reconsume_times)
+    """Retries that a concurrent consumer asks for: -1 means 16; less than nothing is none (SB-2)."""
+    maximum = maximum_sent(max_reconsume_times)
+    assert isinstance(maximum, int)
+    return max(0, maximum)
 
 
-def retries(max_reconsume_times: int, table: str, *, fixed_level: int = 0) -> tuple[Retry, ...]:
-    """The retries of a message that always fails, up to its dead letter.
+def retries(max_reconsume_times: int, table: str, *, chosen_level: int = 0) -> tuple[Retry, ...]:
+    """The retries of a message that always fails, up to its dead letter, or the first :data:`MANY` of them.
 
     Args:
         max_reconsume_times: as the consumer is configured.
         table: delay table of the broker.
-        fixed_level: level that the listener asks for each time; 0 leaves it to the broker, less is a dead letter at once.
+        chosen_level: level that the listener asks for each time; 0 leaves it to the broker.
     """
-    levels = delays(table)
-    if fixed_level < 0:
-        return ()
-    found = []
-    for times in range(maximum_of(max_reconsume_times)):
-        asked = fixed_level or FIRST_RETRY_LEVEL + times
-        level = min(asked, len(levels))
-        found.append(Retry(times + 1, asked, level, levels[level - 1]))
-    return tuple(found)
+    levels = DelayTable.parse(table)
+    maximum = maximum_of(max_reconsume_times)
+    chain: list[Retry] = []
+    while len(chain) < MANY and not is_dead_letter(len(chain), maximum, chosen_level):
+        asked = int(retry_level(len(chain), chosen_level))
+        level = int(stored_level(asked, levels.levels))
+        chain.append(Retry(len(chain) + 1, asked, level, int(levels.delay(level))))
+    return tuple(chain)
 
 
-def duration(seconds: int) -> str:
+def waited(chain: tuple[Retry, ...], maximum: int) -> str:
+    """How long a chain takes, in words."""
+    left = (maximum - len(chain)) * chain[-1].wait if chain else 0
+    return duration(sum(retry.wait for retry in chain) + left)
+
+
+def duration(milliseconds: int) -> str:
     """A time in words: ``4 h 45 min 40 s``."""
-    days, rest = divmod(seconds, 86400)
-    hours, rest = divmod(rest, 3600)
-    minutes, left = divmod(rest, 60)
-    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (left, "s")) if number]
-    return " ".join(parts) or "0 s"
-
-
-def milliseconds(number: int) -> str:
-    """A number of milliseconds in words."""
-    return f"{number} ms" if number % 1000 else duration(number // 1000)
+    seconds, left = divmod(milliseconds, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s"), (left, "ms"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number) or "0 s"

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator
 
+from ..model.delay import DEFAULT_LEVELS, DelayTable
+from ..model.kernel import ConfigurationError
 from .fields import NAME_SAYS, VERSION_SAYS, Table, TopicName, Version, setting
 
-DEFAULT_DELAY_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
-DelayLevels = Annotated[str, StringConstraints(pattern=r"^\d+[smhd]( \d+[smhd])*$")]
+
+def _readable(table: str) -> str:
+    try:
+        DelayTable.parse(table)
+    except ConfigurationError as error:
+        raise ValueError(str(error)) from None
+    return table
+
+
+DelayLevels = Annotated[str, AfterValidator(_readable)]
 
 
 class Broker(Table):
@@ -18,7 +28,7 @@ class Broker(Table):
     name: str = setting(..., "The `brokerName`, not the address.", source="EN-3", min_length=1)
     version: Version = setting("5.3.3", "Release the broker runs.", says=VERSION_SAYS)
     message_delay_level: DelayLevels = setting(
-        DEFAULT_DELAY_LEVELS,
+        DEFAULT_LEVELS,
         "Delay of each level, level 1 first, with one of the units s m h d; retries use level 3 and up.",
         source="DL-1",
         says="whole numbers with a unit, with one space between them, such as 1s 5s 10s 30s 1m",

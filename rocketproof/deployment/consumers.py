@@ -53,8 +53,10 @@ class Consumer(Table):
         None, "MACHINE_ROOM_NEARBY: room that the resolver names for this client.", source="RB-25"
     )
     message_queues: list[QueueRange] | None = setting(
-        None, "CONFIG: the configured queues, as `topic/broker/0` or `topic/broker/0-3`.", source="RB-23",
-        says="a list of texts such as orders/broker-a/0 or orders/broker-a/0-3"
+        None,
+        "CONFIG: the configured queues, as `topic/broker/0` or `topic/broker/0-3`.",
+        source="RB-23",
+        says="a list of texts such as orders/broker-a/0 or orders/broker-a/0-3",
     )
     instance_name: str = setting(
         "DEFAULT",
@@ -67,7 +69,11 @@ class Consumer(Table):
     consume_thread_min: int = setting(20, "Listener threads.", source="ST-2", ge=1, le=1000)
     consume_thread_max: int = setting(20, "Has no effect beyond the minimum.", source="ST-2", ge=1, le=1000)
     consume_concurrently_max_span: int = setting(
-        2000, "Largest distance between two cached offsets of a queue before pulling waits.", source="ST-2", ge=1, le=65535
+        2000,
+        "Largest distance between two cached offsets of a queue before pulling waits.",
+        source="ST-2",
+        ge=1,
+        le=65535,
     )
     pull_threshold_for_queue: int = setting(
         1000, "Cached messages of a queue before pulling waits.", source="ST-2", ge=1, le=65535
@@ -167,7 +173,9 @@ class Member(Consumer):
 class Group(Consumer):
     """A consumer group."""
 
-    name: GroupName = setting(..., "Name of the group; not `DEFAULT_CONSUMER`.", source="ST-2", says=f"up to 255 {NAME_SAYS}")
+    name: GroupName = setting(
+        ..., "Name of the group; not `DEFAULT_CONSUMER`.", source="ST-2", says=f"up to 255 {NAME_SAYS}"
+    )
     members: list[Member] = setting(..., "Its members.", min_length=1)
     planned_members: int | None = setting(None, "How many members there will be, if a change is planned.", ge=1)
     first_start: bool = setting(False, "Whether the group has no stored progress yet.", source="G2")

@@ -56,14 +56,20 @@ def contradictions(description: Description) -> Iterator[tuple[Path, str]]:
         yield from _contradictions_of_group(group, here, [*topics, *(DEAD_LETTERS + name for name in groups)])
     for number, accepted in enumerate(description.accepted):
         if accepted.group is not None and accepted.group not in groups:
-            yield ("accepted", number, "group"), f"there is no group {accepted.group!r}.{nearest(accepted.group, groups)}"
+            yield (
+                ("accepted", number, "group"),
+                f"there is no group {accepted.group!r}.{nearest(accepted.group, groups)}",
+            )
 
 
 def _contradictions_of_group(group: Group, here: Path, topics: list[str]) -> Iterator[tuple[Path, str]]:
     names = [member.name for member in group.members]
     for place, name in enumerate(names):
         if name in names[:place]:
-            yield (*here, "members", place, "name"), f"{name!r} is described twice; `instances` says how many there are."
+            yield (
+                (*here, "members", place, "name"),
+                f"{name!r} is described twice; `instances` says how many there are.",
+            )
     yield from _undescribed(group, here, topics)
     for place, member in enumerate(group.members):
         path: Path = (*here, "members", place)
@@ -83,7 +89,10 @@ def _undescribed(consumer: Consumer, here: Path, topics: list[str]) -> Iterator[
                 yield (*here, key, topic), f"there is no topic {topic!r} in [[topics]].{nearest(topic, topics)}"
     for topic in consumer.sql_subscriptions:
         if topic in consumer.subscriptions:
-            yield (*here, "sql_subscriptions", topic), f"topic {topic!r} is subscribed by tags and by SQL92; choose one."
+            yield (
+                (*here, "sql_subscriptions", topic),
+                f"topic {topic!r} is subscribed by tags and by SQL92; choose one.",
+            )
 
 
 def _refused(settings: Consumer) -> Iterator[tuple[str, str, str]]:

@@ -134,7 +134,9 @@ class GroupFacts:
     def topics(self) -> tuple[str, ...]:
         """Topics that some member consumes, in the order in which the file names them."""
         named = [
-            topic for client in self.clients for topic in (*client.settings.subscriptions, *client.settings.sql_subscriptions)
+            topic
+            for client in self.clients
+            for topic in (*client.settings.subscriptions, *client.settings.sql_subscriptions)
         ]
         return tuple(dict.fromkeys(named))
 
@@ -179,7 +181,9 @@ class GroupFacts:
         if found is not None:
             return queues_of(found, self.description)
         count = 1 if topic.startswith(DEAD_LETTERS) else max(0, self.group.retry_queue_nums)
-        names = [broker.name for broker in (self.description.brokers if topic.startswith(DEAD_LETTERS) else self.brokers)]
+        names = [
+            broker.name for broker in (self.description.brokers if topic.startswith(DEAD_LETTERS) else self.brokers)
+        ]
         return tuple(sorted(MessageQueue(topic, name, number) for name in names for number in range(count)))
 
     @property
@@ -188,7 +192,12 @@ class GroupFacts:
         return RETRIES + self.group.name
 
     def division(
-        self, topic: str, clients: Sequence[Client] | None = None, queues: Sequence[MessageQueue] | None = None
+        self,
+        topic: str,
+        clients: Sequence[Client] | None = None,
+        queues: Sequence[MessageQueue] | None = None,
+        *,
+        all_subscribe: bool = False,
     ) -> Division:
         """Ask every client for its share of a topic, once all see the same queues and members.
 
@@ -196,6 +205,7 @@ class GroupFacts:
             topic: the topic; the retry topic is consumed by all.
             clients: the members; all of them if not given.
             queues: the queues; all readable ones if not given.
+            all_subscribe: take it that all members consume the topic.
         """
         members = self.clients if clients is None else tuple(clients)
         offered = self.queues(topic) if queues is None else tuple(queues)
@@ -209,9 +219,8 @@ class GroupFacts:
                 refused[client.name] = str(error)
                 answer = []
             takes[client.name] = tuple(queue for queue in offered if queue in answer)
-        away = frozenset(
-            client.name for client in members if topic != self.retry_topic and not client.subscribes(topic)
-        )
+        everyone = all_subscribe or topic == self.retry_topic
+        away = frozenset(client.name for client in members if not everyone and not client.subscribes(topic))
         return Division(offered, takes, away, refused)
 
     def strategy(self, client: Client) -> Strategy:

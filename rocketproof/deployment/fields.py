@@ -34,7 +34,9 @@ def setting(default: Any, meaning: str, *, unit: str = "", source: str = "", say
         says: what it may be, in words, where the type and the bounds do not say it well.
         bounds: as for pydantic, such as ``ge`` and ``le``.
     """
-    return Field(default, description=meaning, json_schema_extra={"unit": unit, "source": source, "says": says}, **bounds)
+    return Field(
+        default, description=meaning, json_schema_extra={"unit": unit, "source": source, "says": says}, **bounds
+    )
 
 
 def unit_of(field: FieldInfo) -> str:
@@ -57,7 +59,9 @@ def allowed(field: FieldInfo) -> str:
     if _extra(field, "says"):
         return _extra(field, "says")
     annotation = _without_none(field.annotation)
-    bounds = {name: getattr(item, name) for item in field.metadata for name in ("ge", "le", "gt") if hasattr(item, name)}
+    bounds = {
+        name: getattr(item, name) for item in field.metadata for name in ("ge", "le", "gt") if hasattr(item, name)
+    }
     words = _kind(annotation)
     if "ge" in bounds and "le" in bounds:
         words += f" from {bounds['ge']} to {bounds['le']}"

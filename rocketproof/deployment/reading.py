@@ -114,12 +114,17 @@ def _mistakes(error: ValidationError) -> Iterator[tuple[Path, str]]:
                 yield path, f"there is no such field.{nearest(key, table.model_fields)}"
             case "missing":
                 yield path[:-1], f"{path[-1]} is missing; it is {_possible(table, str(path[-1]))}."
+            case "value_error":
+                yield path, problem["msg"].removeprefix("Value error, ")
             case _:
                 if field is None:
                     yield path, f"{given!r} is not possible: {problem['msg']}."
                     continue
                 source = source_of(table.model_fields[field])
-                yield path, f"{given!r} is not possible; it is {_possible(table, field)}{f' [{source}]' if source else ''}."
+                yield (
+                    path,
+                    f"{given!r} is not possible; it is {_possible(table, field)}{f' [{source}]' if source else ''}.",
+                )
 
 
 def _possible(table: type[BaseModel], field: str) -> str:

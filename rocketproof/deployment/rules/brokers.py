@@ -22,7 +22,9 @@ def sql_not_enabled(facts: GroupFacts) -> Iterator[Finding]:
     for client in facts.clients:
         for topic in client.settings.sql_subscriptions:
             names = {queue.broker_name for queue in facts.queues(topic)}
-            off = [broker.name for broker in facts.brokers if broker.name in names and not broker.enable_property_filter]
+            off = [
+                broker.name for broker in facts.brokers if broker.name in names and not broker.enable_property_filter
+            ]
             if off:
                 yield Finding(
                     (*facts.place(client, "sql_subscriptions"), topic),
@@ -138,7 +140,7 @@ def one_retry_less(facts: GroupFacts) -> Iterator[Finding]:
     "RB-34",
     "old-client-unlocks-late",
     "A queue that was given back is locked by its owner.",
-    Severity.NOTE,
+    Severity.WARNING,
     "RB-34",
     "OR-11",
 )

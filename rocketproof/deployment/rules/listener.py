@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
-from ..attempts import duration, milliseconds
+from ..attempts import duration
 from ..facts import Client, GroupFacts
 from ..finding import Finding, Severity, duplicates, group_rule
 
@@ -33,8 +33,8 @@ def pull_interval(facts: GroupFacts) -> Iterator[Finding]:
             key = "pull_interval" if "pull_interval" in settings.model_fields_set else "pull_max_idle_time"
             yield Finding(
                 facts.place(client, key),
-                f"{client.name} pulls each queue every {milliseconds(settings.pull_interval)}, and a queue not pulled for "
-                f"{milliseconds(settings.pull_max_idle_time)} is dropped and taken anew: again and again, and what was "
+                f"{client.name} pulls each queue every {duration(settings.pull_interval)}, and a queue not pulled for "
+                f"{duration(settings.pull_max_idle_time)} is dropped and taken anew: again and again, and what was "
                 "cached or running comes a second time.",
                 f"Set pull_interval below {settings.pull_max_idle_time}, usually to 0.",
             )
@@ -63,7 +63,7 @@ def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
         )
         yield Finding(
             facts.place(client, "slowest_listener_millis"),
-            f"a call takes up to {milliseconds(slowest)}, and after {duration(timeout // 1000)} (noticed within as long "
+            f"a call takes up to {duration(slowest)}, and after {duration(timeout)} (noticed within as long "
             f"again) its message is {after}.",
             f"Set consume_timeout to {slowest // 60_000 + 1} minutes or more, or do the work elsewhere and answer sooner.",
             max(Severity.WARNING, duplicates(facts)),
@@ -89,7 +89,7 @@ def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
         span = settings.consume_concurrently_max_span
         yield Finding(
             facts.place(client, "slowest_listener_millis"),
-            f"while one call runs for {milliseconds(slowest)} the progress of its queue stands still; {span:,} messages "
+            f"while one call runs for {duration(slowest)} the progress of its queue stands still; {span:,} messages "
             f"further pulling stops, and after a restart or rebalance up to {span + settings.pull_batch_size:,} finished "
             "messages of the queue come again.",
             "Give slow work its own topic, or hand it over to something that remembers it and answer sooner.",
@@ -146,7 +146,9 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
         if client.settings.listener_may_return_null:
             orderly = client.settings.listener == "orderly"
             again = (
-                "the queue is suspended and the message comes again after a moment" if orderly else "the message is retried"
+                "the queue is suspended and the message comes again after a moment"
+                if orderly
+                else "the message is retried"
             )
             yield Finding(
                 facts.place(client, "listener_may_return_null"),
@@ -172,8 +174,10 @@ def early_commit(facts: GroupFacts) -> Iterator[Finding]:
         wait, slowest = settings.await_termination_millis_when_shutdown, settings.slowest_listener_millis
         if wait and (slowest is None or wait >= slowest):
             continue
-        waits = f"waits {milliseconds(wait)}" if wait else "does not wait"
-        takes = f", which take up to {milliseconds(slowest)}" if slowest else ""
+        waits = f"waits {duration(wait)}" if wait else "does not wait"
+        takes = f", which take up to {duration(slowest)}" if slowest else ""
+        if settings.listener == "orderly":
+            takes += ", and unlocks its queues while they may still run"
         yield Finding(
             facts.place(client, "await_termination_millis_when_shutdown"),
             f"a shutdown of {client.name} {waits} for running listeners{takes}: it interrupts up to "
@@ -181,7 +185,7 @@ def early_commit(facts: GroupFacts) -> Iterator[Finding]:
             "deployment these messages come again, and those whose listener fails on the interrupt as retries as well.",
             f"Set await_termination_millis_when_shutdown to {slowest or 'the longest time a call takes'}"
             f"{' or more' if slowest else ''}.",
-            duplicates(facts),
+            max(Severity.WARNING if settings.listener == "orderly" else Severity.NOTE, duplicates(facts)),
         )
         return
 

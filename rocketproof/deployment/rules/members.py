@@ -24,8 +24,8 @@ def outcome(topic: str, division: Division) -> str:
 
 
 def outcomes(facts: GroupFacts) -> str:
-    """What is wrong with who gets what, in all topics of a group."""
-    found = [outcome(topic, facts.division(topic)) for topic in facts.topics]
+    """What is wrong with who gets what, in all topics of a group, apart from what some do not subscribe."""
+    found = [outcome(topic, facts.division(topic, all_subscribe=True)) for topic in facts.topics]
     return "; ".join(filter(None, found))
 
 
@@ -83,30 +83,16 @@ def different_topics(facts: GroupFacts) -> Iterator[Finding]:
         away = [client for client in facts.clients if not client.subscribes(topic)]
         if not away:
             continue
-        kept = ""
-        if facts.clustering:
-            orphans = facts.division(topic).orphans
-            kept = (
-                f" counts when the queues of {topic} are divided: {told(orphans)} {_is(orphans)} kept for what nobody "
-                "consumes."
-                if orphans
-                else f" counts when the queues of {topic} are divided."
-            )
+        names = listing([client.name for client in away])
+        do, are = ("does", "is") if len(away) == 1 else ("do", "are")
+        kept = sorted({queue for client in away for queue in facts.division(topic).takes[client.name]})
+        share = f" but {are} counted when its queues are divided: nobody consumes {told(kept)}" if kept else ""
         yield Finding(
             away[0].path,
-            f"{listing([client.name for client in away])} {_do(away)} not subscribe {topic}, and{kept or ' yet'} The "
-            "heartbeats of the members keep replacing each other's topics at the broker, so pulls are refused with "
-            "'subscription not exist' again and again.",
+            f"{names} {do} not subscribe {topic}{share if facts.clustering else ''}. The heartbeats of the members replace "
+            "each other's topics at the broker, so pulls are refused with 'subscription not exist' again and again.",
             f"Let every member of {facts.group.name} subscribe the same topics, or make one group for each set of topics.",
         )
-
-
-def _is(items: list[object] | list[Client]) -> str:
-    return "is" if len(items) == 1 else "are"
-
-
-def _do(items: list[Client]) -> str:
-    return "does" if len(items) == 1 else "do"
 
 
 def expression(settings: Consumer, topic: str) -> str:
@@ -147,8 +133,8 @@ def different_tags(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             (*facts.place(second[0], key), topic),
             f"members want different messages of {topic} ({said}). The broker keeps one expression for the group, that of "
-            f"the newest subscription, and filters everybody's pulls with it: messages that only another member wants are "
-            f"passed over, and no member ever gets them{lost}.",
+            f"the newest subscription, and filters everybody's pulls with it: what only another member wants is passed "
+            f"over, and no member ever gets it{lost}.",
             f"Give every member of {facts.group.name} the same expression for {topic} and let the listener choose, or "
             "make one group for each expression.",
         )
@@ -161,7 +147,7 @@ def _contested(facts: GroupFacts, topic: str, wishes: dict[str, list[Client]]) -
     sets = [wanted_tags(wish) for wish in wishes]
     wanted = [[tag for tag in found.tags if not tags or tag in tags] for tags in sets]
     contested = [tag for tag in found.tags if 0 < sum(tag in tags for tags in wanted) < len(wanted)]
-    return f": messages tagged {listing(contested)}" if contested else ""
+    return f" (messages tagged {listing(contested)})" if contested else ""
 
 
 @group_rule(

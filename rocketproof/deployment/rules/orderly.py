@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..attempts import duration, milliseconds
+from ..attempts import duration
 from ..facts import Client, GroupFacts, version
 from ..finding import Finding, Severity, group_rule
 
@@ -40,12 +40,12 @@ def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
         surely = slowest > delay
         yield Finding(
             facts.place(client, "slowest_listener_millis"),
-            f"a call of the listener takes up to {milliseconds(slowest)}. When a rebalance gives its queue to another "
-            f"member, the lock is released by force {milliseconds(delay)} after its last renewal"
-            f"{'' if surely else f', which may be any time up to {milliseconds(settings.lock_interval)} ago'}, and the "
+            f"a call of the listener takes up to {duration(slowest)}. When a rebalance gives its queue to another "
+            f"member, the lock is released by force {duration(delay)} after its last renewal"
+            f"{'' if surely else f', which may be any time up to {duration(settings.lock_interval)} ago'}, and the "
             "other member consumes the queue while the call still runs: order is lost and the same messages run twice.",
-            f"Keep calls shorter than {milliseconds(WAITS_FOR_LISTENER)}, or raise "
-            f"-Drocketmq.client.unlockDelayTimeMills above {milliseconds(slowest + settings.lock_interval)}.",
+            f"Keep calls shorter than {duration(WAITS_FOR_LISTENER)}, or raise "
+            f"-Drocketmq.client.unlockDelayTimeMills above {duration(slowest + settings.lock_interval)}.",
             None if surely else Severity.WARNING,
         )
         return
@@ -69,11 +69,11 @@ def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
         if slowest is not None and 0 < left <= slowest:
             yield Finding(
                 facts.place(client, "slowest_listener_millis"),
-                f"a call of the listener may begin {milliseconds(client.settings.lock_max_live_time)} after the last renewal "
-                f"of the lock and takes up to {milliseconds(slowest)}; the broker gives the queue away after "
-                f"{milliseconds(life)}. When renewals fail or the process stands still, two members consume the queue at "
+                f"a call of the listener may begin {duration(client.settings.lock_max_live_time)} after the last renewal "
+                f"of the lock and takes up to {duration(slowest)}; the broker gives the queue away after "
+                f"{duration(life)}. When renewals fail or the process stands still, two members consume the queue at "
                 "a time.",
-                f"Keep calls shorter than {milliseconds(left)}.",
+                f"Keep calls shorter than {duration(left)}.",
             )
             return
 
@@ -95,8 +95,8 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
             if settings.lock_max_live_time >= broker.lock_max_live_time:
                 yield Finding(
                     facts.place(client, "lock_max_live_time"),
-                    f"{client.name} trusts a lock for {milliseconds(settings.lock_max_live_time)} after its renewal, and "
-                    f"{broker.name} gives it away after {milliseconds(broker.lock_max_live_time)}: when a renewal fails, two "
+                    f"{client.name} trusts a lock for {duration(settings.lock_max_live_time)} after its renewal, and "
+                    f"{broker.name} gives it away after {duration(broker.lock_max_live_time)}: when a renewal fails, two "
                     "members consume one queue at a time.",
                     f"Set -Drocketmq.client.rebalance.lockMaxLiveTime below {broker.lock_max_live_time}, usually 30000 "
                     "against 60000.",
@@ -105,8 +105,8 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
         if settings.lock_interval >= settings.lock_max_live_time:
             yield Finding(
                 facts.place(client, "lock_interval"),
-                f"{client.name} renews its locks every {milliseconds(settings.lock_interval)} and trusts them for "
-                f"{milliseconds(settings.lock_max_live_time)}: in between it stops consuming queues that it owns.",
+                f"{client.name} renews its locks every {duration(settings.lock_interval)} and trusts them for "
+                f"{duration(settings.lock_max_live_time)}: in between it stops consuming queues that it owns.",
                 f"Set -Drocketmq.client.rebalance.lockInterval below {settings.lock_max_live_time}.",
                 Severity.WARNING,
             )
@@ -129,7 +129,7 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 at,
                 f"max_reconsume_times is -1, which is no maximum for an orderly listener: a message that always fails is "
-                f"tried every {milliseconds(suspend)} for ever, and nothing behind it in its queue is consumed.",
+                f"tried every {duration(suspend)} for ever, and nothing behind it in its queue is consumed.",
                 "Set max_reconsume_times, or let the listener put away what it cannot do and answer SUCCESS.",
             )
         elif maximum < 0:
@@ -140,7 +140,7 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
                 Severity.ERROR,
             )
         else:
-            waited = "at once" if maximum == 0 else f"after {duration(maximum * suspend // 1000)} in one place"
+            waited = "at once" if maximum == 0 else f"after {duration(maximum * suspend)} in one place"
             yield Finding(
                 at,
                 f"a message that fails {maximum} times is dead-lettered {waited}, and the messages behind it go on without "
@@ -190,7 +190,7 @@ def suspend_clamped(facts: GroupFacts) -> Iterator[Finding]:
             used = low if given < low else high
             yield Finding(
                 facts.place(client, "suspend_current_queue_time_millis"),
-                f"suspend_current_queue_time_millis is {given}; the client waits {milliseconds(used)} instead.",
+                f"suspend_current_queue_time_millis is {given}; the client waits {duration(used)} instead.",
                 f"Set a value from {low} to {high}.",
             )
             return

@@ -68,7 +68,11 @@ def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
     for number, topic in enumerate(facts.description.topics):
         if topic.name not in facts.topics:
             continue
-        new = [queue for queue in queues_of(topic, facts.description, planned=True) if queue not in facts.queues(topic.name)]
+        new = [
+            queue
+            for queue in queues_of(topic, facts.description, planned=True)
+            if queue not in facts.queues(topic.name)
+        ]
         if not new:
             continue
         key = "planned_read_queue_nums" if topic.planned_read_queue_nums is not None else "planned_brokers"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
-from ..attempts import Retry, delays, duration, maximum_of, retries
+from ...model.delay import DelayTable
+from ..attempts import duration, maximum_of, retries, waited
 from ..description import DEAD_LETTERS, Description
 from ..facts import Client, GroupFacts, version
 from ..finding import Finding, Severity, cluster_rule, group_rule
@@ -48,9 +49,9 @@ def not_ascending(description: Description) -> Iterator[Finding]:
     """DL-1: the level grows with the number of the retry; the delay is whatever the table says."""
     for number, broker in enumerate(description.brokers):
         table = broker.message_delay_level.split(" ")
-        seconds = delays(broker.message_delay_level)
-        for place in range(1, len(seconds)):
-            if seconds[place] < seconds[place - 1]:
+        delays = DelayTable.parse(broker.message_delay_level).delays
+        for place in range(1, len(delays)):
+            if delays[place] < delays[place - 1]:
                 yield Finding(
                     ("brokers", number, "message_delay_level"),
                     f"level {place + 1} of {broker.name} ({table[place]}) is shorter than level {place} "
@@ -73,33 +74,35 @@ def beyond_the_table(facts: GroupFacts) -> Iterator[Finding]:
     """DL-2: a level beyond the table is the last one; retry r asks for level 3 + r."""
     for client in _retrying(facts)[:1]:
         maximum = client.settings.max_reconsume_times
-        if client.settings.delay_level_when_next_consume or maximum_of(maximum) > 1000:
+        if client.settings.delay_level_when_next_consume:
             continue
         told: set[str] = set()
         for broker in facts.brokers:
             chain = retries(maximum, broker.message_delay_level)
             clamped = [retry for retry in chain if retry.asked > retry.level]
-            if len(clamped) < 1 or broker.message_delay_level in told:
+            if not clamped or broker.message_delay_level in told:
                 continue
             told.add(broker.message_delay_level)
-            levels = delays(broker.message_delay_level)
+            levels = DelayTable.parse(broker.message_delay_level)
+            number = maximum_of(maximum)
+            own = levels.distinct_retries()
             yield Finding(
                 ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
-                f"{broker.name} has {counted(len(levels), 'delay level')}, and {facts.group.name} retries up to "
-                f"{len(chain)} times, beginning with level 3: {_which(clamped, chain)} {duration(levels[-1])}, the last "
-                f"level. A message that always fails is delivered {len(chain) + 1} times and is a dead letter after "
-                f"{duration(sum(retry.seconds for retry in chain))}.",
-                f"Give message_delay_level {chain[-1].asked} levels, or set max_reconsume_times to "
-                f"{max(1, len(chain) - len(clamped))}.",
+                f"{broker.name} has {counted(levels.levels, 'delay level')}, and {facts.group.name} retries up to "
+                f"{number:,} times, beginning with level 3: {_which(own, number)} {duration(clamped[-1].wait)}, the last "
+                f"level. A message that always fails is delivered {number + 1:,} times and is a dead letter after "
+                f"{waited(chain, number)}.",
+                f"Give message_delay_level {number + 2} levels"
+                + (f", or set max_reconsume_times to {own}." if own else "."),
             )
 
 
-def _which(clamped: list[Retry], chain: tuple[Retry, ...]) -> str:
-    if len(clamped) == len(chain):
+def _which(own: int, maximum: int) -> str:
+    if own == 0:
         return "all retries wait"
-    if len(clamped) == 1:
-        return f"retry {clamped[0].number} waits"
-    return f"retries {clamped[0].number} to {clamped[-1].number} all wait"
+    if own + 1 == maximum:
+        return f"retry {maximum} waits"
+    return f"retries {own + 1} to {maximum:,} all wait"
 
 
 @group_rule(
@@ -117,19 +120,12 @@ def different_tables(facts: GroupFacts) -> Iterator[Finding]:
     first = facts.brokers[0]
     for broker in facts.brokers[1:]:
         if broker.message_delay_level != first.message_delay_level:
-            chains = [
-                duration(
-                    sum(
-                        retry.seconds
-                        for retry in retries(_retrying(facts)[0].settings.max_reconsume_times, one.message_delay_level)
-                    )
-                )
-                for one in (first, broker)
-            ]
+            maximum = _retrying(facts)[0].settings.max_reconsume_times
+            times = [waited(retries(maximum, one.message_delay_level), maximum_of(maximum)) for one in (first, broker)]
             yield Finding(
                 ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
                 f"{first.name} and {broker.name} have different delay tables, so a message of {facts.group.name} that "
-                f"always fails is a dead letter after {chains[0]} or after {chains[1]}, by the broker it lies on.",
+                f"always fails is a dead letter after {times[0]} or after {times[1]}, by the broker it lies on.",
                 "Set the same messageDelayLevel at all brokers.",
             )
 
@@ -159,13 +155,11 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
                 Severity.ERROR if number < -1 else Severity.WARNING,
             )
         elif number > 16:
-            table = facts.brokers[0].message_delay_level
-            last = delays(table)[-1]
-            total = "" if number > 100_000 else f", {duration(sum(r.seconds for r in retries(number, table)))} in all"
+            chain = retries(number, facts.brokers[0].message_delay_level)
             yield Finding(
                 at,
-                f"max_reconsume_times is {number}: a message that always fails is delivered {number + 1:,} times{total}; "
-                f"from some retry on it comes every {duration(last)}.",
+                f"max_reconsume_times is {number}: a message that always fails is delivered {number + 1:,} times in "
+                f"{waited(chain, number)}; the last retries come every {duration(chain[-1].wait)}.",
                 "Set -1 for the usual 16 retries, and look into dead letters instead.",
             )
     if len(numbers) > 1:
@@ -176,7 +170,9 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
             "that fails last decides, so a message may be a dead letter after any of these numbers of retries.",
             "Configure the same max_reconsume_times in all members.",
         )
-    if "retry_max_times" in facts.group.model_fields_set and facts.group.retry_max_times != maximum_of(next(iter(numbers))):
+    if "retry_max_times" in facts.group.model_fields_set and facts.group.retry_max_times != maximum_of(
+        next(iter(numbers))
+    ):
         yield Finding(
             (*facts.path, "retry_max_times"),
             f"retry_max_times = {facts.group.retry_max_times} has no effect: the clients send their own maximum, "
@@ -203,16 +199,16 @@ def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
             continue
         at = facts.place(client, "delay_level_when_next_consume")
         table = facts.brokers[0].message_delay_level
-        chain = retries(client.settings.max_reconsume_times, table, fixed_level=level)
-        if level < 0:
-            text = f"with delay_level_when_next_consume = {level} a message is a dead letter as soon as its listener fails once"
-        elif not chain:
-            continue
+        maximum = client.settings.max_reconsume_times
+        chain = retries(maximum, table, chosen_level=level)
+        setting = f"with delay_level_when_next_consume = {level}"
+        if not chain:
+            text = f"{setting} a message is a dead letter as soon as its listener fails once"
         else:
             clamped = f" (the table ends with level {chain[0].level})" if chain[0].asked > chain[0].level else ""
             text = (
-                f"with delay_level_when_next_consume = {level} every retry waits {duration(chain[0].seconds)}{clamped}, and a "
-                f"message that always fails is a dead letter after {duration(sum(retry.seconds for retry in chain))}"
+                f"{setting} every retry waits {duration(chain[0].wait)}{clamped}, and a message that always fails is a dead "
+                f"letter after {waited(chain, maximum_of(maximum))}"
             )
         yield Finding(
             at,
@@ -280,7 +276,7 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
                 maximum = maximum_of(client.settings.max_reconsume_times)
                 yield Finding(
                     at,
-                    f"a message of {topic} keeps its number of attempts (17 with the usual maximum), and "
+                    f"a message of {topic} keeps its number of attempts ({maximum_of(-1) + 1} with the usual maximum), and "
                     f"{facts.group.name} retries up to {maximum}: one that fails is a dead letter of {facts.group.name} at "
                     "once, without a retry.",
                     "Set max_reconsume_times of this group to the attempts of the first group plus those that are wanted.",

@@ -39,7 +39,9 @@ def config_lists(facts: GroupFacts) -> Iterator[Finding]:
     for topic in facts.topics:
         wrong = outcome(topic, facts.division(topic))
         if wrong:
-            yield Finding(at, f"the configured lists do not divide the queues: {wrong}.", "List every queue exactly once.")
+            yield Finding(
+                at, f"the configured lists do not divide the queues: {wrong}.", "List every queue exactly once."
+            )
     unread = facts.division(facts.retry_topic).orphans
     if unread and facts.any("listener", "concurrently"):
         again = ""

@@ -1,0 +1,71 @@
+"""Faults of clients, each with a budget: death, a process that stands still, a new process in the old one's place.
+
+Faults of the broker and of the network stand beside what they break: lost and late commits and a broker that forgets in
+``offsets``, a log that shrinks in ``consume_queue``, cuts and lost notices in ``membership``.
+"""
+
+from __future__ import annotations
+
+from .history import Cause
+from .kernel import BoolLike, IntLike, Machine, State
+from .membership import Consumer, Life
+from .process_queue import working
+from .queue_table import Leaving, change_table, nothing
+
+faults = Machine("faults", doc="Deaths, pauses and restarts of clients.")
+faults.constant("crashes", 0, high=3, doc="how many clients may die without a word")
+faults.constant("restarts", 0, high=3, doc="how many clients may be started in the place of a gone one")
+faults.constant("pauses", 0, high=2, doc="how often a client may stand still (GC, SIGSTOP)")
+faults.constant("broker_restarts", 0, high=2, doc="how often the broker may crash and come back")
+faults.variable("life", Life, Consumer, init=Life.UP)
+faults.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
+
+
+def vanish(s: State, c: IntLike, leaving: Leaving) -> None:
+    """The process of ``c`` is gone, and its windows with it."""
+    change_table(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+    s.life[c] = Life.GONE
+    if s.pauses:
+        s.paused[c] = False
+    if s.leaves:
+        s.persisted[c] = False
+
+
+@faults.action(budget="crashes", tells="{c} dies")
+def die(s: State, c: Consumer) -> None:
+    """The process ends without a word, and with it all that was only in its memory."""
+    s.require(s.life[c] != Life.GONE)
+    vanish(s, c, Leaving(cause=Cause.CRASH, persists=False, listeners_go_on=False))
+
+
+@faults.definition
+def may_start(s: State, c: IntLike) -> BoolLike:
+    """What else a start needs; a broadcasting client must be able to read its offset file (OF-10)."""
+    return True
+
+
+@faults.definition
+def process_starts(s: State, c: IntLike) -> None:
+    """What else a new process in the place of ``c`` brings."""
+
+
+@faults.action(budget="restarts", tells="a client starts in the place of {c}")
+def restart(s: State, c: Consumer) -> None:
+    """ST-1: a process with a new client id (EN-7); only its files, in broadcasting, are still there."""
+    s.require(s.life[c] == Life.GONE, may_start(s, c))
+    s.life[c] = Life.UP
+    process_starts(s, c)
+
+
+@faults.action(budget="pauses", tells="{c} stands still")
+def pause(s: State, c: Consumer) -> None:
+    """A long garbage collection, or SIGSTOP: nothing happens in the process, others go on."""
+    s.require(working(s, c))
+    s.paused[c] = True
+
+
+@faults.action(fair=True, tells="{c} goes on", when=lambda k: k.pauses > 0)
+def resume(s: State, c: Consumer) -> None:
+    """The process runs again, and knows nothing of the time it missed."""
+    s.require(s.paused[c])
+    s.paused[c] = False

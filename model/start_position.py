@@ -1,0 +1,115 @@
+"""Start positions: where a window begins (RB-40 to RB-43), and what a group without a stored offset begins with.
+
+A stored offset decides, whatever ``ConsumeFromWhere`` says. Where none is stored the broker may answer 0 by itself
+(OF-21), and only then the client's choice counts. The choice is made queue by queue, so a queue that is added to a
+topic later is started like one of a new group (G1).
+"""
+
+from __future__ import annotations
+
+from .consume_queue import end, is_retry, start
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, minimum, not_
+from .membership import Consumer
+from .offsets import NO_OFFSET, broadcasting, may_be_missing, stored_offset
+from .rebalance import Queue
+
+FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
+
+start_position = Machine("start_position", doc="Where windows begin, with a stored offset and without one.")
+start_position.constant("from_where", "LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere: start without an offset")
+start_position.constant("timestamp_offset", 0, doc="offset that CONSUME_FROM_TIMESTAMP finds")
+start_position.constant("head_in_memory", 0, high=1, doc="1: the first message of a queue is still in memory (OF-21)")
+start_position.constant(
+    "starts", "whole", choices=("whole", "steps"), doc="grain: steps lets messages come between query and choice"
+)
+
+
+def starts_in_steps(k: Constants) -> bool:
+    """Whether asking for the offset and asking for the position of the client's choice are two steps."""
+    return bool(k.starts == "steps" and may_be_missing(k))
+
+
+start_position.variable(
+    "unknown", bool, Consumer, Queue, when=starts_in_steps, doc="the broker has answered that no offset is stored"
+)
+
+
+@start_position.definition
+def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """OF-3: what QUERY_CONSUMER_OFFSET answers, or the client's own file; -1 where there is none."""
+    return stored_offset(s, c, q)
+
+
+@start_position.definition
+def answers_zero(s: State, q: IntLike) -> BoolLike:
+    """OF-21: the broker answers 0 for a queue from whose head nothing has been deleted or pushed out of memory yet.
+
+    ``ConsumerManageProcessor#queryConsumerOffset``. Up to 5.0 it is enough that the head is not on disk only, which is
+    true of an empty queue as well.
+    """
+    if broadcasting(s.constants):
+        return False
+    young, empty = start(s, q) == 0, end(s, q) == 0
+    if s.version == "4.9.8":
+        return all_of(young, any_of(empty, bool(s.head_in_memory)))
+    return all_of(young, not_(empty), bool(s.head_in_memory))
+
+
+@start_position.mutant(
+    "G1",
+    "last-offset-skips-new-queues",
+    of=answers_zero,
+    killed_by="offset-never-past-unfinished",
+    constants={"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1, "head_in_memory": 1},
+)
+def never_zero(s: State, q: IntLike) -> BoolLike:
+    """Nothing softens the client's choice: a queue added to a topic is started at its end, and its beginning skipped.
+
+    apache/rocketmq#9307, #10955; rocketmq-flink#116.
+    """
+    return False
+
+
+@start_position.definition
+def chosen_offset(s: State, q: IntLike) -> IntLike:
+    """RB-40: where ``ConsumeFromWhere`` says; the rules for the retry queue are other ones, and odd.
+
+    ``RebalancePushImpl#computePullFromWhereWithException``.
+    """
+    retry = is_retry(s.constants, q)
+    return {
+        "LAST_OFFSET": 0 if retry else end(s, q),
+        "FIRST_OFFSET": 0,
+        "TIMESTAMP": end(s, q) if retry else minimum(s.timestamp_offset, end(s, q)),
+    }[s.from_where]
+
+
+def first_offset(s: State, q: IntLike) -> IntLike:
+    """RB-41: where a window over a queue without a stored offset begins: OF-21 comes before the client's choice."""
+    return ite(answers_zero(s, q), 0, chosen_offset(s, q))
+
+
+@start_position.definition
+def start_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """RB-40: a new window starts at the stored offset, whatever ``ConsumeFromWhere`` says, if there is one."""
+    stored = queried_offset(s, c, q)
+    return ite(stored != NO_OFFSET, stored, first_offset(s, q)) if may_be_missing(s.constants) else stored
+
+
+def offset_answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether one answer of the broker is enough to start in ``q``."""
+    if not starts_in_steps(s.constants):
+        return True
+    return any_of(queried_offset(s, c, q) != NO_OFFSET, answers_zero(s, q))
+
+
+start_position.explanation(
+    "G2",
+    "last-offset-replays-history",
+    naive="new-group-starts-at-the-end",
+    exact="new-group-starts-where-chosen",
+    constants={"group": "new", "head_in_memory": 1, "watch_starts": 1, "consumers": 1},
+    doc="The broker answers 0 where the queue still begins at 0 and its head is in memory, so that nothing is skipped in "
+    "a queue that was added a moment ago. A new group on a young topic therefore reads everything, although LAST_OFFSET "
+    "was asked for. Set the offset of the group before its first start if that is not wanted. Source: #334, #4909.",
+)

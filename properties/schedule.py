@@ -1,0 +1,214 @@
+"""What may be relied on about delayed delivery, which carries every retry: not early, in order, once, some time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.consumption import consumption
+from ..model.delay import corrected_due_time, due_time, is_due, loaded_position
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
+from ..model.schedule import Level, delivering, entries, waits
+from .claim import Claim
+from .property import Kind, Property
+from .retry import CHAIN_ONLY, every_copy
+from .theorem import Theorem
+from .verdict import Verdict
+
+Constants = Mapping[str, int | str]
+
+
+def _in_order(s: State) -> BoolLike:
+    def overtakes(j: int, k: int) -> BoolLike:
+        earlier_waits = all_of(stored(s, j), s.place[j] == Place.SCHEDULE_TOPIC, same(s.level[j], s.level[k]))
+        return all_of(earlier_waits, stored(s, k), s.place[k] == Place.DELIVERED)
+
+    return not_(s.exists(Copy, lambda j: s.exists(Copy, lambda k: overtakes(j, k) if j < k else False)))
+
+
+def _goes_on(s: State) -> BoolLike:
+    def not_before(queue: IntLike) -> BoolLike:
+        return s.position[queue] >= loaded_position(s.saved[queue], 0, entries(s, queue))
+
+    return implies(delivering(s), s.forall(Level, not_before))
+
+
+def _nothing_waits(s: State) -> BoolLike:
+    return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
+
+
+NOT_EARLY = Property(
+    id="schedule-not-early",
+    statement="A delayed message is not delivered before its delay has passed at the broker.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(all_of(s.level[k] > 0, s.place[k] == Place.DELIVERED), s.ripe[k])),
+    assuming=("the broker's clock does not step back", "no level of the table is shortened"),
+    rules=("DL-3", "DL-5", "G6"),
+)
+IN_ORDER = Property(
+    id="schedule-in-order",
+    statement="Messages of one delay level are delivered in the order in which they were stored.",
+    kind=Kind.ALWAYS,
+    holds=_in_order,
+    assuming=("no entry is unreadable when it is due",),
+    rules=("DL-5", "DL-8", "U11"),
+)
+ONCE = Property(
+    id="schedule-once",
+    statement="A delayed message is delivered once.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: copies_in_retry_queue(s, k) <= 1),
+    assuming=("the broker is stopped in order, never killed", "no replica takes over", "every put is answered"),
+    rules=("DL-4", "DL-6", "DL-7"),
+)
+NEVER_PASSED = Property(
+    id="schedule-never-passes-a-message",
+    statement="A delayed message that was not delivered yet is never behind the position of its level.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(s.place[k] == Place.SCHEDULE_TOPIC, waits(s, k))),
+    assuming=("no entry is unreadable when it is due",),
+    rules=("DL-4", "DL-5", "G2"),
+)
+GOES_ON = Property(
+    id="schedule-goes-on-where-saved",
+    statement="Delivery goes on no earlier than at the last position that was saved, or copied by a replica.",
+    kind=Kind.ALWAYS,
+    holds=_goes_on,
+    rules=("DL-4", "DL-7"),
+)
+SOME_TIME = Property(
+    id="schedule-some-time",
+    statement="Every delayed message is delivered some time.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: not_(_nothing_waits(s)),
+    holds=_nothing_waits,
+    assuming=("weak fairness of the delivery tasks and of time", "no entry is unreadable when it is due"),
+    rules=("DL-5", "DL-8"),
+)
+
+
+def early_only_if_clock_stepped_back() -> Theorem:
+    """DL-5: with an unchanged table, delivery is early exactly if the clock reads less than when it was stored."""
+    return Theorem(
+        id="early-exactly-if-the-clock-stepped-back",
+        statement="While the delay table is unchanged, a message is delivered before its time exactly if the clock of "
+        "the broker was stepped back to before it was stored.",
+        sizes=("delay",),
+        given=lambda stored, now, delay: delay >= 1,
+        claim=lambda stored, now, delay: same(
+            is_due(due_time(stored, delay), now, delay),
+            any_of(now >= stored + delay, now < stored),
+        ),
+        covers="every store time, clock and delay",
+        rules=("DL-3", "DL-5", "G6"),
+    )
+
+
+def changed_table_is_corrected() -> Theorem:
+    """DL-5: a level that was shortened delivers what would be due later than anything stored now, at once."""
+    return Theorem(
+        id="shortened-level-delivers-at-once",
+        statement="When a level is shortened, a message stored with the long delay is delivered at once if more than "
+        "the new delay is left, else when it is due.",
+        sizes=("delay", "before"),
+        given=lambda stored, now, delay, before: all_of(0 <= delay, delay < before, stored <= now),
+        claim=lambda stored, now, delay, before: same(
+            is_due(due_time(stored, before), now, delay),
+            any_of(stored + before - now > delay, now >= stored + before),
+        ),
+        covers="every store time, clock and pair of delays",
+        rules=("DL-3", "DL-5"),
+    )
+
+
+def never_early() -> Theorem:
+    """G6, naive: a delayed message never comes before its time."""
+    return Theorem(
+        id="delayed-message-never-early",
+        statement="A delayed message is never delivered before its delay has passed.",
+        sizes=("delay",),
+        given=lambda stored, now, delay: all_of(delay >= 1, stored >= 0, now >= 0),
+        claim=lambda stored, now, delay: implies(is_due(due_time(stored, delay), now, delay), now >= stored + delay),
+        tells=lambda stored, now, delay: (
+            f"stored at {stored} with a delay of {delay}, delivered when the clock reads {now}: it was stepped back, "
+            f"and the due time {stored + delay} became {corrected_due_time(stored + delay, now, delay)}"
+        ),
+        covers="every store time, clock and delay",
+        rules=("DL-5", "G6"),
+    )
+
+
+def loaded_position_loses_nothing() -> Theorem:
+    """DL-4, H1: after a start, whatever is stored from then on is behind the position, wherever the file pointed."""
+    return Theorem(
+        id="loaded-position-skips-nothing-new",
+        statement="After a start delivery goes on inside the queue of the level: nothing that is stored later is "
+        "skipped, and nothing that the file says is undelivered.",
+        sizes=("saved", "low", "high"),
+        given=lambda low, high: all_of(0 <= low, low <= high),
+        claim=lambda saved, low, high: all_of(
+            loaded_position(saved, low, high) >= low,
+            loaded_position(saved, low, high) <= high,
+            implies(all_of(low <= saved, saved <= high), same(loaded_position(saved, low, high), saved)),
+        ),
+        covers="every saved position and every queue",
+        rules=("DL-4",),
+    )
+
+
+SCHEDULE_THEOREMS: tuple[Theorem, ...] = (
+    early_only_if_clock_stepped_back(),
+    changed_table_is_corrected(),
+    loaded_position_loses_nothing(),
+)
+"""What holds of due times and positions."""
+
+NAIVE_SCHEDULE_THEOREMS: tuple[Theorem, ...] = (never_early(),)
+"""A popular belief that is false."""
+
+ONE_RETRY: Constants = {**CHAIN_ONLY, "copies": 2, "failures": 2, "levels": 3}
+TWO_MESSAGES: Constants = {**ONE_RETRY, "messages": 4}
+STOPPED: Constants = {**TWO_MESSAGES, "broker_stops": 1}
+CRASHED: Constants = {**TWO_MESSAGES, "messages": 6, "retry_room": 4, "broker_crashes": 1}
+PROMOTED: Constants = {**TWO_MESSAGES, "messages": 6, "retry_room": 4, "promotions": 1}
+STORE_LOST: Constants = {**ONE_RETRY, "stores_lost": 1, "attempts": 2}
+
+
+def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
+    return Claim(property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about delayed delivery, naive ones first."""
+    yield _naive(
+        ONCE,
+        CRASHED,
+        "The positions are saved every 10 s: after a crash the deliveries since then are repeated.",
+    )
+    yield _naive(
+        ONCE,
+        PROMOTED,
+        "A replica has the positions of its last copy of the file: what was delivered since is delivered again.",
+    )
+    yield _naive(
+        ONCE,
+        {**ONE_RETRY, "unsure_puts": 1},
+        "A put that happened and was not confirmed is repeated 100 ms later.",
+    )
+    yield _naive(
+        NOT_EARLY,
+        {**ONE_RETRY, "clock_steps": 1},
+        "A due time too far in the future is taken for an error, and the message delivered at once.",
+    )
+    yield _naive(
+        NEVER_PASSED,
+        {**ONE_RETRY, "unreadable": 1},
+        "An entry whose message cannot be read when it is due is skipped without a word.",
+    )
+    for constants in (CRASHED, STOPPED, PROMOTED, STORE_LOST):
+        for property in (NOT_EARLY, IN_ORDER, NEVER_PASSED, GOES_ON):
+            yield Claim(property=property, machine=consumption, constants=constants)
+    yield Claim(property=ONCE, machine=consumption, constants=TWO_MESSAGES)
+    yield Claim(property=ONCE, machine=consumption, constants=STOPPED)
+    for constants in (STOPPED, CRASHED, STORE_LOST):
+        yield Claim(property=SOME_TIME, machine=consumption, constants=constants)

@@ -1,0 +1,217 @@
+"""Which properties of the model are asked about a group, of which configuration: the one table of it.
+
+A configuration of the model is the deployment scaled down: as many consumers, queues and brokers as it has, up to three,
+four and two, with a fault budget on top. A mistake that a property does not survive is put into the configuration, where
+the model has a constant for it, so that the answer is a story of the mistake itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..model.assignment import assignment
+from ..model.kernel import Machine
+from ..model.orderly_lock import orderly_lock
+from ..properties import allocation, assignment as ownership, consistent_hash, orderly_lock as locks, retry_policy
+from ..properties.property import Property
+from ..properties.theorem import Theorem
+from .consumers import Consumer
+from .facts import GroupFacts, version
+from .rules.members import same_ids
+from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
+
+Constants = dict[str, int | str]
+
+MOST_CONSUMERS, MOST_QUEUES, MOST_BROKERS = 3, 4, 2
+TICK = 10_000
+"""Milliseconds that a tick of the lock machine stands for."""
+MOST_TICKS = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A property that is asked about a group.
+
+    Attributes:
+        subject: the property, or the theorem.
+        machine: the machine it is about; None for a theorem.
+        asked: whether it is asked about a group.
+        constants: the configuration for a group.
+        broken_by: ids of the findings that break what the property assumes, and so explain why it does not hold.
+    """
+
+    subject: Property | Theorem
+    machine: Machine | None = None
+    asked: Callable[[GroupFacts], bool]
+    constants: Callable[[GroupFacts], Mapping[str, int | str]] = lambda facts: {}
+    broken_by: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Id of the property."""
+        return self.subject.id
+
+
+def _divides(facts: GroupFacts) -> bool:
+    return facts.clustering
+
+
+def _concurrent(facts: GroupFacts) -> bool:
+    return facts.clustering and facts.any("listener", "concurrently")
+
+
+def _orderly(facts: GroupFacts) -> bool:
+    return facts.clustering and facts.any("listener", "orderly")
+
+
+def _runs(strategy: str) -> Callable[[GroupFacts], bool]:
+    return lambda facts: facts.clustering and facts.any("allocate_message_queue_strategy", strategy)
+
+
+def _on_broker(low: tuple[int, ...], high: tuple[int, ...]) -> Callable[[GroupFacts], bool]:
+    return lambda facts: _concurrent(facts) and any(low <= version(b.version) < high for b in facts.brokers)
+
+
+def membership_of(facts: GroupFacts) -> Constants:
+    """The group as the assignment machine sees it: its size and its mistakes, and all faults that it knows.
+
+    A mistake that is permanent needs no fault to show, so its configuration has none: the story is the mistake alone.
+    """
+    mistakes = _mistakes(facts)
+    members = max(len(facts.clients), facts.group.planned_members or 1)
+    consumers = min(members, MOST_CONSUMERS)
+    if "same_id" in mistakes and members > 2:
+        consumers = 3
+    fewest = min((len(facts.queues(topic)) for topic in facts.topics), default=1)
+    constants: Constants = {
+        "consumers": consumers,
+        "running": max(1, consumers - 1),
+        "queues": max(1, min(fewest, MOST_QUEUES)),
+        "strategy": facts.clients[0].settings.allocate_message_queue_strategy,
+        **mistakes,
+    }
+    if mistakes:
+        return constants
+    faults: Constants = {"leaves": 1, "crashes": 1}
+    if _orderly(facts):
+        return {**constants, "orderly": 1, **faults}
+    return {**constants, "brokers": min(len(facts.brokers), MOST_BROKERS), **faults, "broker_restarts": 1, "cuts": 1}
+
+
+def _mistakes(facts: GroupFacts) -> Constants:
+    constants: Constants = {}
+    if same_ids(facts):
+        constants["same_id"] = 1
+    if any(not client.subscribes(topic) for topic in facts.topics for client in facts.clients):
+        constants["unsubscribed"] = 1
+    used = facts.every("allocate_message_queue_strategy")
+    if len(used) > 1:
+        constants["last_strategy"] = str(used[1])
+    return constants
+
+
+def _join(facts: GroupFacts) -> Constants:
+    return {**ownership.JOIN, "strategy": facts.clients[0].settings.allocate_message_queue_strategy}
+
+
+def locking_of(facts: GroupFacts) -> Constants:
+    """The windows of an orderly group in ticks; rounded so that no danger is rounded away."""
+    settings = next(client.settings for client in facts.clients if client.settings.listener == "orderly")
+    broker_life = min(broker.lock_max_live_time for broker in facts.brokers)
+    slowest = settings.slowest_listener_millis or 0
+    times = (settings.lock_max_live_time, broker_life, settings.unlock_delay_time_mills, slowest, settings.lock_interval)
+    tick = max(TICK, -(-max(times) // MOST_TICKS))
+    release = version(settings.client_version)
+    constants: Constants = {
+        "consumers": min(max(2, len(facts.clients)), MOST_CONSUMERS),
+        "renewals": "certain",
+        "renewal": max(1, -(-settings.lock_interval // tick)),
+        "client_window": max(1, -(-settings.lock_max_live_time // tick)),
+        "broker_window": max(1, broker_life // tick),
+        "batch": -(-slowest // tick) if slowest > WAITS_FOR_LISTENER else 0,
+        "leaves": 1,
+        "await_listeners": int(_waits(settings)),
+        "crashes": 1,
+    }
+    if release < FORCED_UNLOCK:
+        return {**constants, "version": "4.9.8"}
+    return {**constants, "force": 1, "unlock_delay": settings.unlock_delay_time_mills // tick}
+
+
+def _waits(settings: Consumer) -> bool:
+    """Whether a shutdown waits for running listeners."""
+    wait = settings.await_termination_millis_when_shutdown
+    return wait > 0 and wait >= (settings.slowest_listener_millis or 0)
+
+
+_MEMBERSHIP_MISTAKES = ("A1", "A2", "RB-27", "EN-1", "RB-23", "RB-24", "RB-25", "RB-26")
+_THEOREMS: dict[str, Theorem] = {
+    theorem.id: theorem
+    for theorem in (
+        *allocation.ALLOCATION_THEOREMS,
+        *consistent_hash.RING_THEOREMS,
+        *retry_policy.RETRY_THEOREMS,
+        *retry_policy.NAIVE_RETRY_THEOREMS,
+    )
+}
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(subject=_THEOREMS["averagely-partition"], asked=_runs("AVG"), broken_by=("A1", "RB-27")),
+    Question(subject=_THEOREMS["circle-partition"], asked=_runs("AVG_BY_CIRCLE"), broken_by=("A1", "RB-27")),
+    Question(subject=_THEOREMS["machine-room-partition"], asked=_runs("MACHINE_ROOM"), broken_by=("A1", "RB-24")),
+    Question(subject=_THEOREMS["config-partition"], asked=_runs("CONFIG"), broken_by=("RB-23",)),
+    Question(subject=_THEOREMS["nearby-partition"], asked=_runs("MACHINE_ROOM_NEARBY"), broken_by=("A1", "RB-25")),
+    Question(
+        subject=_THEOREMS["consistent-hash-owner-is-one"],
+        asked=_runs("CONSISTENT_HASH"),
+        broken_by=("A1", "RB-26", "RB-27"),
+    ),
+    Question(
+        subject=ownership.PARTITION_LEMMA,
+        machine=assignment,
+        asked=_divides,
+        constants=membership_of,
+        broken_by=_MEMBERSHIP_MISTAKES,
+    ),
+    Question(
+        subject=ownership.OVERLAP_HEALS,
+        machine=assignment,
+        asked=lambda facts: _concurrent(facts) and len(facts.clients) > 1,
+        constants=membership_of,
+        broken_by=("A1", "RB-27", "EN-1"),
+    ),
+    Question(
+        subject=ownership.DISAGREEMENT_ENDS,
+        machine=assignment,
+        asked=_divides,
+        constants=membership_of,
+        broken_by=(),
+    ),
+    Question(
+        subject=ownership.ONE_OWNER,
+        machine=assignment,
+        asked=lambda facts: facts.clustering and facts.any("idempotent", False),
+        constants=_join,
+    ),
+    Question(
+        subject=locks.EXCLUSIVE,
+        machine=orderly_lock,
+        asked=_orderly,
+        constants=locking_of,
+        broken_by=("E8", "C4", "RB-34", "E2", "EN-1"),
+    ),
+    Question(subject=_THEOREMS["retries-as-often-as-the-maximum"], asked=_concurrent, broken_by=("SB-12",)),
+    Question(subject=_THEOREMS["retry-level-is-three-plus-attempts"], asked=_concurrent, broken_by=("CC-14",)),
+    Question(
+        subject=_THEOREMS["success-means-stored"],
+        asked=lambda facts: _concurrent(facts) and facts.group.retry_queue_nums > 0,
+    ),
+    Question(
+        subject=_THEOREMS["success-always-means-stored"],
+        asked=lambda facts: _concurrent(facts) and facts.group.retry_queue_nums <= 0,
+        broken_by=("SB-12",),
+    ),
+    Question(subject=_THEOREMS["both-ways-count-alike-5.3.3"], asked=_on_broker((5, 1, 1), (6,))),
+    Question(subject=_THEOREMS["both-ways-count-alike-4.9.8"], asked=_on_broker((4,), (5,)), broken_by=("SB-15",)),
+)

@@ -1,0 +1,62 @@
+"""The lock table and its clocks: when a lock is granted, believed in, and given away."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketproof.model.kernel import ConfigurationError, trace
+from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.model.orderly_lock import orderly_lock
+
+TICK = "tick"
+
+
+def enabled_after(*labels: str, **constants: int | str) -> set[str]:
+    """Labels of what may happen after the actions ``labels``."""
+    machine = PlainMachine(trace(orderly_lock.configure(**constants)))
+    numbers = {instance.label: instance.number for instance in machine.traced.instances}
+    state = machine.initial
+    for label in labels:
+        following = machine.step(state, numbers[label])
+        assert following is not None, f"{label} is not enabled"
+        state = following
+    return {machine.traced.instances[number].label for number in machine.enabled(state)}
+
+
+@pytest.mark.parametrize(("ticks", "granted"), [(0, False), (6, False), (7, True)])
+def test_a_lock_is_given_to_another_client_only_when_older_than_60_s(ticks: int, granted: bool) -> None:
+    assert ("take(c1, q0)" in enabled_after("take(c0, q0)", *[TICK] * ticks)) is granted
+
+
+@pytest.mark.parametrize(("ticks", "begins"), [(0, True), (3, True), (4, False)])
+def test_a_batch_is_begun_only_when_the_last_renewal_is_no_older_than_30_s(ticks: int, begins: bool) -> None:
+    assert ("begin_batch(c0, q0)" in enabled_after("take(c0, q0)", *[TICK] * ticks)) is begins
+
+
+def test_a_renewal_lets_a_client_begin_again() -> None:
+    assert "begin_batch(c0, q0)" in enabled_after("take(c0, q0)", *[TICK] * 4, "renew(c0, q0)")
+
+
+def test_time_waits_for_a_batch_at_its_limit_but_not_for_a_client_that_stands_still() -> None:
+    running = ("take(c0, q0)", "begin_batch(c0, q0)", *[TICK] * 3)
+    assert TICK not in enabled_after(*running)
+    assert TICK in enabled_after(*running, "pause(c0)", pauses=1)
+
+
+@pytest.mark.parametrize(("ticks", "forced"), [(2, False), (3, True)])
+def test_a_dropped_queue_is_unlocked_by_force_20_s_after_its_last_renewal(ticks: int, forced: bool) -> None:
+    running = ("take(c0, q0)", "begin_batch(c0, q0)", "drop(c0, q0)", *[TICK] * ticks)
+    now = enabled_after(*running, force=1)
+    assert ("remove_by_force(c0, q0)" in now) is forced
+    assert "remove(c0, q0)" not in now
+
+
+def test_a_dropped_queue_is_renewed_by_4_9_8_only() -> None:
+    dropped = ("take(c0, q0)", "drop(c0, q0)")
+    assert "renew(c0, q0)" not in enabled_after(*dropped)
+    assert "renew(c0, q0)" in enabled_after(*dropped, version="4.9.8")
+
+
+def test_a_forced_unlock_in_4_9_8_is_not_possible() -> None:
+    with pytest.raises(ConfigurationError, match=r"version=4\.9\.8, force=1 is not possible; only 5\.2\.0"):
+        orderly_lock.configure(version="4.9.8", force=1)
