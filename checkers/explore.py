@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from . import search
 from .native_calls import NOT_FOUND
-from .reduction import PartialOrder, Reduction, Symmetry
+from .reduction import PartialOrder, Reduction, Symmetry, tables
 from .result import Result
 from .run import Run, counted, replay, steps_in_words
 
@@ -206,8 +207,11 @@ class _Search:
         symmetry: Symmetry | None,
     ) -> None:
         self._native = native
-        self._partial_order = partial_order
         self._symmetry = symmetry
+        self._partial_order = partial_order  # owns machine code
+        self._reductions: tuple[Any, ...] | None = None
+        if partial_order is not None or symmetry is not None:
+            self._reductions = tables(partial_order, symmetry)
         self._traced: Traced = native.traced
         self._plain = PlainMachine(native.traced)
         self._limits = limits
@@ -360,8 +364,7 @@ class _Search:
                 self._taken,
                 self._found,
                 states,
-                self._partial_order.tables if self._partial_order is not None else None,
-                (self._symmetry.records, self._symmetry.permutations) if self._symmetry is not None else None,
+                self._reductions,
             )
         )
 

@@ -64,15 +64,14 @@ def advance(
     taken: Any,
     found: Any,
     pause_after: int,
-    partial_order: Any,
-    symmetry: Any,
+    reductions: Any,
 ) -> int:
     """Expand up to ``pause_after`` states more.
 
     ``watched`` has a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for
     bits of ``inverted``, false; ``found`` gets the position. ``terminal`` is the bit of the predicate that excuses
-    states without successors (0: none is excused). ``partial_order`` and ``symmetry`` are the tables of these reductions,
-    or None: then this is compiled as if they did not exist.
+    states without successors (0: none is excused). ``reductions`` has the tables of partial order
+    and symmetry; with None this is compiled as if there were no reductions.
     """
     width = table.shape[1]
     capacity = len(table)
@@ -116,24 +115,24 @@ def advance(
                 excused = call_properties(properties, table.ctypes.data + row * row_bytes) & terminal
                 if excused == 0:
                     control[DEADLOCK] = row
-            if partial_order is not None:
+            if reductions is not None:
                 number = keep(
-                    partial_order,
+                    reductions[0],
                     found,
                     control[DEADLOCK] != NOT_FOUND,
                     table.ctypes.data + row * row_bytes,
                     out,
                     tags,
-                    made,
-                    number,
+                    np.int64(made),
+                    np.int64(number),
                 )
             for item in range(made, made + number):
                 sources[item] = row
                 taken[tags[item]] += 1
             made += number
-        if symmetry is not None:
+        if reductions is not None:
             for item in range(made):
-                represent(symmetry[0], symmetry[1], out[item])
+                represent(reductions[1], reductions[2], out[item])
         for item in range(made):
             value = _hash(out, item, width)
             hashes[item] = value

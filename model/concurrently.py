@@ -8,7 +8,7 @@ handled; with copies, ``send_back`` follows it further.
 
 from __future__ import annotations
 
-from .consume_queue import Message
+from .consume_queue import Message, is_retry
 from .history import Cause, note_cause, note_delivery, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
 from .membership import Consumer, Life
@@ -112,6 +112,19 @@ def fail(s: State, c: Consumer, q: Queue, m: Message) -> None:
         s.stage[c, q] = lambda o: ite(sent_back(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
 
 
+@concurrently.mutant(
+    "G5-sent-back",
+    "broadcast-failure-sent-back",
+    killed_by="broadcast-no-send-back",
+    of=fail,
+    constants={"mode": "broadcasting", "messages": 1, "failures": 1},
+)
+def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """A failed message waits for a send-back, although nobody subscribes the retry topic (EN-10)."""
+    s.require(returns(s, c, q, m))
+    s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
+
+
 @concurrently.action(
     budget="failures",
     tells="the listener of {c} succeeds with {m} of {q} up to {last}",
@@ -174,9 +187,9 @@ def may_send_back(s: State, c: IntLike) -> BoolLike:
 
 
 @concurrently.definition
-def orphan_fails(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
+def orphan_after_failure(s: State) -> Orphan:
     """CC-9: the result of a listener whose window was dropped is thrown away, whatever it is."""
-    s.orphan[c, q, m] = Orphan.NONE
+    return Orphan.NONE
 
 
 @concurrently.action(
@@ -185,7 +198,9 @@ def orphan_fails(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
 def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: no send-back, no removal, no offset."""
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
-    orphan_fails(s, c, q, m)
+    s.orphan[c, q, m] = orphan_after_failure(s)
+    if s.causes and orphan_after_failure(s) is not Orphan.NONE:
+        s.processed_after_drop = True
 
 
 @concurrently.action(
@@ -209,3 +224,78 @@ def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.FAILED)
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE
+
+
+@concurrently.mutant(
+    "D1",
+    "failed-send-back-still-acked",
+    of=finished_by_send_back,
+    killed_by="at-least-once",
+    constants={"consumers": 1, "failures": 1, "refusals": 1},
+)
+def finished_in_any_case(s: State, sent: bool) -> bool:
+    """A message is removed from the window with the rest of its batch, whether sending it back worked or not.
+
+    apache/rocketmq-client-cpp#208, apache/rocketmq-client-go#860.
+    """
+    return True
+
+
+@concurrently.mutant(
+    "C2",
+    "sub-batch-failure-returns-whole-pull",
+    of=sent_back,
+    killed_by="sent-back-only-after-failing",
+    constants={"consumers": 1, "failures": 1, "pull_batch": 2, "causes": 1},
+)
+def whole_window_sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+    """The failure branch of one small batch goes over the whole pulled list: messages that did not fail come again.
+
+    apache/rocketmq-client-go#504, fixed in 2.1.0.
+    """
+    return s.stage[c, q, m] != Stage.ABSENT
+
+
+@concurrently.mutant(
+    "C3",
+    "result-of-dropped-queue-half-applied",
+    of=orphan_after_failure,
+    killed_by="nothing-processed-after-a-drop",
+    constants={"messages": 1, "moves": 1, "orphans": 1, "failures": 1, "causes": 1},
+)
+def orphan_sent_back(s: State) -> Orphan:
+    """The window is not asked about when the listener returns: its message is sent back, and its offset is not moved.
+
+    Original and copy are both delivered; with each restart their number doubles (apache/rocketmq#7182).
+    """
+    return Orphan.FAILED
+
+
+@concurrently.mutant(
+    "D7",
+    "retries-never-reach-listener",
+    of=begin,
+    killed_by="retry-follows-a-delivery",
+    constants={
+        "consumers": 1,
+        "queues": 2,
+        "messages": 3,
+        "retry_room": 2,
+        "copies": 3,
+        "failures": 2,
+        "attempts": 2,
+        "causes": 1,
+        "watch_retries": 1,
+    },
+)
+def begin_by_physical_topic(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """The listener is looked up by the retry topic's name, none is found, and that counts as a failure.
+
+    The message is sent back until it is dead-lettered, and user code ran once (apache/rocketmq-client-go#437, #971).
+    """
+    s.require(may_begin(s, c, q), starts_task(s, c, q, m, Stage.WAITING))
+    retry = is_retry(s.constants, q)
+    if not retry:
+        note_delivery(s, c, q, lambda o: in_task(s, c, q, m, o))
+    stage = Stage.FAILED if retry else Stage.RUNNING
+    s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), stage, s.stage[c, q, o])

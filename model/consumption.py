@@ -11,10 +11,10 @@ from .kernel import Machine
 from .offsets import offsets
 from .process_queue import process_queue
 from .pull import pull_loop
-from .shutdown import shutdown
 from .retry_copy import retry_copy
 from .schedule import schedule
 from .send_back import send_back
+from .shutdown import shutdown
 
 consumption = Machine(
     "consumption",

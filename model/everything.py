@@ -10,14 +10,14 @@ from __future__ import annotations
 from .allocation import averagely_owns
 from .concurrently import concurrently
 from .consume_queue import consume_queue, is_retry
-from .history import Cause, history, note_cause, note_commit
-from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, ite, not_
-from .membership import Broker, Consumer, Life, broker_forgets, membership
+from .history import Cause, Regression, history, note_cause, note_commit
+from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, any_of, implies, ite, not_
+from .membership import Broker, Consumer, Life, broker_forgets, membership, reaches
 from .offsets import may_commit, offsets, to_commit, write_offset
-from .process_queue import process_queue
+from .process_queue import process_queue, reaches_broker
 from .pull import pull_loop
 from .queue_table import Leaving, change_windows, nothing
-from .rebalance import Chosen, Queue, allocated, rebalance, table_changes
+from .rebalance import Chosen, Queue, allocated, obtainable, rebalance, table_changes
 from .share import share
 from .start_stop import may_unregister, process_ends, start_stop
 
@@ -25,6 +25,12 @@ everything = Machine(
     "everything",
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
+everything.constraint(
+    "orderly",
+    "repairs",
+    holds=lambda k: not k.orderly and not k.repairs,
+    message="orderly locks and repairs are followed in the machines assignment and consumption",
+)
 everything.constraint(
     "running", holds=lambda k: k.running == 0, message="here all clients start during the run, so that windows open"
 )
@@ -44,6 +50,18 @@ def topic_and_retry_queue(s: State, c: IntLike, view: MemberSet, queues: IntLike
 def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one."""
     change_windows(s, c, lost=lost, won=won)
+
+
+@everything.refine(reaches_broker)
+def not_cut_off(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Queue ``q`` lives on broker ``q`` modulo the number of brokers, which ``c`` may be cut off from."""
+    return s.forall(Broker, lambda b: implies(q % s.brokers == b, reaches(s, c, b)))
+
+
+@everything.refine(obtainable)
+def offset_known(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """RB-40: a queue whose offset cannot be asked for is left out of the pass."""
+    return any_of(s.owns[c, q], not_cut_off(s, c, q))
 
 
 @everything.refine(process_ends)
@@ -74,6 +92,6 @@ def offsets_go_back(s: State, b: IntLike) -> None:
     def kept_there(q: IntLike) -> BoolLike:
         return q % s.brokers == b
 
-    note_commit(s, kept_there, lambda q: s.on_disk[q])
+    note_commit(s, kept_there, lambda q: s.on_disk[q], because=lambda _: Regression.BROKER_RESTART)
     note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(kept_there(q), s.on_disk[q] <= m, m < s.committed[q]))
     s.committed = lambda q: ite(kept_there(q), s.on_disk[q], s.committed[q])

@@ -66,6 +66,12 @@ history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or 
 history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
 history.variable("cause", Cause, Queue, Message, when=lambda k: k.causes == 1, doc="why it may come again")
 history.variable("unexplained", bool, when=lambda k: k.causes == 1, doc="a message came again for no known cause")
+history.variable(
+    "processed_after_drop",
+    bool,
+    when=lambda k: k.causes == 1,
+    doc="a result was acted upon though its window had been dropped when the listener returned (U8)",
+)
 history.variable("had", Had, Consumer, Queue, Message, when=lambda k: k.watch_clients == 1, doc="what each client had")
 history.variable("had_twice", bool, when=lambda k: k.watch_clients == 1, doc="some client had a message a second time")
 history.variable(
@@ -76,6 +82,7 @@ history.variable(
     when=lambda k: k.watch_clients == 1 and k.group == "new",
     doc="where a client started in a queue for the first time; -1: not yet",
 )
+history.variable("sent_unowned", bool, when=lambda k: k.watch_offsets == 1, doc="an offset of a foreign queue was sent")
 history.variable("went_back", Regression, Queue, when=lambda k: k.watch_offsets == 1, doc="why the offset decreased")
 history.variable(
     "disturbed",
@@ -126,14 +133,10 @@ def note_success(s: State, c: IntLike, q: IntLike, succeeded: Callable[[IntLike]
         s.had[c, q] = lambda m: ite(succeeded(m), Had.SUCCEEDED, s.had[c, q, m])
 
 
-def note_start(
-    s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]
-) -> None:
+def note_start(s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]) -> None:
     """Windows of ``c`` over queues ``won`` begin at ``offset``."""
     if s.watch_clients and s.group == "new":
-        s.first_start[c] = lambda q: ite(
-            all_of(won(q), s.first_start[c, q] == -1), offset(q), s.first_start[c, q]
-        )
+        s.first_start[c] = lambda q: ite(all_of(won(q), s.first_start[c, q] == -1), offset(q), s.first_start[c, q])
     if s.watch_starts:
         s.group_start = lambda q: ite(all_of(won(q), s.group_start[q] == -1), offset(q), s.group_start[q])
 

@@ -13,7 +13,7 @@ from .history import Cause, note_cause, note_commit
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
 from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
-from .process_queue import NO_OFFSET, may_take, working
+from .process_queue import NO_OFFSET, may_take, reaches_broker, working
 from .rebalance import Queue
 
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
@@ -99,7 +99,7 @@ def to_commit(s: State, c: IntLike, q: IntLike) -> IntLike:
 def may_commit(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a commit of ``c`` would say something new about ``q`` (OF-6)."""
     offset = to_commit(s, c, q)
-    possible = may_write(s, c) if broadcasting(s.constants) else True
+    possible = may_write(s, c) if broadcasting(s.constants) else reaches_broker(s, c, q)
     return all_of(s.owns[c, q], offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
 
 

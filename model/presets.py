@@ -1,7 +1,7 @@
 """Presets: configurations that answer the usual questions, each exhausted by the search in less than a minute.
 
-A preset is a machine with values for its constants, chosen so that the mechanisms of one scope meet each other. How many
-states each has is pinned by a test.
+A preset is a machine with values for its constants, chosen so that the mechanisms of one scope meet each other. How
+many states each has is pinned by a test.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ PRESETS = (
             "broker_restarts": 1,
             "cuts": 1,
         },
-        doc="Three consumers and two brokers divide four queues, through a join, a leave, a death, a broker restart and "
-        "a cut.",
+        doc="Three consumers and two brokers divide four queues, through a join, a leave, a death, a broker restart "
+        "and a cut.",
         states=592_200,
     ),
     Preset(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 
-from .consume_queue import Message
+from .consume_queue import Message, is_retry
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, maximum, not_
 from .membership import Consumer, Life
 from .rebalance import Queue
@@ -41,6 +41,8 @@ NO_OFFSET = -1
 process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.").include(tags)
 process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
 
+process_queue.constant("counters", 0, high=1, doc="1 to keep the counter of a window apart from its messages (PQ-8)")
+process_queue.variable("counted", Int(0, "messages"), Consumer, Queue, when=lambda k: k.counters == 1, doc="PQ-8")
 process_queue.variable("next_offset", Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
 process_queue.variable("memory", Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
 process_queue.variable("stage", Stage, Consumer, Queue, Message)
@@ -95,15 +97,60 @@ def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolL
 
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
     """
-    s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
+    take_out(s, c, q, finished)
     if counts_send_backs(s.constants):
         s.failed_send_backs[c, q] = lambda m: ite(finished(m), 0, s.failed_send_backs[c, q, m])
     s.memory[c, q] = maximum(s.memory[c, q], low_water_mark(s, c, q, finished))
 
 
+def take_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+    """PQ-2: ``finished`` leave the window, without a word to the in-memory offset."""
+    s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
+    if s.counters:
+        s.counted[c, q] = s.counted[c, q] - counted_out(s, c, q, finished)
+
+
+@process_queue.definition
+def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+    """PQ-8: the counter decreases by what really leaves the window; flow control asks the counter (PL-7)."""
+    return s.count(Message, lambda m: all_of(held(s, c, q, m), finished(m)))
+
+
+@process_queue.mutant(
+    "F1",
+    "cache-counters-drift",
+    of=counted_out,
+    killed_by="every-message-is-handled",
+    constants={"messages": 3, "consumers": 1, "counters": 1, "threshold": 1, "failures": 2},
+)
+def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+    """A path that takes messages out of the window forgets the counter: pulling stops with an empty window.
+
+    ROCKETMQ-314, fixed in 4.2.0 (clean-up forgot the size); here messages that were sent back are not counted out.
+    """
+    return s.count(Message, lambda m: all_of(s.stage[c, q, m] == Stage.RUNNING, finished(m)))
+
+
+@process_queue.definition
+def in_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether ``c`` has ``q`` in its table, dropped or not."""
+    return s.owns[c, q]
+
+
+@process_queue.definition
+def process_forgets(s: State, c: IntLike) -> None:
+    """What else is gone with the process of ``c``."""
+
+
 def working(s: State, c: IntLike) -> BoolLike:
     """Whether ``c`` runs, is not shutting down and not standing still."""
     return all_of(s.life[c] == Life.UP, not_(s.paused[c]) if s.pauses else True)
+
+
+@process_queue.definition
+def reaches_broker(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether requests of ``c`` about ``q`` get through to its broker; cuts are followed where brokers are."""
+    return True
 
 
 @process_queue.definition
@@ -115,6 +162,29 @@ def may_take(s: State, c: IntLike, q: IntLike) -> BoolLike:
 @process_queue.definition
 def windows_change(s: State, c: IntLike) -> None:
     """RB-37: what else follows when windows of ``c`` begin or end (``RebalancePushImpl#messageQueueChanged``)."""
+
+
+@process_queue.mutant(
+    "D8",
+    "retry-queue-never-pulled",
+    of=may_take,
+    killed_by="failed-message-settles",
+    constants={
+        "consumers": 1,
+        "queues": 2,
+        "messages": 2,
+        "retry_room": 1,
+        "copies": 1,
+        "failures": 1,
+        "watch_retries": 1,
+    },
+)
+def retry_queue_has_no_start(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """The start of the retry queue is put into the wrong variable and stays -1, which a pass takes for a failed query.
+
+    The queue is never added, and retries pile up in it (apache/rocketmq-client-go#530, fixed in 2.1.0).
+    """
+    return not_(is_retry(s.constants, q))
 
 
 @process_queue.definition

@@ -11,7 +11,7 @@ from .consume_queue import Message, end, start
 from .history import Cause
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_, same
 from .membership import Consumer
-from .process_queue import NO_OFFSET, Stage, held, may_pull, window_empty, working
+from .process_queue import NO_OFFSET, Stage, held, may_pull, reaches_broker, window_empty, working
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
 from .tags import filtered
@@ -80,7 +80,12 @@ def subscription_known(s: State, c: IntLike) -> BoolLike:
 def asks(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """PL-3 … PL-10: whether the pull thread sends a request for the window."""
     return all_of(
-        working(s, c), s.owns[c, q], may_pull(s, c, q), flow_allows(s, c, q), subscription_known(s, c)
+        working(s, c),
+        s.owns[c, q],
+        may_pull(s, c, q),
+        flow_allows(s, c, q),
+        subscription_known(s, c),
+        reaches_broker(s, c, q),
     )
 
 
@@ -116,6 +121,29 @@ def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> No
     ``DefaultMQPushConsumerImpl#correctTagsOffset``.
     """
     s.memory[c, q] = ite(window_empty(s, c, q), maximum(s.memory[c, q], offset), s.memory[c, q])
+
+
+@pull_loop.mutant(
+    "B8",
+    "filtered-messages-never-committed",
+    of=correct_tags_offset,
+    killed_by="filtered-offset-committed",
+    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
+)
+def no_correction(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
+    """The position moves, the offset does not: lag grows, and a restart scans everything again. Source: Go #732."""
+
+
+@pull_loop.mutant(
+    "B8-busy",
+    "correction-passes-held-messages",
+    of=correct_tags_offset,
+    killed_by="offset-never-past-wanted",
+    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
+)
+def correct_anyway(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
+    """The offset follows the position although the window still holds messages below it."""
+    s.memory[c, q] = offset
 
 
 @pull_loop.action(fair=True, tells="{c} pulls from {q}", when=_whole)

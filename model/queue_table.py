@@ -15,7 +15,16 @@ from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .local_file import write_one
 from .membership import Consumer
 from .offsets import broadcasting, start_offset, stored_offset, to_commit
-from .process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs, held, window_empty, windows_change
+from .process_queue import (
+    NO_OFFSET,
+    Orphan,
+    Stage,
+    counts_send_backs,
+    held,
+    reaches_broker,
+    window_empty,
+    windows_change,
+)
 from .rebalance import Chosen
 from .tags import filtered
 
@@ -103,7 +112,7 @@ def _persist(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
         return to_commit(s, c, q) if leaving.offset is None else leaving.offset(q)
 
     def sent(q: IntLike) -> BoolLike:
-        return all_of(lost(q), value(q) != NO_OFFSET) if leaving.persists else False
+        return all_of(lost(q), value(q) != NO_OFFSET, reaches_broker(s, c, q)) if leaving.persists else False
 
     def offset(q: IntLike) -> IntLike:
         return ite(sent(q), value(q), stored_offset(s, c, q))

@@ -134,7 +134,8 @@ def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
     return allocated(s, c, s.view[c], queues_in_view(s, c), q)
 
 
-def obtainable(s: State, c: Consumer, q: IntLike) -> BoolLike:
+@rebalance.definition
+def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """RB-30.3: whether a pass of ``c`` can take ``q``, or keep it.
 
     A queue that is in the table, dropped or not, is not added again; an orderly client adds one only with the broker's

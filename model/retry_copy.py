@@ -132,6 +132,12 @@ def permission_of_new_topic(s: State, by_fallback: bool) -> int:
     return READ | WRITE
 
 
+@retry_copy.definition
+def accepts(s: State) -> BoolLike:
+    """Whether the broker takes requests."""
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class NewCopy:
     """A copy about to be stored.
@@ -157,7 +163,7 @@ class NewCopy:
 def store(s: State, *copies: NewCopy) -> None:
     """The broker appends ``copies``, in this order, each to the schedule topic or straight to its own (DL-2)."""
     first = next_copy(s)
-    s.require(first + len(copies) <= s.copies)
+    s.require(accepts(s), first + len(copies) <= s.copies)
     for place, copy in enumerate(copies):
         k = first + place
         s.place[k] = ite(copy.level > 0, Place.SCHEDULE_TOPIC, Place.DELIVERED)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from .delay import loaded_position
 from .kernel import BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
-from .retry_copy import Copy, Place, retries, stored
+from .retry_copy import Copy, Place, accepts, retries, stored
 
 
 class Level(Domain, size="levels", label="queue "):
@@ -28,6 +28,9 @@ schedule.constant("stores_lost", 0, high=1, doc="how often a restart may find th
 schedule.constant("clock_steps", 0, high=1, doc="how often a clock stepped back may make an entry look overdue (DL-5)")
 schedule.constant("unsure_puts", 0, high=1, doc="how often a put may succeed and be taken for failed (DL-6)")
 schedule.constant("unreadable", 0, high=1, doc="how many entries may be unreadable when they are due (DL-5)")
+schedule.constant(
+    "early_requests", 0, high=1, doc="1: requests are served before the positions are read, as in 5.3.3 (DL-4)"
+)
 schedule.constant("runs", 0, high=1, doc="1 to follow where the current run of each delivery task began")
 
 
@@ -88,6 +91,16 @@ def is_head(s: State, k: IntLike) -> BoolLike:
 def delivering(s: State) -> BoolLike:
     """Whether the delivery tasks run."""
     return not_(s.loading) if _starts(s.constants) else True
+
+
+@schedule.refine(accepts)
+def serves(s: State) -> BoolLike:
+    """A broker that starts opens its ports when it has read its files.
+
+    In 5.3.3 ``ScheduleMessageService#start`` reads the positions once more, when ``BrokerController#startBasicService``
+    has opened the ports: what is stored in between counts towards the end that a position is held against.
+    """
+    return True if s.early_requests else delivering(s)
 
 
 @schedule.action(fair=True, tells="the delay of {k} has passed", when=retries)

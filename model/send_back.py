@@ -15,7 +15,7 @@ from .delay import stored_level
 from .history import Cause
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import Consumer
-from .process_queue import Orphan, Stage, counts_send_backs, finish, held
+from .process_queue import Orphan, Stage, counts_send_backs, finish, held, take_out
 from .rebalance import Queue
 from .retry_copy import NewCopy, retries, store, times_of
 from .retry_policy import (
@@ -217,7 +217,7 @@ def expire(s: State, c: Consumer, q: Queue, m: Message) -> None:
     store(s, by_request(s, q, m, EXPIRY_LEVEL, Cause.TIMEOUT))
     _note_copies(s, c, q, m, Cause.TIMEOUT)
     handle(s, q, lambda o: same(o, m))
-    s.stage[c, q, m] = Stage.ABSENT
+    take_out(s, c, q, lambda o: same(o, m))
     s.overdue[c, q, m] = True
 
 
@@ -257,3 +257,104 @@ def overdue_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
         _note_copies(s, c, q, m)
     _update_offset(s, c, q)
     s.overdue[c, q, m] = False
+
+
+_CHAIN = {"consumers": 1, "queues": 2, "messages": 3, "retry_room": 2, "copies": 3, "failures": 3, "watch_retries": 1}
+"""One message that fails as often as it is delivered."""
+
+
+@send_back.mutant(
+    "D2",
+    "dead-letter-delayed-by-hours",
+    of=dead_letter_level,
+    killed_by="dead-letter-at-once",
+    constants=_CHAIN,
+)
+def delayed_dead_letter(s: State, level: IntLike) -> IntLike:
+    """The delay is not cleared: the store redirects the dead letter to the schedule topic, for up to two hours.
+
+    apache/rocketmq#2724, fixed in 4.9.2.
+    """
+    return level
+
+
+@send_back.mutant(
+    "D3",
+    "orderly-retries-forever-after-max",
+    of=fallback_decision,
+    killed_by="attempts-exactly-the-maximum",
+    constants={**_CHAIN, "refused": 3},
+)
+def sent_unchanged_given_up_above(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
+    """The client sends the count the message failed at, the broker gives up above the maximum: never.
+
+    apache/rocketmq#6163, #5717, fixed in 5.1.1.
+    """
+    return local, local > s.attempts
+
+
+@send_back.mutant(
+    "D3-at-maximum",
+    "fallback-never-counts",
+    of=fallback_decision,
+    killed_by="attempts-exactly-the-maximum",
+    constants={**_CHAIN, "refused": 3},
+)
+def sent_unchanged_given_up_at(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
+    """The client sends the count the message failed at, the broker gives up at the maximum: the count never grows."""
+    return local, local >= s.attempts
+
+
+@send_back.mutant(
+    "D3-one-less",
+    "fallback-gives-up-early",
+    of=fallback_decision,
+    killed_by="attempts-exactly-the-maximum",
+    constants={**_CHAIN, "refused": 3},
+)
+def sent_next_given_up_at(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
+    """The client sends the count of the copy, the broker gives up at the maximum: one try less, as 4.x does (SB-15)."""
+    return copy_times(local), copy_times(local) >= s.attempts
+
+
+@send_back.mutant(
+    "D11",
+    "send-back-to-name-server",
+    of=send_back_by_request,
+    killed_by="delay-as-asked",
+    constants={**_CHAIN, "listener_level": 1},
+)
+def request_to_name_server(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """No master is found, and a request without address goes to a name server, which refuses it: every time.
+
+    What is left is the fallback (apache/rocketmq#8963, fixed in 5.3.2).
+    """
+    s.require(_failed(s, c, q, m))
+    store(s, by_fallback(s, c, q, m, Cause.NONE))
+    _note_copies(s, c, q, m)
+    _is_sent(s, c, q, m)
+
+
+@send_back.mutant(
+    "F3",
+    "timeout-copy-plus-late-result",
+    of=sent_back_again,
+    killed_by="every-copy-has-a-cause",
+    constants={**_CHAIN, "expiries": 1},
+)
+def late_failure_sent_back(s: State) -> bool:
+    """The late failure of an expired message is not held against the window: it is sent back a second time.
+
+    apache/rocketmq#5480, #5481, fixed in 5.1.0.
+    """
+    return True
+
+
+send_back.misconfiguration(
+    "D6",
+    "fallback-send-back-ignores-delay",
+    killed_by="delay-as-asked",
+    constants={**_CHAIN, "listener_level": 1, "refused": 1},
+    doc="The listener chooses a delay level, the request fails once, and the fallback takes 3 + attempts instead, even "
+    "where the listener asked to give up (apache/rocketmq#3731, #9342; open).",
+)

@@ -16,7 +16,9 @@ from .rebalance import Queue
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
 
 start_position = Machine("start_position", doc="Where windows begin, with a stored offset and without one.")
-start_position.constant("from_where", "LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere: start without an offset")
+start_position.constant(
+    "from_where", "LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere: start without an offset"
+)
 start_position.constant("timestamp_offset", 0, doc="offset that CONSUME_FROM_TIMESTAMP finds")
 start_position.constant("head_in_memory", 0, high=1, doc="1: the first message of a queue is still in memory (OF-21)")
 start_position.constant(

@@ -160,6 +160,13 @@ COPY_HAS_CAUSE = Property(
     holds=lambda s: not_(s.unexplained_copy),
     rules=("SB-7", "SB-17", "PQ-13", "G3"),
 )
+NOTHING_AFTER_DROP = Property(
+    id="nothing-processed-after-a-drop",
+    statement="The result of a listener whose window was dropped before it returned leads to no send-back.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(s.processed_after_drop),
+    rules=("CC-9", "U8"),
+)
 ONE_COPY = Property(
     id="one-copy-of-a-message",
     statement="A message that fails once comes again once.",
@@ -235,7 +242,14 @@ CHAIN_ONLY: Constants = {
     "watch_retries": 1,
 }
 FALLBACK: Constants = {**CHAIN_ONLY, "refused": 3}
-LOST_REPLY: Constants = {**CHAIN_ONLY, "attempts": 1, "lost_replies": 1}
+LOST_REPLY: Constants = {
+    **CHAIN_ONLY,
+    "messages": 4,
+    "retry_room": 3,
+    "copies": 4,
+    "attempts": 1,
+    "lost_replies": 1,
+}
 DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
 LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
 EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1, "causes": 1}
@@ -312,6 +326,7 @@ def claims() -> Iterator[Claim]:
         yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
         yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
     yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
+    yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
     yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY):
         yield Claim(property=COMES_TO_REST, machine=consumption, constants=constants)

@@ -44,6 +44,7 @@ _ATOM, _ALL = int(Kind.ATOM), int(Kind.ALL)
 class Tables(NamedTuple):
     """Everything the search loop needs, as arrays; sets of instances are rows of 64-bit words."""
 
+    active: bool
     truths: int
     disturbs: NDArray[np.uint64]
     guards: NDArray[np.int64]
@@ -63,6 +64,33 @@ class Tables(NamedTuple):
     pending: NDArray[np.int64]
     choices: NDArray[np.int64]
     stamps: NDArray[np.int64]
+
+
+def no_partial_order() -> Tables:
+    """Tables with which nothing is left out."""
+    sets, row, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    return Tables(
+        active=False,
+        truths=0,
+        disturbs=sets,
+        guards=numbers,
+        targets=numbers,
+        kinds=numbers,
+        first_part=numbers,
+        parts=numbers,
+        bit_of=numbers,
+        enablers=sets,
+        deadlocks=False,
+        bits=row,
+        enabled=row,
+        chosen=row,
+        trial=row,
+        best=row,
+        waiting=numbers,
+        pending=numbers,
+        choices=numbers,
+        stamps=numbers,
+    )
 
 
 class PartialOrder:
@@ -114,6 +142,7 @@ class PartialOrder:
         first_part[1:] = np.cumsum([len(node.parts) for node in nodes])
         stack = len(traced.instances) + len(nodes) + 1
         self.tables = Tables(
+            active=True,
             truths=truths.address,
             disturbs=_packed(self.dependence.disturbs, words),
             guards=np.array(guards, np.int64),
@@ -172,6 +201,8 @@ def keep(
 
     ``state`` is the address of the state they come from.
     """
+    if not tables.active:
+        return count
     enabled, chosen, stamps, pending = tables.enabled, tables.chosen, tables.stamps, tables.pending
     for word in range(len(enabled)):
         enabled[word] = chosen[word] = 0
@@ -179,11 +210,11 @@ def keep(
         enabled[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
     native_calls.call_truths(tables.truths, state, tables.bits.ctypes.data)
     stamps[-1] += 1
-    nodes = 0
+    nodes = np.int64(0)
     for target in range(len(tables.targets)):
         if found[target] == native_calls.NOT_FOUND:
             nodes = _push(stamps, pending, tables.targets[target], nodes)
-    _close(tables, chosen, nodes, 0)
+    _close(tables, chosen, nodes, np.int64(0))
     if tables.deadlocks and not deadlock_found and count > 0 and not _meet(chosen, enabled):
         _add_some_enabled(tables, tags, start, count)
     left = start
@@ -208,7 +239,7 @@ def _add_some_enabled(tables: Tables, tags: Any, start: int, count: int) -> None
         trial[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
         tables.stamps[-1] += 1
         tables.waiting[0] = tags[item]
-        _close(tables, trial, 0, 1)
+        _close(tables, trial, np.int64(0), np.int64(1))
         number = 0
         for word in range(len(trial)):
             number += _ones(trial[word] & tables.enabled[word])
@@ -234,7 +265,7 @@ def _close(tables: Tables, members: Any, nodes: int, instances: int) -> None:
     kinds, first_part, parts, guards = tables.kinds, tables.first_part, tables.parts, tables.guards
     bits, bit_of, enabled = tables.bits, tables.bit_of, tables.enabled
     disturbs, enablers = tables.disturbs, tables.enablers
-    undecided = 0
+    undecided = np.int64(0)
     while True:
         if instances > 0:
             instances -= 1

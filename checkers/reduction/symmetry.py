@@ -58,6 +58,15 @@ class Permutations(NamedTuple):
     trial: NDArray[np.uint64]
 
 
+def no_symmetry() -> tuple[Records, Permutations]:
+    """Tables with which every state represents itself."""
+    sets, row, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    return (
+        Records(numbers, numbers, numbers, numbers, row, numbers, row, numbers, row, sets, numbers),
+        Permutations(numbers, sets, numbers, row, row, row, numbers, row, row),
+    )
+
+
 class Symmetry:
     """The representatives of one configuration.
 

@@ -244,6 +244,13 @@ def test_a_failing_case_that_is_too_large_to_minimise_is_still_violated() -> Non
     assert result.figures["case"]["consumers"] >= 700
 
 
+def test_a_case_too_large_to_be_computed_is_unknown_not_violated() -> None:
+    huge = Theorem(id="huge", statement="", sizes=("queues",), claim=lambda queues: queues < 2**32)
+    result = prove_theorem(huge)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.explanation == "the solver's counterexample is too large to be computed again with plain numbers"
+
+
 def test_the_answer_is_the_same_again() -> None:
     theorem = partition(dataclasses.replace(AVERAGELY, owns=off_by_one))
     first, second = (prove_theorem(theorem) for _ in range(2))
