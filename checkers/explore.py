@@ -398,7 +398,8 @@ class _Search:
     def _raise_wrong_write(self) -> None:
         run = self._run_to(int(self._control[search.WRONG_STATE]))
         number = int(self._control[search.WRONG_INSTANCE])
-        self._plain.step(run.states[-1], number)
+        for instance in self._traced.instances:  # the state may have the elements of symmetric domains exchanged
+            self._plain.step(run.states[-1], instance.number)
         raise ModelError(
             f"{self._traced.instances[number].label} writes outside a domain in compiled code, but not when replayed; "
             "this is a defect."

@@ -81,6 +81,7 @@ def advance(
     fan = room // BLOCK
     sources = np.empty(room, np.uint32)
     hashes = np.empty(room, np.uint64)
+    ends = np.empty(BLOCK, np.int64)
     row_bytes = width * 8
     expanded = 0
     while True:
@@ -115,24 +116,27 @@ def advance(
                 excused = call_properties(properties, table.ctypes.data + row * row_bytes) & terminal
                 if excused == 0:
                     control[DEADLOCK] = row
-            if reductions is not None:
-                number = keep(
-                    reductions[0],
-                    found,
-                    control[DEADLOCK] != NOT_FOUND,
-                    table.ctypes.data + row * row_bytes,
-                    out,
-                    tags,
-                    np.int64(made),
-                    np.int64(number),
-                )
             for item in range(made, made + number):
                 sources[item] = row
-                taken[tags[item]] += 1
+                if reductions is None:
+                    taken[tags[item]] += 1
             made += number
+            if reductions is not None:
+                ends[row - front] = made
         if reductions is not None:
+            made = keep(
+                reductions[0],
+                found,
+                control[DEADLOCK] != NOT_FOUND,
+                table.ctypes.data + front * row_bytes,
+                ends[: end - front],
+                out,
+                tags,
+                sources,
+            )
             for item in range(made):
-                represent(reductions[1], reductions[2], out[item])
+                taken[tags[item]] += 1
+            represent(reductions[1], reductions[2], out, made)
         for item in range(made):
             value = _hash(out, item, width)
             hashes[item] = value

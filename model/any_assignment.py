@@ -8,12 +8,14 @@ partition lemma applies (G1). At first all clients run, and nobody owns anything
 
 from __future__ import annotations
 
-from .kernel import BoolLike, IntLike, Machine, State, not_, same
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, not_, same
+from .lock import uses_locks
 from .membership import Consumer
 from .offsets import broadcasting, late_slot_free, may_commit, to_commit
-from .process_queue import may_take, working
+from .process_queue import in_table, may_take, working
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
+from .start_position import offset_answered
 
 any_assignment = Machine("any_assignment", doc="Clients that take and drop queues at any time.")
 any_assignment.constant("consumers", 2, low=1, high=6, doc="client instances of the group")
@@ -22,14 +24,26 @@ any_assignment.constant("moves", 0, high=4, doc="how often a client may drop a q
 any_assignment.constant("overlaps", 1, high=1, doc="0: a queue is taken only while nobody else has it")
 any_assignment.constant("lost_commits", 0, high=3, doc="how many final commits may be lost")
 
+
+
+def _at_once(k: Constants) -> bool:
+    """Whether a queue that is dropped leaves the table at once; an orderly client has to get rid of its lock first."""
+    return not uses_locks(k)
+
+
 any_assignment.variable("owns", bool, Consumer, Queue, doc="in the table and not dropped")
 
 
 @any_assignment.action(fair=True, tells="{c} takes {q}")
 def take(s: State, c: Consumer, q: Queue) -> None:
     """RB-30.3: the queue enters the table, and nothing waits for its old owner."""
-    s.require(working(s, c), not_(s.owns[c, q]), may_take(s, c, q), _free(s, c, q))
+    s.require(may_enter(s, c, q), offset_answered(s, c, q))
     change_table(s, c, lost=nothing, won=lambda p: same(p, q))
+
+
+def may_enter(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether a pass of ``c`` would add ``q``, if it learns where to start."""
+    return all_of(working(s, c), not_(in_table(s, c, q)), may_take(s, c, q), _free(s, c, q))
 
 
 def _free(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -38,7 +52,7 @@ def _free(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Consumer, lambda d: not_(s.owns[d, q]))
 
 
-@any_assignment.action(budget="moves", tells="{c} drops {q}")
+@any_assignment.action(budget="moves", tells="{c} drops {q}", when=_at_once)
 def drop(s: State, c: Consumer, q: Queue) -> None:
     """RB-32: the last commit is sent, and arrives before anything else happens."""
     s.require(working(s, c), s.owns[c, q])
@@ -46,7 +60,7 @@ def drop(s: State, c: Consumer, q: Queue) -> None:
 
 
 @any_assignment.action(
-    budget="lost_commits", tells="{c} drops {q}; its last commit is lost", when=lambda k: k.moves > 0
+    budget="lost_commits", tells="{c} drops {q}; its last commit is lost", when=lambda k: k.moves > 0 and _at_once(k)
 )
 def drop_losing_commit(s: State, c: Consumer, q: Queue) -> None:
     """RB-32, OF-5: the last commit is one-way, so nobody notices that it was lost (G3-4)."""
@@ -55,7 +69,7 @@ def drop_losing_commit(s: State, c: Consumer, q: Queue) -> None:
 
 
 @any_assignment.action(
-    budget="late_commits", tells="{c} drops {q}; its last commit is held up", when=lambda k: k.moves > 0
+    budget="late_commits", tells="{c} drops {q}; its last commit is held up", when=lambda k: k.moves > 0 and _at_once(k)
 )
 def drop_delaying_commit(s: State, c: Consumer, q: Queue) -> None:
     """OF-8: the next owner's query may overtake the last commit (G3-4)."""

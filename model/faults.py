@@ -9,7 +9,7 @@ from __future__ import annotations
 from .history import Cause
 from .kernel import BoolLike, IntLike, Machine, State
 from .membership import Consumer, Life
-from .process_queue import working
+from .process_queue import in_table, working
 from .queue_table import Leaving, change_table, nothing
 
 faults = Machine("faults", doc="Deaths, pauses and restarts of clients.")
@@ -23,7 +23,7 @@ faults.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
 
 def vanish(s: State, c: IntLike, leaving: Leaving) -> None:
     """The process of ``c`` is gone, and its windows with it."""
-    change_table(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+    change_table(s, c, lost=lambda q: in_table(s, c, q), won=nothing, leaving=leaving)
     s.life[c] = Life.GONE
     if s.pauses:
         s.paused[c] = False

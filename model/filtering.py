@@ -14,7 +14,6 @@ from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, a
 from .membership import Consumer, Life
 from .process_queue import Stage, windows_change, working
 from .pull import correct_tags_offset, put, receive, subscription_known
-from .rebalance import Queue
 from .tags import Edition, edition_asks, filtered, upgrades
 
 filtering = Machine("filtering", doc="The group's expression at the broker, heartbeats, and pulls that pass over.")

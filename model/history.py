@@ -58,6 +58,10 @@ class Regression(IntEnum):
 
 history = Machine("history", doc="What an observer notes: what was handled, delivered, and why it was delivered again.")
 history.constant("causes", 0, high=1, doc="1 to note deliveries and the causes of repeated ones")
+history.constant("repeats", 0, high=1, doc="1 to note also why a message was last delivered again")
+history.constraint(
+    "repeats", "causes", holds=lambda k: not k.repeats or bool(k.causes), message="repeats are told by causes; set both"
+)
 history.constant("watch_offsets", 0, high=1, doc="1 to note why committed offsets go back")
 history.constant("watch_starts", 0, high=1, doc="1 to note where the group first starts in each queue")
 history.constant("watch_clients", 0, high=1, doc="1 to note which client has had which message")
@@ -65,6 +69,7 @@ history.constant("watch_clients", 0, high=1, doc="1 to note which client has had
 history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
 history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
 history.variable("cause", Cause, Queue, Message, when=lambda k: k.causes == 1, doc="why it may come again")
+history.variable("repeated", Cause, when=lambda k: k.repeats == 1, doc="why a message was last delivered again")
 history.variable("unexplained", bool, when=lambda k: k.causes == 1, doc="a message came again for no known cause")
 history.variable(
     "processed_after_drop",
@@ -79,7 +84,7 @@ history.variable(
     Int(-1, "messages"),
     Consumer,
     Queue,
-    when=lambda k: k.watch_clients == 1 and k.group == "new",
+    when=lambda k: k.watch_clients == 1 and k.group != "known",
     doc="where a client started in a queue for the first time; -1: not yet",
 )
 history.variable("sent_unowned", bool, when=lambda k: k.watch_offsets == 1, doc="an offset of a foreign queue was sent")
@@ -117,8 +122,23 @@ def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike
         return all_of(delivered(m), s.delivered[q, m], s.cause[q, m] == Cause.NONE, not_(shared))
 
     s.unexplained = any_of(s.unexplained, s.exists(Message, unexplained))
+    if s.repeats:
+        s.repeated = _why_again(s, q, delivered)
     s.delivered[q] = lambda m: any_of(s.delivered[q, m], delivered(m))
     s.cause[q] = lambda m: ite(delivered(m), Cause.NONE, s.cause[q, m])
+
+
+def _why_again(s: State, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> IntLike:
+    """The cause of a repeated message among those ``delivered``; without one of its own, it has two owners."""
+    why: IntLike = s.repeated
+    for cause in Cause:
+        own = Cause.OVERLAP if cause is Cause.NONE else cause
+
+        def repeated(m: IntLike, cause: Cause = cause) -> BoolLike:
+            return all_of(delivered(m), s.delivered[q, m], s.cause[q, m] == cause)
+
+        why = ite(s.exists(Message, repeated), own, why)
+    return why
 
 
 def note_cause(s: State, cause: Cause, affected: Callable[[IntLike, IntLike], BoolLike]) -> None:
@@ -135,7 +155,7 @@ def note_success(s: State, c: IntLike, q: IntLike, succeeded: Callable[[IntLike]
 
 def note_start(s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]) -> None:
     """Windows of ``c`` over queues ``won`` begin at ``offset``."""
-    if s.watch_clients and s.group == "new":
+    if s.watch_clients and s.group != "known":
         s.first_start[c] = lambda q: ite(all_of(won(q), s.first_start[c, q] == -1), offset(q), s.first_start[c, q])
     if s.watch_starts:
         s.group_start = lambda q: ite(all_of(won(q), s.group_start[q] == -1), offset(q), s.group_start[q])
@@ -179,6 +199,12 @@ def note_commit(
 
     s.went_back = lambda q: ite(decreases(q), reason(q), s.went_back[q])
     s.disturbed = disturbed
+
+
+def note_sender(s: State, owns: BoolLike) -> None:
+    """A client sends an offset of a queue that it ``owns``, or does not (U13)."""
+    if s.watch_offsets:
+        s.sent_unowned = any_of(s.sent_unowned, not_(owns))
 
 
 def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:

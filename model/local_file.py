@@ -74,7 +74,8 @@ def _has_copy(k: Constants) -> bool:
 
 def _first_entry(k: Constants, c: int, q: int) -> int:
     unused = k.shared_file and c > 0
-    return NO_OFFSET if k.group == "new" or unused else 0
+    added = k.group == "scaled" and q == k.queues - 1
+    return NO_OFFSET if k.group == "new" or unused or added else 0
 
 
 def _first_content(k: Constants, c: int) -> Content:
@@ -143,7 +144,7 @@ def write_file(s: State, c: IntLike, written: Chosen, offset: Callable[[IntLike]
     def merged(q: IntLike) -> IntLike:
         return ite(written(q), offset(q), read_entry(s, c, q))
 
-    with s.when(may_write(s, c)):
+    with s.when(all_of(may_write(s, c), s.exists(Queue, written))):
         _copy_old_content(s, at)
         s.file[at] = merged
         if s.torn_writes:

@@ -23,6 +23,11 @@ lock.constant("unlock_delay", 2, doc="ticks without renewal after which a droppe
 lock.constant("lock_losses", 0, high=2, doc="how often a broker may forget its locks, by restart or failover")
 
 
+def uses_locks(k: Constants) -> bool:
+    """Whether queues are locked: by orderly listeners in clustering; in broadcasting nobody shares a queue (OR-12)."""
+    return k.get("listener", "orderly") == "orderly" and k.get("mode", "clustering") == "clustering"
+
+
 def _expired(k: Constants) -> IntLike:
     return k.broker_window + 1
 
@@ -31,10 +36,25 @@ def _stale(k: Constants) -> IntLike:
     return maximum(k.client_window, k.unlock_delay) + 1
 
 
-lock.variable("holder", Int(0, "consumers"), Queue, doc="1 + the client that the table names; 0 for no entry (OR-1)")
-lock.variable("holder_age", Int(0, _expired), Queue, doc="ticks since the broker granted or renewed the lock")
-lock.variable("locked", bool, Consumer, Queue, doc="ProcessQueue.locked")
-lock.variable("lock_age", Int(0, _stale), Consumer, Queue, doc="ticks since ProcessQueue.lastLockTimestamp (PQ-10)")
+lock.variable(
+    "holder",
+    Int(0, "consumers"),
+    Queue,
+    when=uses_locks,
+    doc="1 + the client that the table names; 0 for no entry (OR-1)",
+)
+lock.variable(
+    "holder_age", Int(0, _expired), Queue, when=uses_locks, doc="ticks since the broker granted or renewed the lock"
+)
+lock.variable("locked", bool, Consumer, Queue, when=uses_locks, doc="ProcessQueue.locked")
+lock.variable(
+    "lock_age",
+    Int(0, _stale),
+    Consumer,
+    Queue,
+    when=uses_locks,
+    doc="ticks since ProcessQueue.lastLockTimestamp (PQ-10)",
+)
 
 
 def holds_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -86,7 +106,7 @@ def grow_older(s: State) -> None:
     s.lock_age = lambda c, q: ite(s.locked[c, q], minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
 
 
-@lock.action(budget="lock_losses", tells="the broker forgets all its locks")
+@lock.action(budget="lock_losses", tells="the broker forgets all its locks", when=uses_locks)
 def forget_locks(s: State) -> None:
     """OR-1: the table is in memory only and not replicated, so a restart or failover loses it.
 

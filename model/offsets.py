@@ -8,29 +8,39 @@ every 5 s (OF-23), so a crash of the broker takes it back. A broadcasting client
 
 from __future__ import annotations
 
-from .consume_queue import end, is_retry, start
-from .history import Cause, note_cause, note_commit
+from .history import Cause, Regression, note_cause, note_commit, note_sender
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
 from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
-from .process_queue import NO_OFFSET, may_take, reaches_broker, working
+from .process_queue import NO_OFFSET, in_table, reaches_broker, working
 from .rebalance import Queue
-
-FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
 
 offsets = Machine("offsets", doc="Committed offsets, how they are written and read.").include(local_file)
 offsets.constant("mode", "clustering", choices=("clustering", "broadcasting"), doc="message model of the group")
 offsets.constant("version", "5.3.3", choices=("5.3.3", "4.9.8"), doc="version of clients and broker")
-offsets.constant("group", "known", choices=("known", "new"), doc="new: no offsets are stored for the group at first")
-offsets.constant("from_where", "LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere, where no offset is stored")
-offsets.constant("timestamp_offset", 0, doc="offset that CONSUME_FROM_TIMESTAMP finds")
-offsets.constant("head_in_memory", 0, high=1, doc="1: the first message of a queue is still in memory (OF-21)")
+offsets.constant(
+    "group",
+    "known",
+    choices=("known", "new", "scaled"),
+    doc="new: no offsets are stored for it at first; scaled: none for the last queue, which was added to the topic",
+)
 offsets.constant("late_commits", 0, high=3, doc="how many commits may arrive late")
 offsets.constant("failed_queries", 0, high=2, doc="how many offset queries may fail")
 
 
-def _lowest(k: Constants) -> int:
-    return NO_OFFSET if k.group == "new" else 0
+def may_be_missing(k: Constants) -> bool:
+    """Whether some queue may have no stored offset."""
+    return bool(k.group != "known" or k.recreations + k.torn_writes + k.lost_files > 0)
+
+
+def lowest(k: Constants) -> int:
+    """The lowest value of a stored offset; -1 where there may be none."""
+    return NO_OFFSET if may_be_missing(k) else 0
+
+
+def stored_at_start(k: Constants, q: int) -> int:
+    """What is stored of ``q`` at first."""
+    return NO_OFFSET if k.group == "new" or (k.group == "scaled" and q == k.queues - 1) else 0
 
 
 def broadcasting(k: Constants) -> bool:
@@ -43,10 +53,22 @@ def _restarts(k: Constants) -> bool:
 
 
 offsets.variable(
-    "committed", Int(_lowest, "messages"), Queue, when=lambda k: not broadcasting(k), doc="the broker's cell (OF-20)"
+    "committed",
+    Int(lowest, "messages"),
+    Queue,
+    init=stored_at_start,
+    when=lambda k: not broadcasting(k),
+    doc="the broker's cell (OF-20)",
 )
 offsets.variable("late", Int(NO_OFFSET, "messages"), Queue, when=lambda k: k.late_commits > 0, doc="a commit under way")
-offsets.variable("on_disk", Int(_lowest, "messages"), Queue, when=_restarts, doc="the cell as last flushed (OF-23)")
+offsets.variable(
+    "on_disk",
+    Int(lowest, "messages"),
+    Queue,
+    init=stored_at_start,
+    when=_restarts,
+    doc="the cell as last flushed (OF-23)",
+)
 
 
 @offsets.definition
@@ -56,38 +78,36 @@ def stored_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
 
 
 @offsets.definition
-def first_offset(s: State, q: IntLike) -> IntLike:
-    """RB-40, RB-41: where a group starts in a queue without a stored offset.
+def accepts_commit(s: State, q: IntLike) -> BoolLike:
+    """OF-22: whether the broker takes commits of ``q``, or answers SUCCESS and ignores them."""
+    return True
 
-    ``RebalancePushImpl#computePullFromWhereWithException``; the broker answers 0 by itself where the first message is
-    still in memory (OF-21: ``ConsumerManageProcessor#queryConsumerOffset``).
+
+def write_offset(
+    s: State,
+    c: IntLike,
+    q: IntLike,
+    offset: IntLike,
+    cause: Cause = Cause.OFFSET_WENT_BACK,
+    *,
+    because: Regression | None = None,
+    checked: bool = True,
+) -> None:
+    """OF-20: a commit arrives and overwrites the cell, larger or smaller; what a smaller one uncovers comes again.
+
+    Without ``because`` the window of ``c`` sends its own offset. What comes with a pull is not ``checked`` (OF-30).
     """
-    retry = is_retry(s.constants, q)
-    by_choice = {
-        "LAST_OFFSET": 0 if retry else end(s, q),
-        "FIRST_OFFSET": 0,
-        "TIMESTAMP": end(s, q) if retry else s.timestamp_offset,
-    }[s.from_where]
-    if s.head_in_memory and not broadcasting(s.constants):
-        return ite(start(s, q) == 0, 0, by_choice)
-    return by_choice
-
-
-@offsets.definition
-def start_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """RB-40: a new window starts at the stored offset, whatever ``ConsumeFromWhere`` says, if there is one."""
-    stored = stored_offset(s, c, q)
-    return stored if s.group == "known" else ite(stored != NO_OFFSET, stored, first_offset(s, q))
-
-
-def write_offset(s: State, c: IntLike, q: IntLike, offset: IntLike, cause: Cause = Cause.OFFSET_WENT_BACK) -> None:
-    """OF-20: a commit arrives and overwrites the cell, larger or smaller; what a smaller one uncovers comes again."""
     if broadcasting(s.constants):
         write_file(s, c, lambda p: p == q, lambda _: offset)
         return
-    note_commit(s, lambda p: p == q, lambda _: offset)
-    note_cause(s, cause, lambda p, m: all_of(p == q, offset <= m, m < s.committed[q]))
-    s.committed[q] = offset
+    written = ite(accepts_commit(s, q), offset, s.committed[q]) if checked else offset
+    if because is None:
+        note_commit(s, lambda p: p == q, lambda _: written, by=c)
+        note_sender(s, in_table(s, c, q))
+    else:
+        note_commit(s, lambda p: p == q, lambda _: written, because=lambda _: because)
+    note_cause(s, cause, lambda p, m: all_of(p == q, written <= m, m < s.committed[q]))
+    s.committed[q] = written
 
 
 @offsets.definition
@@ -100,7 +120,7 @@ def may_commit(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a commit of ``c`` would say something new about ``q`` (OF-6)."""
     offset = to_commit(s, c, q)
     possible = may_write(s, c) if broadcasting(s.constants) else reaches_broker(s, c, q)
-    return all_of(s.owns[c, q], offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
+    return all_of(in_table(s, c, q), offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
 
 
 def late_slot_free(s: State, q: IntLike) -> BoolLike:
@@ -115,6 +135,21 @@ def commit(s: State, c: Consumer, q: Queue) -> None:
     write_offset(s, c, q, to_commit(s, c, q))
 
 
+@offsets.mutant(
+    "B10",
+    "manual-commit-never-persisted",
+    of=commit,
+    killed_by="progress-is-stored",
+    constants={"messages": 1, "consumers": 1},
+)
+def never_persists(s: State, c: Consumer, q: Queue) -> None:
+    """The periodic writer returns early, so a commit changes memory only, and a restart repeats everything.
+
+    apache/rocketmq#5635, fixed in 5.1.0 (lite pull without automatic commit).
+    """
+    s.require(working(s, c), may_commit(s, c, q))
+
+
 @offsets.action(budget="late_commits", tells="{c} commits the offset of {q}; the message is held up")
 def commit_late(s: State, c: Consumer, q: Queue) -> None:
     """OF-5, OF-8: one-way, so it may be overtaken by later ones, of this client or of another."""
@@ -126,7 +161,7 @@ def commit_late(s: State, c: Consumer, q: Queue) -> None:
 def late_commit_arrives(s: State, q: Queue) -> None:
     """OF-20: the broker asks neither who sent it nor when."""
     s.require(s.late[q] != NO_OFFSET)
-    write_offset(s, 0, q, s.late[q])
+    write_offset(s, 0, q, s.late[q], because=Regression.LATE_COMMIT)
     s.late[q] = NO_OFFSET
 
 
@@ -145,18 +180,6 @@ def _one_broker(k: Constants) -> bool:
 @offsets.action(budget="broker_restarts", tells="the broker crashes and comes back", when=_one_broker)
 def restart_offsets(s: State) -> None:
     """OF-23: what was committed after the last flush is gone; clients that live send it again within 5 s."""
-    note_commit(s, lambda _: True, lambda q: s.on_disk[q])
+    note_commit(s, lambda _: True, lambda q: s.on_disk[q], because=lambda _: Regression.BROKER_RESTART)
     note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(s.on_disk[q] <= m, m < s.committed[q]))
     s.committed = lambda q: s.on_disk[q]
-
-
-@offsets.definition
-def after_failed_query(s: State, c: IntLike, q: IntLike) -> None:
-    """RB-40: an offset query that fails leaves the queue out of this pass; the next pass tries again."""
-
-
-@offsets.action(budget="failed_queries", tells="{c} cannot read the offset of {q}", when=lambda k: not broadcasting(k))
-def query_fails(s: State, c: Consumer, q: Queue) -> None:
-    """QUERY_CONSUMER_OFFSET times out, or the broker answers an error (OF-3)."""
-    s.require(working(s, c), not_(s.owns[c, q]), may_take(s, c, q))
-    after_failed_query(s, c, q)

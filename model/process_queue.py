@@ -14,7 +14,7 @@ from enum import IntEnum
 from .consume_queue import Message, is_retry
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, maximum, not_
 from .membership import Consumer, Life
-from .rebalance import Queue
+from .rebalance import Chosen, Queue
 from .tags import filtered, tags
 
 
@@ -73,9 +73,25 @@ def held(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.stage[c, q, m] != Stage.ABSENT
 
 
+@process_queue.definition
 def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether the window holds no message."""
+    """Whether the window holds no message, in either of its trees (PQ-8: taking a message does not count it out)."""
     return s.forall(Message, lambda m: not_(held(s, c, q, m)))
+
+
+@process_queue.mutant(
+    "B7",
+    "commit-ignores-in-flight-batch",
+    of=window_empty,
+    killed_by="offset-never-past-unfinished",
+    constants={"listener": "orderly", "pulls": "fine", "messages": 1, "consumers": 1},
+)
+def nothing_waits(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Messages that an orderly worker has taken sit in a second tree, and an empty answer moves the offset past them.
+
+    Source: rocketmq-client-cpp #322.
+    """
+    return s.forall(Message, lambda m: s.stage[c, q, m] != Stage.WAITING)
 
 
 @process_queue.definition
@@ -135,6 +151,17 @@ def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntL
 def in_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c`` has ``q`` in its table, dropped or not."""
     return s.owns[c, q]
+
+
+@process_queue.definition
+def listener_runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether a listener of ``c`` is busy with ``m``; an orderly one may have returned without its result processed."""
+    return s.stage[c, q, m] == Stage.RUNNING
+
+
+@process_queue.definition
+def lock_follows(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+    """RB-30, RB-33: what else begins and ends with the windows of an orderly client."""
 
 
 @process_queue.definition

@@ -8,19 +8,25 @@ answer belongs to a dead one (PL-24).
 from __future__ import annotations
 
 from .consume_queue import Message, end, start
-from .history import Cause
+from .flow_control import flow_allows, flow_control
+from .history import Cause, Regression
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_, same
 from .membership import Consumer
-from .process_queue import NO_OFFSET, Stage, held, may_pull, reaches_broker, window_empty, working
+from .offsets import write_offset
+from .process_queue import NO_OFFSET, Stage, may_pull, reaches_broker, window_empty, working
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
 from .tags import filtered
 
-pull_loop = Machine("pull", doc="Pulling: requests, answers, flow control, corrected offsets.")
+pull_loop = Machine("pull", doc="Pulling: requests, answers, flow control, corrected offsets.").include(flow_control)
 pull_loop.constant("pulls", "whole", choices=("whole", "fine"), doc="grain: fine lets a request be under way")
 pull_loop.constant("pull_batch", 1, low=1, high=8, doc="pullBatchSize: most messages of one answer")
-pull_loop.constant("threshold", 0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none")
-pull_loop.constant("span", 0, high=16, doc="consumeConcurrentlyMaxSpan before a pull; 0 is none")
+pull_loop.constant("lost_pulls", 0, high=2, doc="how often a client may lose a pull request for good (PL-2)")
+pull_loop.constant("removals", 0, high=2, doc="how often a pull may find that message bytes are gone (PL-19)")
+pull_loop.constant("piggyback", 0, high=1, doc="1: requests carry the in-memory offset as a commit (PL-14)")
+pull_loop.constant(
+    "corrections", "whole", choices=("whole", "steps"), doc="grain: steps follows a correction from answer to removal"
+)
 
 
 def _fine(k: Constants) -> bool:
@@ -33,9 +39,21 @@ def _whole(k: Constants) -> bool:
 
 def _moves(k: Constants) -> bool:
     """Whether the log can end before, or begin after, the position of a window."""
-    return bool(k.retentions + k.truncations > 0)
+    return bool(k.retentions + k.truncations + k.recreations > 0)
 
 
+def _corrects_at_once(k: Constants) -> bool:
+    return _moves(k) and k.corrections == "whole"
+
+
+def carries(k: Constants) -> bool:
+    """Whether commits travel with requests, and may be late."""
+    return bool(_fine(k) and k.piggyback == 1 and k.mode == "clustering")
+
+
+pull_loop.variable(
+    "loop_lost", bool, Consumer, Queue, when=lambda k: k.lost_pulls > 0, doc="nobody pulls for this window any more"
+)
 pull_loop.variable("asked", bool, Consumer, Queue, when=_fine, doc="a request of this window is under way")
 pull_loop.variable(
     "stale",
@@ -45,36 +63,28 @@ pull_loop.variable(
     when=_fine,
     doc="position of a dead window's request; -1: none",
 )
+pull_loop.variable(
+    "carried", Int(NO_OFFSET, "messages"), Consumer, Queue, when=carries, doc="a commit on its way with a request"
+)
 pull_loop.variable("stale_empty", bool, Consumer, Queue, when=_fine, doc="that dead window held no message")
-
-
-@pull_loop.definition
-def cached(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """PL-7: the number of messages in the window, as its counter says (PQ-8)."""
-    return s.count(Message, lambda m: held(s, c, q, m))
-
-
-def flow_allows(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """PL-7, PL-9: neither too many messages cached, nor too large a span (``DefaultMQPushConsumerImpl``)."""
-    few = cached(s, c, q) <= s.threshold if s.threshold else True
-    near = _span(s, c, q) <= s.span if s.span and s.listener == "concurrently" else True
-    return all_of(few, near)
-
-
-def _span(s: State, c: IntLike, q: IntLike) -> IntLike:
-    first = s.least(Message, lambda m: held(s, c, q, m), default=0)
-    last = s.least(
-        Message,
-        lambda m: all_of(held(s, c, q, m), s.forall(Message, lambda o: any_of(o <= m, not_(held(s, c, q, o))))),
-        default=0,
-    )
-    return last - first
 
 
 @pull_loop.definition
 def subscription_known(s: State, c: IntLike) -> BoolLike:
     """PL-16: whether the broker answers ``c``, or refuses with SUBSCRIPTION_NOT_LATEST and is asked again."""
     return True
+
+
+@pull_loop.definition
+def may_ask(s: State, c: IntLike) -> BoolLike:
+    """PL-6: whether the client is not suspended."""
+    return True
+
+
+@pull_loop.definition
+def redirected(s: State, q: IntLike) -> BoolLike:
+    """PL-18: whether the broker answers any pull of ``q`` with OFFSET_RESET."""
+    return False
 
 
 def asks(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -85,8 +95,20 @@ def asks(s: State, c: IntLike, q: IntLike) -> BoolLike:
         may_pull(s, c, q),
         flow_allows(s, c, q),
         subscription_known(s, c),
+        may_ask(s, c),
+        not_(s.loop_lost[c, q]) if s.lost_pulls else True,
         reaches_broker(s, c, q),
     )
+
+
+def answers(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the broker may answer a request of the window; with ``pulls=whole`` it is asked at the same moment.
+
+    The commit that a request carries is applied before the answer is decided (PL-21).
+    """
+    if _whole(s.constants):
+        return asks(s, c, q)
+    return all_of(working(s, c), s.asked[c, q], s.carried[c, q] == NO_OFFSET if carries(s.constants) else True)
 
 
 def inside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
@@ -104,6 +126,8 @@ def put(s: State, c: IntLike, q: IntLike) -> None:
 
     s.stage[c, q] = lambda m: ite(pulled(m), Stage.WAITING, s.stage[c, q, m])
     s.next_offset[c, q] = after
+    if s.counters:
+        s.counted[c, q] = s.counted[c, q] + (after - first)
     if s.batch > 1:
         s.joined[c, q] = lambda m: ite(pulled(m), (m - first) % s.batch != 0, s.joined[c, q, m])
 
@@ -149,8 +173,19 @@ def correct_anyway(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
 @pull_loop.action(fair=True, tells="{c} pulls from {q}", when=_whole)
 def pull(s: State, c: Consumer, q: Queue) -> None:
     """PL-23: request and answer in one step."""
-    s.require(asks(s, c, q), inside(s, q, s.next_offset[c, q]))
+    s.require(asks(s, c, q), inside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
     receive(s, c, q)
+
+
+@pull_loop.action(budget="removals", tells="{c} pulls from {q}, and the message it asks for has been removed")
+def pull_removed(s: State, c: Consumer, q: Queue) -> None:
+    """PL-19 MESSAGE_WAS_REMOVING: the index still has the message, the log no more; the client goes past it (G2-3)."""
+    after = s.next_offset[c, q] + 1
+    s.require(answers(s, c, q), inside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
+    s.next_offset[c, q] = after
+    correct_tags_offset(s, c, q, after)
+    if _fine(s.constants):
+        s.asked[c, q] = False
 
 
 def _leaves_gaps(k: Constants) -> bool:
@@ -161,7 +196,7 @@ def _leaves_gaps(k: Constants) -> bool:
 @pull_loop.action(fair=True, tells="{c} pulls at the end of {q}", when=_leaves_gaps)
 def pull_nothing(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 NO_NEW_MSG, as far as it changes anything."""
-    s.require(asks(s, c, q), s.next_offset[c, q] == end(s, q))
+    s.require(asks(s, c, q), s.next_offset[c, q] == end(s, q), not_(redirected(s, q)))
     s.require(window_empty(s, c, q), s.memory[c, q] < s.next_offset[c, q])
     correct_tags_offset(s, c, q, s.next_offset[c, q])
 
@@ -171,12 +206,27 @@ def send_pull(s: State, c: Consumer, q: Queue) -> None:
     """PL-1: one request for each window, sent again by whoever finishes with it."""
     s.require(asks(s, c, q), not_(s.asked[c, q]))
     s.asked[c, q] = True
+    if carries(s.constants):
+        s.require(s.carried[c, q] == NO_OFFSET)
+        s.carried[c, q] = ite(s.memory[c, q] > 0, s.memory[c, q], NO_OFFSET)
+
+
+@pull_loop.action(fair=True, tells="the commit that came with {c}'s request for {q} is applied", when=carries)
+def apply_carried(s: State, c: Consumer, q: Queue) -> None:
+    """PL-14, PL-21: with the first look at the request, even one of a window that is no more; never an offset of 0.
+
+    Another pool of threads than that of periodic commits does it, so the order of the two is open (OF-8). A pending
+    reset is no obstacle (OF-30).
+    """
+    s.require(s.carried[c, q] != NO_OFFSET)
+    write_offset(s, c, q, s.carried[c, q], because=Regression.LATE_COMMIT, checked=False)
+    s.carried[c, q] = NO_OFFSET
 
 
 @pull_loop.action(fair=True, tells="the broker answers {c} with messages of {q}", when=_fine)
 def answer_found(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 FOUND."""
-    s.require(working(s, c), s.asked[c, q], inside(s, q, s.next_offset[c, q]))
+    s.require(answers(s, c, q), inside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
     receive(s, c, q)
     s.asked[c, q] = False
 
@@ -184,7 +234,7 @@ def answer_found(s: State, c: Consumer, q: Queue) -> None:
 @pull_loop.action(tells="the broker has nothing new in {q} for {c}", when=_fine)
 def answer_nothing(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 NO_NEW_MSG."""
-    s.require(working(s, c), s.asked[c, q], s.next_offset[c, q] == end(s, q))
+    s.require(answers(s, c, q), s.next_offset[c, q] == end(s, q), not_(redirected(s, q)))
     correct_tags_offset(s, c, q, s.next_offset[c, q])
     s.asked[c, q] = False
 
@@ -195,6 +245,38 @@ def accept_stale(s: State, c: IntLike, q: IntLike) -> None:
 
     ``DefaultMQPushConsumerImpl#pullMessage``, the callback, which does not ask whether the window was dropped.
     """
+
+
+@pull_loop.mutant(
+    "B9",
+    "stale-pull-result-after-reassign",
+    of=accept_stale,
+    killed_by="offset-never-past-unfinished",
+    constants={"messages": 2, "consumers": 1, "moves": 1, "pulls": "fine"},
+)
+def position_of_dead_window(s: State, c: IntLike, q: IntLike) -> None:
+    """State is kept by queue, not by window: the answer's messages die with the old window, its position lives on.
+
+    apache/rocketmq#2732, fixed in 4.9.0 (lite pull).
+    """
+    with s.when(all_of(s.owns[c, q], inside(s, q, s.stale[c, q]))):
+        s.next_offset[c, q] = s.stale[c, q] + 1
+
+
+@pull_loop.mutant(
+    "C5",
+    "late-pull-response-accepted",
+    of=accept_stale,
+    killed_by="every-duplicate-has-a-cause",
+    constants={"messages": 1, "consumers": 1, "moves": 1, "pulls": "fine", "causes": 1},
+)
+def messages_of_dead_window(s: State, c: IntLike, q: IntLike) -> None:
+    """The answer is matched to the new window: two loops feed one window, and messages run twice.
+
+    rocketmq-client-cpp#43, fixed in 1.2.1.
+    """
+    with s.when(all_of(s.owns[c, q], inside(s, q, s.stale[c, q]))):
+        s.stage[c, q] = lambda m: ite(same(m, s.stale[c, q]), Stage.WAITING, s.stage[c, q, m])
 
 
 @pull_loop.action(tells="a late answer reaches {c} for its old window of {q}", when=_fine)
@@ -215,10 +297,42 @@ def corrected_offset(s: State, q: IntLike, offset: IntLike) -> IntLike:
     return ite(offset < start(s, q), start(s, q), end(s, q))
 
 
-@pull_loop.action(fair=True, tells="{c} pulls outside {q}; its window is dropped and its offset corrected", when=_moves)
+@pull_loop.mutant(
+    "B2",
+    "too-large-offset-rewinds-to-min",
+    of=corrected_offset,
+    killed_by="every-regression-has-a-cause",
+    constants={"messages": 2, "consumers": 1, "truncations": 1, "watch_offsets": 1},
+)
+def corrected_to_min(s: State, q: IntLike, offset: IntLike) -> IntLike:
+    """Beyond the end the broker corrected to the minimum when that is 0: days of messages again.
+
+    apache/rocketmq#4215, fixed in 4.9.4.
+    """
+    return ite(any_of(offset < start(s, q), start(s, q) == 0), start(s, q), end(s, q))
+
+
+def outside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
+    """PL-19: whether a pull at ``offset`` is answered with OFFSET_ILLEGAL."""
+    return any_of(offset < start(s, q), offset > end(s, q))
+
+
+@pull_loop.action(
+    fair=True, tells="{c} pulls outside {q}; its window is dropped and its offset corrected", when=_corrects_at_once
+)
 def correct_offset(s: State, c: Consumer, q: Queue) -> None:
-    """PL-23 OFFSET_ILLEGAL: drop, commit the corrected offset, remove; a later pass adds the queue again (PL-25)."""
-    offset = s.next_offset[c, q]
-    s.require(asks(s, c, q), any_of(offset < start(s, q), offset > end(s, q)))
-    leaving = Leaving(cause=Cause.OFFSET_CORRECTED, offset=lambda p: corrected_offset(s, p, s.next_offset[c, p]))
+    """PL-23 OFFSET_ILLEGAL: drop, commit the corrected offset, remove; a later pass adds the queue again (PL-25).
+
+    The committed offset may decrease to the end of the log, or to its beginning from which others have moved on.
+    """
+    s.require(answers(s, c, q), outside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
+
+    def corrected(p: IntLike) -> IntLike:
+        return corrected_offset(s, p, s.next_offset[c, p])
+
+    def because(p: IntLike) -> IntLike:
+        known = any_of(corrected(p) == end(s, p), s.next_offset[c, p] < start(s, p))
+        return ite(known, Regression.CORRECTED, Regression.UNEXPLAINED)
+
+    leaving = Leaving(cause=Cause.OFFSET_CORRECTED, offset=corrected, because=because)
     change_table(s, c, lost=lambda p: same(p, q), won=nothing, leaving=leaving)

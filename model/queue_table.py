@@ -10,22 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .history import Cause, note_cause, note_commit, note_start
+from .history import Cause, note_cause, note_commit, note_start, note_window
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .local_file import write_one
 from .membership import Consumer
-from .offsets import broadcasting, start_offset, stored_offset, to_commit
+from .offsets import accepts_commit, broadcasting, stored_offset, to_commit
 from .process_queue import (
     NO_OFFSET,
     Orphan,
     Stage,
     counts_send_backs,
     held,
+    listener_runs,
+    lock_follows,
+    process_forgets,
     reaches_broker,
     window_empty,
     windows_change,
 )
 from .rebalance import Chosen
+from .start_position import start_offset
 from .tags import filtered
 
 
@@ -37,12 +41,16 @@ class Leaving:
         cause: why messages may be delivered again afterwards.
         persists: the final commit is sent and arrives (RB-32).
         offset: what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL).
+        because: why that may be less than what is committed.
+        keeps_entry: the in-memory offset stays for now.
         listeners_go_on: the process lives on, and its running listeners with it.
     """
 
     cause: Cause = Cause.REBALANCE
     persists: bool = True
     offset: Callable[[IntLike], IntLike] | None = None
+    because: Callable[[IntLike], IntLike] | None = None
+    keeps_entry: bool = False
     listeners_go_on: bool = True
 
 
@@ -51,22 +59,59 @@ def nothing(_: IntLike) -> BoolLike:
     return False
 
 
-def change_table(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: Leaving | None = None) -> None:
+def change_table(
+    s: State,
+    c: IntLike,
+    *,
+    lost: Chosen,
+    won: Chosen,
+    leaving: Leaving | None = None,
+    start: Callable[[IntLike], IntLike] | None = None,
+) -> None:
     """Queues ``lost`` leave the table of ``c`` and queues ``won`` enter it, with all that their windows had."""
     s.owns[c] = lambda q: ite(lost(q), False, ite(won(q), True, s.owns[c, q]))
-    change_windows(s, c, lost=lost, won=won, leaving=leaving)
+    change_windows(s, c, lost=lost, won=won, leaving=leaving, start=start)
 
 
-def change_windows(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: Leaving | None = None) -> None:
-    """The windows of queues ``lost`` end and windows of queues ``won`` begin, whoever changes the table itself."""
+def change_windows(
+    s: State,
+    c: IntLike,
+    *,
+    lost: Chosen,
+    won: Chosen,
+    leaving: Leaving | None = None,
+    start: Callable[[IntLike], IntLike] | None = None,
+) -> None:
+    """The windows of queues ``lost`` end and windows of queues ``won`` begin, whoever changes the table itself.
+
+    They begin at ``start``, or, if it is not given, where the store of offsets says (RB-40).
+    """
     leaving = leaving or Leaving()
-    s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), start_offset(s, c, q), s.next_offset[c, q]))
-    s.memory[c] = lambda q: ite(lost(q), NO_OFFSET, ite(won(q), start_offset(s, c, q), s.memory[c, q]))
+    gone = not leaving.listeners_go_on
+
+    def first(q: IntLike) -> IntLike:
+        return start_offset(s, c, q) if start is None else start(q)
+
+    def entry(q: IntLike) -> IntLike:
+        if gone:
+            return NO_OFFSET
+        left = s.memory[c, q] if leaving.keeps_entry else NO_OFFSET
+        return ite(lost(q), left, ite(won(q), first(q), s.memory[c, q]))
+
+    s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), first(q), s.next_offset[c, q]))
+    s.memory[c] = entry
     s.stage[c] = lambda q, m: ite(lost(q), Stage.ABSENT, s.stage[c, q, m])
+    if s.counters:
+        s.counted[c] = lambda q: ite(lost(q), 0, s.counted[c, q])
+    if s.lost_pulls:
+        s.loop_lost[c] = lambda q: all_of(not_(lost(q)), s.loop_lost[c, q])
+    if gone:
+        process_forgets(s, c)
     if filtered(s.constants):
         s.put_end[c] = lambda q: ite(any_of(lost(q), won(q)), 0, s.put_end[c, q])
-    note_start(s, c, won, lambda q: start_offset(s, c, q))
+    note_start(s, c, won, first)
     windows_change(s, c)
+    lock_follows(s, c, lost, won)
     if s.orphans:
         s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
     if counts_send_backs(s.constants):
@@ -77,7 +122,7 @@ def change_windows(s: State, c: IntLike, *, lost: Chosen, won: Chosen, leaving: 
         s.joined[c] = lambda q, m: all_of(not_(lost(q)), s.joined[c, q, m])
     if s.pulls == "fine":
         _forget_request(s, c, lost, leaving)
-    _persist(s, c, lost, leaving)
+    _persist(s, c, lost, won, leaving)
 
 
 def _forget_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
@@ -95,7 +140,7 @@ def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike, leaving: Leaving) -> I
     if not leaving.listeners_go_on:
         return Orphan.NONE
     stage = s.stage[c, q, m]
-    return ite(stage == Stage.RUNNING, Orphan.RUNNING, ite(stage == Stage.FAILED, Orphan.FAILED, s.orphan[c, q, m]))
+    return ite(listener_runs(s, c, q, m), Orphan.RUNNING, ite(stage == Stage.FAILED, Orphan.FAILED, s.orphan[c, q, m]))
 
 
 def _comes_elsewhere(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -107,21 +152,24 @@ def _comes_elsewhere(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.exists(Consumer, coming)
 
 
-def _persist(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
+def _persist(s: State, c: IntLike, lost: Chosen, won: Chosen, leaving: Leaving) -> None:
     def value(q: IntLike) -> IntLike:
         return to_commit(s, c, q) if leaving.offset is None else leaving.offset(q)
 
     def sent(q: IntLike) -> BoolLike:
-        return all_of(lost(q), value(q) != NO_OFFSET, reaches_broker(s, c, q)) if leaving.persists else False
+        if not leaving.persists:
+            return False
+        return all_of(lost(q), value(q) != NO_OFFSET, reaches_broker(s, c, q), accepts_commit(s, q))
 
     def offset(q: IntLike) -> IntLike:
         return ite(sent(q), value(q), stored_offset(s, c, q))
 
     note_cause(s, leaving.cause, lambda q, m: all_of(lost(q), any_of(offset(q) <= m, _comes_elsewhere(s, c, q, m))))
-    if not leaving.persists:
-        return
     if broadcasting(s.constants):
-        write_one(s, c, sent, value)
+        if leaving.persists:
+            write_one(s, c, sent, value)
+    elif not leaving.persists:
+        note_window(s, c, lambda q: any_of(lost(q), won(q)))
     else:
-        note_commit(s, sent, offset)
+        note_commit(s, sent, offset, by=c, because=leaving.because, renewed=lambda q: any_of(lost(q), won(q)))
         s.committed = offset

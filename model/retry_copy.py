@@ -232,13 +232,12 @@ def origin_of_last_hop(s: State, q: IntLike, m: IntLike) -> IntLike:
     killed_by="dead-letter-readable",
     constants={
         "queues": 2,
-        "messages": 2,
-        "retry_room": 1,
+        "messages": 3,
+        "retry_room": 2,
         "consumers": 1,
-        "copies": 1,
-        "failures": 1,
-        "attempts": 0,
-        "refused": 1,
+        "copies": 2,
+        "failures": 2,
+        "refused": 2,
     },
 )
 def write_only_by_fallback(s: State, by_fallback: bool) -> int:

@@ -34,6 +34,15 @@ schedule.constant(
 schedule.constant("runs", 0, high=1, doc="1 to follow where the current run of each delivery task began")
 
 
+def _delays(k: Constants) -> bool:
+    """Whether anything is ever stored with a delay."""
+    by_request = k.listener_level >= 0 or k.expiries > 0
+    by_fallback = k.refused + k.lost_replies > 0
+    tried_again = k.attempts > 0 and (by_request or by_fallback)
+    delayed_dead_letter = k.version == "4.9.8" and by_fallback
+    return retries(k) and bool(tried_again or delayed_dead_letter or k.count_resets)
+
+
 def _saves(k: Constants) -> bool:
     """Whether it matters what the progress file says."""
     return bool(retries(k) and k.broker_stops + k.broker_crashes + k.promotions + k.stores_lost > 0)
@@ -103,7 +112,7 @@ def serves(s: State) -> BoolLike:
     return True if s.early_requests else delivering(s)
 
 
-@schedule.action(fair=True, tells="the delay of {k} has passed", when=retries)
+@schedule.action(fair=True, tells="the delay of {k} has passed", when=_delays)
 def ripen(s: State, k: Copy) -> None:
     """DL-3: store time plus the delay of the level; so within a level in store order."""
 
@@ -147,7 +156,7 @@ def _advance(s: State, k: IntLike) -> None:
         s.run_start[queue] = ite(goes_on, s.run_start[queue], s.position[queue] + 1)
 
 
-@schedule.action(fair=True, tells="the broker delivers {k} to its topic", when=retries)
+@schedule.action(fair=True, tells="the broker delivers {k} to its topic", when=_delays)
 def deliver(s: State, k: Copy) -> None:
     """DL-5, DL-6: the head of a level, when it is due.
 

@@ -354,7 +354,27 @@ send_back.misconfiguration(
     "D6",
     "fallback-send-back-ignores-delay",
     killed_by="delay-as-asked",
-    constants={**_CHAIN, "listener_level": 1, "refused": 1},
+    constants={**_CHAIN, "listener_level": 1},
+    sets={"refused": 1},
     doc="The listener chooses a delay level, the request fails once, and the fallback takes 3 + attempts instead, even "
     "where the listener asked to give up (apache/rocketmq#3731, #9342; open).",
+)
+
+send_back.explanation(
+    "F3-late",
+    "timeout-copy-while-listener-runs",
+    naive="retry-only-after-a-failure",
+    exact="every-copy-has-a-cause",
+    constants={**_CHAIN, "expiries": 1},
+    doc="A call that lasts longer than the consume timeout is sent back at level 3 and goes on; when it succeeds the "
+    "copy is delivered all the same (apache/rocketmq#1600, #2625, #7337). Raise consumeTimeout, or shorten the call.",
+)
+send_back.explanation(
+    "C3-design",
+    "copy-and-original",
+    naive="one-copy-of-a-message",
+    exact="nothing-processed-after-a-drop",
+    constants={**_CHAIN, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1, "causes": 1},
+    doc="A window is dropped between a failure and the commit: the message is sent back and not passed, so it comes as "
+    "a retry and as itself, and each may fail again (apache/rocketmq#7182). Nothing prevents it; consume idempotently.",
 )

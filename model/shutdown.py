@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .faults import vanish
 from .history import Cause
-from .kernel import Machine, State, not_
+from .kernel import IntLike, Machine, State, not_
 from .membership import Consumer, Life
 from .offsets import may_commit, to_commit, write_offset
 from .process_queue import working
@@ -20,11 +20,17 @@ shutdown.constant("leaves", 0, high=3, doc="how many clients may shut down in or
 shutdown.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
 
 
+@shutdown.definition
+def service_stops(s: State, c: IntLike) -> None:
+    """ST-8 (1): what else happens when the consume service stops; an orderly one unlocks its queues."""
+
+
 @shutdown.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
     """ST-8 (1): no listener is started any more; those that run are not waited for (``shutdown``)."""
     s.require(working(s, c))
     s.life[c] = Life.STOPPING
+    service_stops(s, c)
 
 
 @shutdown.action(fair=True, tells="{c}, shutting down, persists the offset of {q}", when=lambda k: k.leaves > 0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from ..model.consume_queue import Message, is_retry
 from ..model.consumption import consumption
 from ..model.delay import stored_level
+from ..model.history import Cause
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import Stage
@@ -174,6 +175,13 @@ ONE_COPY = Property(
     holds=_pairs(lambda s, j, k: all_of(stored(s, j), stored(s, k), same(s.source[j], s.source[k]))),
     rules=("SB-17", "G3"),
 )
+ONLY_FAILED = Property(
+    id="retry-only-after-a-failure",
+    statement="A message comes again as a retry only because its listener failed.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: s.reason[k] != Cause.TIMEOUT),
+    rules=("PQ-9", "G3"),
+)
 ONE_DEAD_LETTER = Property(
     id="one-dead-letter-of-a-message",
     statement="A message becomes a dead letter once.",
@@ -270,6 +278,11 @@ def claims() -> Iterator[Claim]:
         ONE_COPY,
         DROPPED,
         "A window dropped between failure and commit: the message comes again as a retry, and as itself.",
+    )
+    yield _naive(
+        ONLY_FAILED,
+        EXPIRED,
+        "A listener that runs longer than the consume timeout is not stopped: its message is sent back meanwhile.",
     )
     yield _naive(ONE_DEAD_LETTER, LOST_REPLY, "Every copy is a chain of its own, with its own dead letter.")
     yield _naive(

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model.consume_queue import Message, end
+from ..model.concurrently import in_task
 from ..model.consumption import consumption
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
 from ..model.membership import Consumer
-from ..model.offsets import start_offset
-from ..model.process_queue import NO_OFFSET, held
+from ..model.process_queue import Stage, held
 from ..model.rebalance import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
@@ -47,6 +47,11 @@ def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return not_(s.asked[c, q]) if s.pulls == "fine" else True
 
 
+def _known(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether the window of ``c`` has ``m``, or a note of which task it belongs to."""
+    return any_of(held(s, c, q, m), s.joined[c, q, m] if s.batch > 1 else False)
+
+
 CLOSED = Property(
     id="closed-window-is-empty",
     statement="A client has no message of a queue it does not own, and asks for none.",
@@ -55,7 +60,7 @@ CLOSED = Property(
         s,
         lambda c, q: implies(
             not_(s.owns[c, q]),
-            all_of(_each_message(s, lambda m: not_(held(s, c, q, m))), _asks_nothing(s, c, q)),
+            all_of(_each_message(s, lambda m: not_(_known(s, c, q, m))), _asks_nothing(s, c, q)),
         ),
     ),
     rules=("RB-32", "PL-3"),
@@ -82,7 +87,7 @@ PULLED = Property(
     statement="A window holds nothing from its pull position on.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
-        s, lambda c, q: _each_message(s, lambda m: implies(held(s, c, q, m), m < s.next_offset[c, q]))
+        s, lambda c, q: _each_message(s, lambda m: implies(_known(s, c, q, m), m < s.next_offset[c, q]))
     ),
     rules=("PL-1", "PQ-1"),
 )
@@ -116,6 +121,23 @@ MEMORY_SAFE = Property(
 def _below_stale(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether ``m`` is below the position of a dead window that held nothing (G2-9)."""
     return all_of(s.stale_empty[c, q], m < s.stale[c, q]) if s.pulls == "fine" else False
+
+
+TASKS = Property(
+    id="task-stays-together",
+    statement="All messages of a task wait or run together.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every_table(s, lambda c, q: _tasks_together(s, c, q)) if s.batch > 1 else True,
+    rules=("CC-1", "CC-6", "CC-10"),
+)
+
+
+def _tasks_together(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def together(first: IntLike, m: IntLike) -> BoolLike:
+        whole = any_of(s.stage[c, q, first] == Stage.WAITING, s.stage[c, q, first] == Stage.RUNNING)
+        return implies(all_of(in_task(s, c, q, first, m), whole), s.stage[c, q, m] == s.stage[c, q, first])
+
+    return _each_message(s, lambda first: _each_message(s, lambda m: together(first, m)))
 
 
 STARTS_SAFE = Property(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import io
 import os
 import sys
@@ -23,6 +24,24 @@ Exit codes:
   0  everything as expected
   1  a property is violated, or an expected finding was not found
   2  something is unknown: a limit was hit, a solver gave up, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+class Annotations(enum.StrEnum):
+    """Forms of annotations."""
+
+    GITHUB = "github"
+
+
+MUTANT_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  every mutant is killed, and nothing is violated without it
+  1  a mutant survived, or its property is violated without it
+  2  something is unknown: a limit was hit, a mutant is missing, or Ctrl-C
   3  wrong usage or input
   4  a defect of rocketproof itself, told by a traceback
 """
@@ -79,12 +98,25 @@ def verify(
         ),
     ] = None,
     config: Annotated[
-        str, typer.Option(metavar="FILE", help="Read these options from the [verify] table of a TOML file.")
+        str,
+        typer.Option(
+            metavar="FILE", help="Check the deployment that a TOML file describes, with its [verify] options."
+        ),
+    ] = "",
+    fail_on: Annotated[
+        str, typer.Option(metavar="LEVEL", help="With a deployment: fail on error (usual), warning or note, and above.")
     ] = "",
     json: Annotated[
         str, typer.Option("--json", metavar="FILE|-", help="Write the rows as JSON; - for standard output.")
     ] = "",
     junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the rows as JUnit XML.")] = "",
+    sarif: Annotated[
+        str, typer.Option("--sarif", metavar="FILE", help="With a deployment: write the findings as SARIF 2.1.0.")
+    ] = "",
+    annotations: Annotated[
+        Annotations | None,
+        typer.Option(metavar="github", help="With a deployment: print the findings as GitHub annotations."),
+    ] = None,
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
     strategy: Annotated[
@@ -97,7 +129,7 @@ def verify(
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     from . import verify as run
-    from .request import Request
+    from .request import Outputs, Request
 
     request = Request.of(
         properties=properties or [],
@@ -109,11 +141,59 @@ def verify(
         strategy=strategy,
         strategy_command=strategy_command,
         preset=preset,
+        fail_on=fail_on,
     )
     if list_:
         run.list_rows(request)
         raise typer.Exit(AS_EXPECTED)
-    raise typer.Exit(run.verify(request, json_to=json, junit_to=junit, stories=stories))
+    outputs = Outputs(json=json, junit=junit, sarif=sarif, annotations=annotations is not None, stories=stories)
+    raise typer.Exit(run.verify(request, outputs))
+
+
+@app.command(
+    short_help="Put known bugs into the model: which property notices?",
+    help="Put known bugs of RocketMQ into the model, all of them or those named, and see which property notices each."
+    + MUTANT_EXIT_CODES,
+    epilog="Example: rocketproof mutants A9",
+)
+def mutants(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", show_default=False, help="Ids of known bugs, as --list shows them, or a letter."),
+    ] = None,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Ask all other properties and engines too: the kill matrix.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Give up (unknown) beyond: states=N, seconds=N, memory=N (MiB); repeatable."
+        ),
+    ] = None,
+    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
+    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the known bugs instead of trying them.")] = False,
+) -> None:
+    """Try what was asked for, and leave with its exit code."""
+    from . import mutants as run
+    from .request import Request
+    from .verify import options_of
+
+    if list_:
+        run.list_mutants(ids or [])
+        raise typer.Exit(AS_EXPECTED)
+    request = Request.of(
+        properties=[],
+        machine="",
+        constants=[],
+        engine="",
+        limits=limit or [],
+        config=None,
+        strategy="",
+        strategy_command="",
+    )
+    outputs = run.Outputs(matrix=matrix, stories=stories, json=json)
+    raise typer.Exit(run.mutants(ids or [], options_of(request.limit), outputs))
 
 
 @app.command(
@@ -163,7 +243,7 @@ def _run(arguments: list[str]) -> int:
         return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
     except Exception as error:
         if isinstance(error, _mistakes()):
-            return _complain(str(error))
+            return max(_complain(line) for line in getattr(error, "problems", [str(error)]))
         traceback.print_exc()
         return _complain("the error above is a defect of rocketproof, please report it.", code=DEFECT)
 

@@ -7,12 +7,18 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
+from .files import STANDARD_OUTPUT, check_writable
 from .model.kernel import nearest
+
+if TYPE_CHECKING:
+    from .deployment.reading import DeploymentFile
+
+FAIL_ON = ("error", "warning", "note")
 
 
 class LimitTable(BaseModel):
@@ -39,10 +45,48 @@ class VerifyTable(BaseModel):
     engine: str = ""
     set: dict[str, int | str] = {}
     limit: LimitTable = LimitTable()
+    fail_on: Literal["error", "warning", "note"] = "error"
 
 
 class _File(BaseModel):
     verify: VerifyTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the answers go, besides the terminal; files by name, ``-`` for standard output, nothing for not at all."""
+
+    json: str = ""
+    junit: str = ""
+    sarif: str = ""
+    annotations: bool = False
+    stories: bool = False
+
+    @property
+    def on_standard_output(self) -> bool:
+        """Whether one of them goes to standard output, so that nothing else may."""
+        return STANDARD_OUTPUT in (self.json, self.junit, self.sarif)
+
+    def check(self, *, of_deployment: bool) -> None:
+        """Notice before a long run that something could not be written.
+
+        Raises:
+            InputError: two outputs for standard output, a file that cannot be written, or an output that only a
+                deployment has.
+        """
+        given = {"--json": self.json, "--junit": self.junit, "--sarif": self.sarif}
+        on_screen = [option for option, to in given.items() if to == STANDARD_OUTPUT]
+        if self.annotations and on_screen:
+            on_screen.append("--annotations")
+        if len(on_screen) > 1:
+            raise InputError(
+                f"{' and '.join(on_screen)} cannot both go to standard output; name a file for one of them."
+            )
+        if not of_deployment and (self.sarif or self.annotations):
+            option = "--sarif" if self.sarif else "--annotations"
+            raise InputError(f"{option} points to lines of a deployment file; name one with --config.")
+        for file in filter(None, given.values()):
+            check_writable(file)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +101,8 @@ class Request:
     strategy: str = ""
     strategy_command: str = ""
     preset: str = ""
+    deployment: DeploymentFile | None = None
+    fail_on: str = "error"
 
     @classmethod
     def of(
@@ -71,13 +117,18 @@ class Request:
         strategy: str,
         strategy_command: str,
         preset: str = "",
+        fail_on: str = "",
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
 
         Raises:
             InputError: an option or the file cannot be read.
         """
-        table = read_config(config) if config is not None else VerifyTable()
+        deployment = _deployment(config) if config is not None else None
+        if deployment is not None:
+            table = deployment.verify
+        else:
+            table = read_config(config) if config is not None else VerifyTable()
         # A shell user writes `--set a=1 b=2` as well as `--set a=1 --set b=2`; no property has a "=" in its name.
         more = [text for text in properties if "=" in text] if constants else []
         properties = [text for text in properties if text not in more]
@@ -96,7 +147,19 @@ class Request:
                 "--strategy checks the laws of strategies; PROPERTY, --machine, --set and --engine choose among the "
                 "properties of the model. Leave one or the other out."
             )
+        chosen = {"--machine": machine, "--set": [*constants, *more], "--engine": engine, "--preset": preset}
+        for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
+            if deployment is not None and value:
+                raise InputError(
+                    f"{option} cannot be given together with a deployment: what is checked follows from {config}."
+                )
+        if fail_on and fail_on not in FAIL_ON:
+            raise InputError(f"--fail-on {fail_on!r} is not possible.{nearest(fail_on, FAIL_ON)}")
+        if fail_on and deployment is None:
+            raise InputError("--fail-on is about findings in a deployment; name its file with --config.")
         return cls(
+            deployment=deployment,
+            fail_on=fail_on or table.fail_on,
             properties=properties or table.properties,
             machine=machine or table.machine,
             constants={**table.set, **read_constants([*constants, *more])},
@@ -108,6 +171,13 @@ class Request:
         )
 
 
+def _deployment(path: Path) -> DeploymentFile | None:
+    """The deployment a file describes; None if it has only options."""
+    from .deployment.reading import describes_deployment, read
+
+    return read(path) if describes_deployment(_content(path)) else None
+
+
 def read_config(path: Path) -> VerifyTable:
     """Read the ``[verify]`` table of a TOML file.
 
@@ -115,15 +185,18 @@ def read_config(path: Path) -> VerifyTable:
         InputError: the file is missing or broken; the message names the file, the place and what is allowed.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _File.model_validate(_content(path)).verify
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first_problem(error)}") from None
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read the configuration file {path}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not valid TOML: {error}.") from None
-    try:
-        return _File.model_validate(content).verify
-    except ValidationError as error:
-        raise InputError(f"{path}: {_first_problem(error)}") from None
 
 
 def read_constants(texts: Iterable[str]) -> dict[str, int | str]:

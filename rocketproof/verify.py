@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -15,28 +13,31 @@ from .checkers.catalogue import all_rows, default_rows, preset_rows
 from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
+from .console import interrupts, make_console
 from .errors import InputError
-from .files import STANDARD_OUTPUT, check_writable, write
+from .files import write
 from .model.kernel import UNBOUNDED, nearest
 from .model.presets import PRESETS
 from .properties.claim import Claim
 from .properties.verdict import Verdict
 from .report import as_json, as_junit, has_story, print_list, print_story, print_table, summary
-from .request import Request
+from .request import LimitTable, Outputs, Request
 from .user_strategy import check_user_strategy
 
 
-def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> int:
+def verify(request: Request, outputs: Outputs) -> int:
     """Check what was asked for and print it; returns the exit code.
 
     Raises:
         InputError: an unknown property, machine or engine, or a file that cannot be written.
     """
-    if json_to == junit_to == STANDARD_OUTPUT:
-        raise InputError("--json and --junit cannot both go to standard output; name a file for one of them.")
-    for file in filter(None, (json_to, junit_to)):
-        check_writable(file)
-    console = _console(quiet=STANDARD_OUTPUT in (json_to, junit_to))
+    outputs.check(of_deployment=request.deployment is not None)
+    if request.deployment is not None:
+        from .deployment.verify import verify_deployment
+
+        return verify_deployment(request.deployment, request, _options(request), outputs)
+    console = make_console(quiet=outputs.on_standard_output)
+    stories = outputs.stories
     started = time.perf_counter()
     interrupted = False
     outcomes: list[Outcome] = []
@@ -59,10 +60,10 @@ def verify(request: Request, *, json_to: str, junit_to: str, stories: bool) -> i
     console.print(summary(outcomes, seconds), highlight=False)
     if interrupted:
         print(f"rocketproof: interrupted; not checked: {asked - len(outcomes)} of {asked}.", file=sys.stderr)
-    if json_to:
-        write(json_to, as_json(outcomes) + "\n")
-    if junit_to:
-        write(junit_to, as_junit(outcomes, seconds))
+    if outputs.json:
+        write(outputs.json, as_json(outcomes) + "\n")
+    if outputs.junit:
+        write(outputs.junit, as_junit(outcomes, seconds))
     return exit_code(outcomes, interrupted=interrupted)
 
 
@@ -127,12 +128,17 @@ def list_rows(request: Request) -> None:
     Raises:
         InputError: as :func:`select`.
     """
-    print_list(_console(quiet=False), select(request))
+    if request.deployment is not None:
+        from .deployment.verify import list_checks
+
+        list_checks(request.deployment, request)
+        return
+    print_list(make_console(quiet=False), select(request))
 
 
 def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
     """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
-    with _interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
+    with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
 
         def show(title: str, progress: Progress | None) -> None:
             stop_if_interrupted()
@@ -149,36 +155,14 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
             outcomes.append(outcome)
 
 
-@contextlib.contextmanager
-def _interrupts() -> Iterator[Callable[[], None]]:
-    """Let Ctrl-C raise KeyboardInterrupt at once, and again at the next call of the function given.
-
-    An exception raised while Python frees an object is lost, and Z3 frees thousands.
-    """
-    pressed = False
-
-    def press(_number: int, _frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
-
-    def stop_if_interrupted() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield stop_if_interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _options(request: Request) -> Options:
-    limit = request.limit
+    return replace(options_of(request.limit), engine=request.engine or None, constants=request.constants)
+
+
+def options_of(limit: LimitTable) -> Options:
+    """How to run a suite within limits, with the user's cache of compiled code."""
     usual = Options()
     return Options(
-        engine=request.engine or None,
-        constants=request.constants,
         states=limit.states,
         seconds=limit.seconds,
         bytes=None if limit.memory is None else limit.memory * 2**20,
@@ -188,12 +172,3 @@ def _options(request: Request) -> Options:
         seed=limit.seed or 0,
         cache=user_cache(),
     )
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # rich would leave with exit code 1, which means "violated" here
-
-
-def _console(*, quiet: bool) -> Console:
-    return _Console(quiet=quiet, highlight=False)

@@ -57,9 +57,6 @@ class Analysis:
         for cell in traced.cells:
             if not cell.family.is_bool:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
-        self._substitutions = [
-            [(traced.cells[number].symbol, value) for number, value in updates.items()] for updates in self._updates
-        ]
         self.questions = 0
 
     def dependence(
@@ -112,17 +109,15 @@ class Analysis:
         if apart:
             return True
         one, other = self._traced.instances[first], self._traced.instances[second]
-        after_one, after_other = self._substitutions[first], self._substitutions[second]
         same = []
         if self._writes[first] & self._guard_reads[second]:
-            same.append(z3.substitute(other.guard, after_one))
+            same.append(self._after(first, other.guard))
         if self._writes[second] & self._guard_reads[first]:
-            same.append(z3.substitute(one.guard, after_other))
+            same.append(self._after(second, one.guard))
         for cell in sorted(self._writes[first] | self._writes[second]):
             symbol = self._traced.cells[cell].symbol
             value, other_value = self._updates[first].get(cell, symbol), self._updates[second].get(cell, symbol)
-            left = z3.substitute(other_value, after_one)
-            right = z3.substitute(value, after_other)
+            left, right = self._after(first, other_value), self._after(second, value)
             if not left.eq(right):
                 same.append(left == right)
         if not same:
@@ -130,8 +125,15 @@ class Analysis:
         return self._never(one.guard, other.guard, z3.Not(z3.And(same)))
 
     def _may_enable(self, atom: Any, number: int) -> bool:
-        after = z3.substitute(atom, self._substitutions[number])
-        return not self._never(self._traced.instances[number].guard, z3.Not(atom), after)
+        return not self._never(self._traced.instances[number].guard, z3.Not(atom), self._after(number, atom))
+
+    def _after(self, number: int, term: Any) -> Any:
+        """What ``term`` will be after instance ``number``, said of the state before it."""
+        written = self._writes[number] & self.reads(term)
+        if not written:
+            return term
+        updates = self._updates[number]
+        return z3.substitute(term, [(self._traced.cells[cell].symbol, updates[cell]) for cell in sorted(written)])
 
     def _never(self, *conditions: Any) -> bool:
         """Whether no state satisfies all ``conditions``; False also where Z3 does not know."""

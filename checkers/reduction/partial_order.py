@@ -42,55 +42,46 @@ _ATOM, _ALL = int(Kind.ATOM), int(Kind.ALL)
 
 
 class Tables(NamedTuple):
-    """Everything the search loop needs, as arrays; sets of instances are rows of 64-bit words."""
+    """Everything the search loop needs, in few arrays, since each costs time when it is handed over.
+
+    Attributes:
+        active: whether anything is to be left out.
+        truths: address of the function that judges the conditions a choice depends on.
+        deadlocks: whether deadlocks are to be kept.
+        nodes: for each condition its kind, where its parts begin and end in ``parts``, and its bit among the truths.
+        guards, targets: conditions of the instances and of the properties.
+        sets: sets of instances as rows of 64-bit words; first for each instance those it disturbs, then for each
+            condition those that a run needs one of before it is true.
+        bits: truths of the present state.
+        words: sets that are made: the instances that can happen, those chosen, and two to try with.
+        stacks: instances to be followed, conditions to be followed, choices to be made.
+        stamps: when each condition was last followed; at the end the present time.
+    """
 
     active: bool
     truths: int
-    disturbs: NDArray[np.uint64]
+    deadlocks: bool
+    nodes: NDArray[np.int64]
+    parts: NDArray[np.int64]
     guards: NDArray[np.int64]
     targets: NDArray[np.int64]
-    kinds: NDArray[np.int64]
-    first_part: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    bit_of: NDArray[np.int64]
-    enablers: NDArray[np.uint64]
-    deadlocks: bool
+    sets: NDArray[np.uint64]
     bits: NDArray[np.uint64]
-    enabled: NDArray[np.uint64]
-    chosen: NDArray[np.uint64]
-    trial: NDArray[np.uint64]
-    best: NDArray[np.uint64]
-    waiting: NDArray[np.int64]
-    pending: NDArray[np.int64]
-    choices: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    stacks: NDArray[np.int64]
     stamps: NDArray[np.int64]
+
+
+_KIND, _FIRST, _LAST, _BIT = range(4)
+_ENABLED, _CHOSEN, _TRIAL, _BEST = range(4)
+_INSTANCES, _CONDITIONS, _CHOICES = range(3)
 
 
 def no_partial_order() -> Tables:
     """Tables with which nothing is left out."""
-    sets, row, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    return Tables(
-        active=False,
-        truths=0,
-        disturbs=sets,
-        guards=numbers,
-        targets=numbers,
-        kinds=numbers,
-        first_part=numbers,
-        parts=numbers,
-        bit_of=numbers,
-        enablers=sets,
-        deadlocks=False,
-        bits=row,
-        enabled=row,
-        chosen=row,
-        trial=row,
-        best=row,
-        waiting=numbers,
-        pending=numbers,
-        choices=numbers,
-        stamps=numbers,
-    )
+    sets, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.int64)
+    rows = np.zeros((0, 0), np.int64)
+    return Tables(False, 0, False, rows, numbers, numbers, numbers, sets, np.zeros(0, np.uint64), sets, rows, numbers)
 
 
 class PartialOrder:
@@ -135,32 +126,26 @@ class PartialOrder:
         self._truths = truths  # owns the code
         atom_terms = [z3.simplify(nodes[number].term) for number in atoms]
         self.dependence = _dependence(native, truths, atom_terms, cache)
-        bit_of = np.full(len(nodes), -1, np.int64)
-        bit_of[list(judged)] = np.arange(len(judged))
+        ends = np.cumsum([len(node.parts) for node in nodes])
+        bit_of = {number: bit for bit, number in enumerate(judged)}
+        rows = [
+            (int(node.kind), int(end) - len(node.parts), int(end), bit_of.get(number, -1))
+            for number, (node, end) in enumerate(zip(nodes, ends, strict=True))
+        ]
         words = max(1, -(-len(traced.instances) // 64))
-        first_part = np.zeros(len(nodes) + 1, np.int64)
-        first_part[1:] = np.cumsum([len(node.parts) for node in nodes])
-        stack = len(traced.instances) + len(nodes) + 1
+        sets = [self.dependence.disturbs, _enablers(conditions, atoms, self.dependence)]
         self.tables = Tables(
             active=True,
             truths=truths.address,
-            disturbs=_packed(self.dependence.disturbs, words),
+            deadlocks=deadlocks,
+            nodes=np.array(rows, np.int64).reshape(len(nodes), 4),
+            parts=np.array([part for node in nodes for part in node.parts], np.int64),
             guards=np.array(guards, np.int64),
             targets=np.array(targets, np.int64),
-            kinds=np.array([int(node.kind) for node in nodes], np.int64),
-            first_part=first_part,
-            parts=np.array([part for node in nodes for part in node.parts], np.int64),
-            bit_of=bit_of,
-            enablers=_packed(_enablers(conditions, atoms, self.dependence), words),
-            deadlocks=deadlocks,
+            sets=_packed(np.concatenate(sets), words),
             bits=np.zeros(max(1, truths.words), np.uint64),
-            enabled=np.zeros(words, np.uint64),
-            chosen=np.zeros(words, np.uint64),
-            trial=np.zeros(words, np.uint64),
-            best=np.zeros(words, np.uint64),
-            waiting=np.zeros(stack, np.int64),
-            pending=np.zeros(stack, np.int64),
-            choices=np.zeros(stack, np.int64),
+            words=np.zeros((4, words), np.uint64),
+            stacks=np.zeros((3, len(traced.instances) + len(nodes) + 1), np.int64),
             stamps=np.zeros(len(nodes) + 1, np.int64),
         )
 
@@ -195,155 +180,164 @@ def _packed(rows: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 @njit(cache=True)
 def keep(
-    tables: Tables, found: Any, deadlock_found: bool, state: int, out: Any, tags: Any, start: int, count: int
+    tables: Tables, found: Any, deadlock_found: bool, states: int, ends: Any, out: Any, tags: Any, sources: Any
 ) -> int:
-    """Drop the successors ``start … start+count-1`` in ``out`` that need not be followed; returns how many are left.
+    """Drop the successors in ``out`` that need not be followed; returns how many are left.
 
-    ``state`` is the address of the state they come from.
+    ``states`` is the address of the states they come from, which stand one after the other; the successors of the
+    ``i``-th of them end at ``ends[i]``.
     """
-    if not tables.active:
-        return count
-    enabled, chosen, stamps, pending = tables.enabled, tables.chosen, tables.stamps, tables.pending
-    for word in range(len(enabled)):
-        enabled[word] = chosen[word] = 0
-    for item in range(start, start + count):
-        enabled[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
-    native_calls.call_truths(tables.truths, state, tables.bits.ctypes.data)
-    stamps[-1] += 1
-    nodes = np.int64(0)
-    for target in range(len(tables.targets)):
-        if found[target] == native_calls.NOT_FOUND:
-            nodes = _push(stamps, pending, tables.targets[target], nodes)
-    _close(tables, chosen, nodes, np.int64(0))
-    if tables.deadlocks and not deadlock_found and count > 0 and not _meet(chosen, enabled):
-        _add_some_enabled(tables, tags, start, count)
-    left = start
-    for item in range(start, start + count):
-        if (chosen[tags[item] >> 6] >> np.uint64(tags[item] & 63)) & np.uint64(1):
-            if left != item:
-                for column in range(out.shape[1]):
-                    out[left, column] = out[item, column]
-                tags[left] = tags[item]
-            left += 1
-    return left - start
+    row_bytes = out.shape[1] * 8
+    active, truths, deadlocks = tables.active, tables.truths, tables.deadlocks and not deadlock_found
+    nodes, parts, guards, targets, sets = tables.nodes, tables.parts, tables.guards, tables.targets, tables.sets
+    bits, words, stacks, stamps = tables.bits, tables.words, tables.stacks, tables.stamps
+    if not active:
+        return np.int64(ends[-1])
+    left = np.int64(0)
+    start = np.int64(0)
+    for state in range(len(ends)):
+        end = ends[state]
+        for word in range(words.shape[1]):
+            words[_ENABLED, word] = words[_CHOSEN, word] = 0
+        for item in range(start, end):
+            words[_ENABLED, tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
+        native_calls.call_truths(truths, states + state * row_bytes, bits.ctypes.data)
+        stamps[-1] += 1
+        conditions = np.int64(0)
+        for target in range(len(targets)):
+            if found[target] == native_calls.NOT_FOUND:
+                conditions = _push(stamps, stacks, targets[target], conditions)
+        _close(nodes, parts, guards, sets, bits, words, stacks, stamps, np.int64(_CHOSEN), np.int64(0), conditions)
+        if deadlocks and end > start and _shared(words, _CHOSEN) == 0:
+            fewest = end - start + 1
+            for item in range(start, end):
+                for word in range(words.shape[1]):
+                    words[_TRIAL, word] = words[_CHOSEN, word]
+                words[_TRIAL, tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
+                stamps[-1] += 1
+                stacks[_INSTANCES, 0] = tags[item]
+                _close(nodes, parts, guards, sets, bits, words, stacks, stamps, np.int64(_TRIAL), np.int64(1), np.int64(0))
+                number = _shared(words, _TRIAL)
+                if number < fewest:
+                    fewest = number
+                    for word in range(words.shape[1]):
+                        words[_BEST, word] = words[_TRIAL, word]
+                    if number == 1:
+                        break
+            for word in range(words.shape[1]):
+                words[_CHOSEN, word] = words[_BEST, word]
+        for item in range(start, end):
+            if (words[_CHOSEN, tags[item] >> 6] >> np.uint64(tags[item] & 63)) & np.uint64(1):
+                if left != item:
+                    for column in range(out.shape[1]):
+                        out[left, column] = out[item, column]
+                    tags[left] = tags[item]
+                    sources[left] = sources[item]
+                left += 1
+        start = end
+    return left
 
 
 @njit(cache=True)
-def _add_some_enabled(tables: Tables, tags: Any, start: int, count: int) -> None:
-    """Add to the chosen set, which has no enabled member, the smallest closure of one enabled instance."""
-    chosen, trial, best = tables.chosen, tables.trial, tables.best
-    fewest = count + 1
-    for item in range(start, start + count):
-        for word in range(len(trial)):
-            trial[word] = chosen[word]
-        trial[tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
-        tables.stamps[-1] += 1
-        tables.waiting[0] = tags[item]
-        _close(tables, trial, np.int64(0), np.int64(1))
-        number = 0
-        for word in range(len(trial)):
-            number += _ones(trial[word] & tables.enabled[word])
-        if number < fewest:
-            fewest = number
-            for word in range(len(trial)):
-                best[word] = trial[word]
-            if number == 1:
-                break
-    for word in range(len(best)):
-        chosen[word] = best[word]
+def _close(
+    nodes: Any,
+    parts: Any,
+    guards: Any,
+    sets: Any,
+    bits: Any,
+    words: Any,
+    stacks: Any,
+    stamps: Any,
+    members: int,
+    instances: int,
+    conditions: int,
+) -> None:
+    """Add to the set ``words[members]`` what the module text asks for.
 
-
-@njit(cache=True)
-def _close(tables: Tables, members: Any, nodes: int, instances: int) -> None:
-    """Add to ``members`` what conditions 1 to 3 ask for.
-
-    ``pending`` has ``nodes`` false conditions on it, and ``waiting`` as many ``instances`` whose consequences are still
-    to be added. Of a false conjunction one false part is chosen, later, when it is known what is in the set anyway.
+    The stacks hold ``instances`` whose consequences are still to be added, and false ``conditions``. Of a false
+    conjunction one false part is chosen, later, when it is known what is in the set anyway.
     """
-    # Fetched once: each access to a member of a tuple of arrays counts references.
-    waiting, pending, choices, stamps = tables.waiting, tables.pending, tables.choices, tables.stamps
-    kinds, first_part, parts, guards = tables.kinds, tables.first_part, tables.parts, tables.guards
-    bits, bit_of, enabled = tables.bits, tables.bit_of, tables.enabled
-    disturbs, enablers = tables.disturbs, tables.enablers
-    undecided = np.int64(0)
+    choices = np.int64(0)
+    width = words.shape[1]
     while True:
         if instances > 0:
             instances -= 1
-            instance = waiting[instances]
-            if (enabled[instance >> 6] >> np.uint64(instance & 63)) & np.uint64(1):
-                instances = _add_all(waiting, members, disturbs, instance, instances)
+            instance = stacks[_INSTANCES, instances]
+            if (words[_ENABLED, instance >> 6] >> np.uint64(instance & 63)) & np.uint64(1):
+                instances = _add_all(stacks, words, members, sets, instance, instances)
             else:
-                nodes = _push(stamps, pending, guards[instance], nodes)
-        elif nodes > 0:
-            nodes -= 1
-            node = pending[nodes]
-            if kinds[node] == _ATOM:
-                instances = _add_all(waiting, members, enablers, node, instances)
-            elif kinds[node] == _ALL:
-                choices[undecided] = node
-                undecided += 1
+                conditions = _push(stamps, stacks, guards[instance], conditions)
+        elif conditions > 0:
+            conditions -= 1
+            node = stacks[_CONDITIONS, conditions]
+            if nodes[node, _KIND] == _ATOM:
+                instances = _add_all(stacks, words, members, sets, len(guards) + node, instances)
+            elif nodes[node, _KIND] == _ALL:
+                stacks[_CHOICES, choices] = node
+                choices += 1
             else:
-                for place in range(first_part[node], first_part[node + 1]):
-                    nodes = _push(stamps, pending, parts[place], nodes)
-        elif undecided > 0:
+                for place in range(nodes[node, _FIRST], nodes[node, _LAST]):
+                    conditions = _push(stamps, stacks, parts[place], conditions)
+        elif choices > 0:
             everything = True
-            for word in range(len(members)):
-                if enabled[word] & ~members[word]:
+            for word in range(width):
+                if words[_ENABLED, word] & ~words[members, word]:
                     everything = False
             if everything:
                 return
-            undecided -= 1
-            node = choices[undecided]
-            best = -1
+            choices -= 1
+            node = stacks[_CHOICES, choices]
+            best = np.int64(-1)
             least = np.int64(1) << np.int64(60)
-            for place in range(first_part[node], first_part[node + 1]):
+            for place in range(nodes[node, _FIRST], nodes[node, _LAST]):
                 part = parts[place]
-                bit = bit_of[part]
+                bit = nodes[part, _BIT]
                 if (bits[bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
                     continue
                 cost = np.int64(0)
-                for word in range(len(members)):
-                    new = enablers[part, word] & ~members[word]
+                for word in range(width):
+                    new = sets[len(guards) + part, word] & ~words[members, word]
                     if new:
-                        cost += _ones(new) + _CAN_HAPPEN_NOW * _ones(new & enabled[word])
+                        cost += _ones(new) + _CAN_HAPPEN_NOW * _ones(new & words[_ENABLED, word])
                 if cost < least:
                     least = cost
                     best = part
-            nodes = _push(stamps, pending, best, nodes)
+            conditions = _push(stamps, stacks, best, conditions)
         else:
             return
 
 
 @njit(cache=True)
-def _push(stamps: Any, pending: Any, node: int, nodes: int) -> int:
+def _push(stamps: Any, stacks: Any, node: int, conditions: int) -> int:
     """Put a condition on the stack unless it has been there before."""
     if stamps[node] != stamps[-1]:
         stamps[node] = stamps[-1]
-        pending[nodes] = node
-        nodes += 1
-    return nodes
+        stacks[_CONDITIONS, conditions] = node
+        conditions += 1
+    return conditions
 
 
 @njit(cache=True)
-def _add_all(waiting: Any, members: Any, sets: Any, row: int, instances: int) -> int:
+def _add_all(stacks: Any, words: Any, members: int, sets: Any, row: int, instances: int) -> int:
     """Add a set of instances; the new ones have their consequences to be added."""
-    for word in range(len(members)):
-        new = sets[row, word] & ~members[word]
-        members[word] |= new
+    for word in range(words.shape[1]):
+        new = sets[row, word] & ~words[members, word]
+        words[members, word] |= new
         while new:
             lowest = new & (~new + np.uint64(1))
-            waiting[instances] = word * 64 + _ones(lowest - np.uint64(1))
+            stacks[_INSTANCES, instances] = word * 64 + _ones(lowest - np.uint64(1))
             instances += 1
             new ^= lowest
     return instances
 
 
 @njit(cache=True)
-def _meet(one: Any, other: Any) -> bool:
-    for word in range(len(one)):
-        if one[word] & other[word]:
-            return True
-    return False
+def _shared(words: Any, members: int) -> int:
+    """How many members can happen."""
+    number = 0
+    for word in range(words.shape[1]):
+        number += _ones(words[members, word] & words[_ENABLED, word])
+    return number
 
 
 @njit(cache=True)

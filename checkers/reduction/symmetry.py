@@ -113,9 +113,9 @@ class Symmetry:
 
     def representative(self, words: Sequence[int]) -> tuple[int, ...]:
         """The representative of a packed state."""
-        row = np.array(words, np.uint64)
-        represent(self.records, self.permutations, row)
-        return tuple(row.tolist())
+        states = np.array([words], np.uint64)
+        represent(self.records, self.permutations, states, 1)
+        return tuple(states[0].tolist())
 
     def _can_be_sorted(self, elements: Elements, ordered: Sequence[Elements]) -> bool:
         names = {elements.name, *(item.name for item in ordered)}
@@ -216,47 +216,57 @@ def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, 
 
 
 @njit(cache=True)
-def represent(records: Records, permutations: Permutations, row: Any) -> None:
-    """Replace a packed state by its representative."""
-    number = len(permutations.kept)
-    if number == 0:
-        _sort(records, row)
-        return
+def represent(records: Records, permutations: Permutations, states: Any, count: int) -> None:
+    """Replace the first ``count`` packed states by their representatives."""
     best, trial = permutations.best, permutations.trial
     start, kept, mask = permutations.start, permutations.kept, permutations.mask
     left, right = permutations.left, permutations.right
     from_word, to_word = permutations.from_word, permutations.to_word
-    _copy(row, best)
-    if len(records.sizes) > 0:
-        _sort(records, best)
-    for permutation in range(number):
-        for column in range(len(row)):
-            trial[column] = row[column] & kept[permutation, column]
-        for move in range(start[permutation], start[permutation + 1]):
-            value = row[from_word[move]] & mask[move]
-            trial[to_word[move]] |= (value << left[move]) >> right[move]
-        if len(records.sizes) > 0:
-            _sort(records, trial)
-        for column in range(len(row)):
-            if trial[column] != best[column]:
-                if trial[column] < best[column]:
-                    _copy(trial, best)
-                break
-    _copy(best, row)
-
-
-@njit(cache=True)
-def _copy(source: Any, target: Any) -> None:
-    for column in range(len(source)):
-        target[column] = source[column]
-
-
-@njit(cache=True)
-def _sort(records: Records, row: Any) -> None:
-    """Sort the elements of each domain by their records."""
-    sizes, all_fields, starts, key_starts = records.sizes, records.fields, records.start, records.key_start
+    sizes, fields, starts, key_starts = records.sizes, records.fields, records.start, records.key_start
     words, shifts, masks = records.word, records.shift, records.mask
     key_words, key_shifts, keys, order = records.key_word, records.key_shift, records.keys, records.order
+    width = states.shape[1]
+    for number in range(count):
+        for column in range(width):
+            best[column] = states[number, column]
+        if len(sizes) > 0:
+            _sort(sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, best)
+        for permutation in range(len(kept)):
+            for column in range(width):
+                trial[column] = states[number, column] & kept[permutation, column]
+            for move in range(start[permutation], start[permutation + 1]):
+                value = states[number, from_word[move]] & mask[move]
+                trial[to_word[move]] |= (value << left[move]) >> right[move]
+            if len(sizes) > 0:
+                _sort(
+                    sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, trial
+                )
+            for column in range(width):
+                if trial[column] != best[column]:
+                    if trial[column] < best[column]:
+                        for other in range(width):
+                            best[other] = trial[other]
+                    break
+        for column in range(width):
+            states[number, column] = best[column]
+
+
+@njit(cache=True)
+def _sort(
+    sizes: Any,
+    all_fields: Any,
+    starts: Any,
+    key_starts: Any,
+    words: Any,
+    shifts: Any,
+    masks: Any,
+    key_words: Any,
+    key_shifts: Any,
+    keys: Any,
+    order: Any,
+    row: Any,
+) -> None:
+    """Sort the elements of each domain by their records. (As arrays one by one: a tuple of them costs time.)"""
     for domain in range(len(sizes)):
         fields, start, key_start = all_fields[domain], starts[domain], key_starts[domain]
         for item in range(sizes[domain]):

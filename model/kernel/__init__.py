@@ -14,7 +14,7 @@ from .mutant import Definition, Explanation, Mutant
 from .rule import Rule, rule
 from .state import State
 from .terms import BoolLike, IntLike, Term, all_of, any_of, implies, ite, maximum, minimum, not_, same, total
-from .trace import Predicate, trace
+from .trace import Predicate, readable, trace
 from .traced import Cell, CellKey, Check, Family, Instance, Traced, TracedPredicate
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "minimum",
     "nearest",
     "not_",
+    "readable",
     "rule",
     "same",
     "total",

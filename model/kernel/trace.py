@@ -38,6 +38,19 @@ def trace(configuration: Configuration, predicates: Mapping[str, Predicate] | No
     return Traced(configuration, tuple(frame.cells.values()), tuple(instances), traced, tuple(frame.assumptions))
 
 
+def readable(configuration: Configuration, predicates: Mapping[str, Predicate]) -> set[str]:
+    """Names of the ``predicates`` that speak of this configuration: everything that they read exists in it."""
+    tracer = Tracer(Frame(configuration))
+    names = set()
+    for name, text in predicates.items():
+        try:
+            _trace_predicate(tracer, name, text)
+        except ModelError:
+            continue
+        names.add(name)
+    return names
+
+
 def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
     frame = tracer.frame
     numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(frame.cells.values())}

@@ -250,7 +250,7 @@ class Tracer:
     def _assign_array(
         self, family: Family, index: tuple[IntLike, ...], choice: tuple[int | None, ...], value: Callable[..., Any]
     ) -> None:
-        """Define a fresh array: the given value at ``index``, everything else as it was."""
+        """Build the array with the given value at ``index`` and everything else as it was."""
         given = len(index)
         if any(isinstance(item, Term) and dim.bounded for item, dim in zip(index, family.dims, strict=False)):
             raise ModelError(
@@ -272,13 +272,8 @@ class Tracer:
             *(dim.contains(item) for dim, item in zip(family.dims, full, strict=True) if not dim.bounded),
             *(same(item, full[place]) for place, item in enumerate(index) if not family.dims[place].bounded),
         )
-        after = z3.FreshConst(cell.symbol.sort(), family.name)
-        self._recording.symbols.append(after)
         plain = as_bool(new) if family.is_bool else as_int(new)
-        old = z3.Select(before, *symbols)
-        self._recording.definitions.append(
-            z3.ForAll(symbols, z3.Select(after, *symbols) == z3.If(as_bool(here), plain, old))
-        )
+        after = z3.Lambda(symbols, z3.If(as_bool(here), plain, z3.Select(before, *symbols)))
         if not family.is_bool:
             quantified = Term(z3.ForAll(symbols, as_bool(implies(here, family.contains(new)))), True)
             self._recording.checks.append(Check(family.name, family.allowed, as_bool(quantified), z3.IntVal(0)))

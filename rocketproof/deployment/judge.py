@@ -22,14 +22,13 @@ from .description import Accepted
 from .facts import GroupFacts, queues_of
 from .finding import Finding, Rule, Severity
 from .lines import Path
-from .questions import QUESTIONS, Question
+from .questions import QUESTIONS, SHARES, Question
 from .reading import DeploymentFile
 from .rules import RULES
 from .rules.members import outcome
 
 CLUSTER = "cluster"
 """The subject of checks that are about topics and brokers, not about one group."""
-SHARES = "deployed-shares"
 ACCEPTED = "accepted-findings"
 
 
@@ -115,9 +114,16 @@ class Answer:
 
     @functools.cached_property
     def story(self) -> str:
-        """The run of the model that shows it, if there is one."""
-        run = self.outcome.result.run if self.outcome is not None else None
-        return story(run) if run is not None else ""
+        """What the model shows: a run or a failing case, if there is one."""
+        if self.outcome is None:
+            return ""
+        result = self.outcome.result
+        return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of the model, for a property that it was asked."""
+        return self.outcome.result.verdict if self.outcome is not None else None
 
 
 class Judge:
@@ -157,9 +163,7 @@ class Judge:
                 statement = "With the deployment's own ids, queues and strategies every queue has exactly one consumer."
                 rules = ("RB-6", "RB-20", "RB-27", "G1")
                 checks.append(
-                    Check(
-                        subject=name, id=SHARES, short_id=SHARES, statement=statement, rules=rules, path=facts.path
-                    )
+                    Check(subject=name, id=SHARES, short_id=SHARES, statement=statement, rules=rules, path=facts.path)
                 )
             checks += [_check_of(question, name, facts.path) for question in QUESTIONS if question.asked(facts)]
         return tuple(checks)
@@ -174,9 +178,7 @@ class Judge:
         else:
             answer = self._shares(check) if check.id == SHARES else self._accepted(check)
         accepted = self._accepting(check) if answer.level not in (Level.OK, Level.UNKNOWN) else None
-        return replace(
-            answer, accepted=accepted.because if accepted else "", seconds=time.perf_counter() - started
-        )
+        return replace(answer, accepted=accepted.because if accepted else "", seconds=time.perf_counter() - started)
 
     def facts(self, subject: str) -> GroupFacts:
         """A group of the deployment."""
@@ -225,7 +227,12 @@ class Judge:
             case _:
                 level = Level.UNKNOWN
         return Answer(
-            check=check, level=level, line=line, reasons=reasons, outcome=told, summary=f"{result.engine}: {result.bounds}"
+            check=check,
+            level=level,
+            line=line,
+            reasons=reasons,
+            outcome=told,
+            summary=f"{result.engine}: {result.bounds}",
         )
 
     def _breaking(self, subject: str, ids: tuple[str, ...]) -> tuple[Reason, ...]:

@@ -1,8 +1,8 @@
 """Which properties of the model are asked about a group, of which configuration: the one table of it.
 
-A configuration of the model is the deployment scaled down: as many consumers, queues and brokers as it has, up to three,
-four and two, with a fault budget on top. A mistake that a property does not survive is put into the configuration, where
-the model has a constant for it, so that the answer is a story of the mistake itself.
+A configuration of the model is the deployment scaled down: as many consumers, queues and brokers as it has, up to
+three, four and two, with a fault budget on top. A mistake that a property does not survive is put into the
+configuration, where the model has a constant for it, so that the answer is a story of the mistake itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from ..model.assignment import assignment
 from ..model.kernel import Machine
 from ..model.orderly_lock import orderly_lock
-from ..properties import allocation, assignment as ownership, consistent_hash, orderly_lock as locks, retry_policy
+from ..properties import allocation, consistent_hash, retry_policy
+from ..properties import assignment as ownership
+from ..properties import orderly_lock as locks
 from ..properties.property import Property
 from ..properties.theorem import Theorem
 from .consumers import Consumer
@@ -23,6 +25,8 @@ from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
 
 Constants = dict[str, int | str]
 
+SHARES = "deployed-shares"
+"""Id of the check that asks the deployment's own strategies; it is not a question to the model."""
 MOST_CONSUMERS, MOST_QUEUES, MOST_BROKERS = 3, 4, 2
 TICK = 10_000
 """Milliseconds that a tick of the lock machine stands for."""
@@ -120,7 +124,13 @@ def locking_of(facts: GroupFacts) -> Constants:
     settings = next(client.settings for client in facts.clients if client.settings.listener == "orderly")
     broker_life = min(broker.lock_max_live_time for broker in facts.brokers)
     slowest = settings.slowest_listener_millis or 0
-    times = (settings.lock_max_live_time, broker_life, settings.unlock_delay_time_mills, slowest, settings.lock_interval)
+    times = (
+        settings.lock_max_live_time,
+        broker_life,
+        settings.unlock_delay_time_mills,
+        slowest,
+        settings.lock_interval,
+    )
     tick = max(TICK, -(-max(times) // MOST_TICKS))
     release = version(settings.client_version)
     constants: Constants = {
@@ -134,8 +144,8 @@ def locking_of(facts: GroupFacts) -> Constants:
         "await_listeners": int(_waits(settings)),
         "crashes": 1,
     }
-    if release < FORCED_UNLOCK:
-        return {**constants, "version": "4.9.8"}
+    if release < FORCED_UNLOCK:  # a late unlock makes many more states; two clients show what it does
+        return {**constants, "consumers": 2, "version": "4.9.8"}
     return {**constants, "force": 1, "unlock_delay": settings.unlock_delay_time_mills // tick}
 
 

@@ -16,6 +16,8 @@ from ..request import VerifyTable
 from .description import TABLES, Description, contradictions
 from .fields import allowed, source_of
 from .lines import Lines, Path
+from .questions import QUESTIONS, SHARES
+from .rules import RULES
 
 
 class _File(Description):
@@ -40,7 +42,7 @@ class DeploymentFile:
 
 
 class BrokenFileError(InputError):
-    """A deployment file cannot be used; ``problems`` has a line ``file:line: place: what is wrong`` for each mistake."""
+    """A deployment file cannot be used; ``problems`` has one ``file:line: place: mistake`` for each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -87,7 +89,8 @@ def parse(text: str, content: Mapping[str, Any], *, name: str) -> DeploymentFile
         told = {(lines.of(path), _where(path, content), message): None for path, message in _mistakes(error)}
         raise BrokenFileError([f"{name}:{line}: {where}{message}" for line, where, message in sorted(told)]) from None
     wrong = [(lines.of(path), _where(path, content), message) for path, message in contradictions(file)]
-    wrong += [(lines.of(path), _where(path, content), message) for path, message in _unusable(file.verify)]
+    for path, message in (*_unusable(file.verify), *_unknown_findings(file)):
+        wrong.append((lines.of(path), _where(path, content), message))
     if wrong:
         raise BrokenFileError([f"{name}:{line}: {where}{message}" for line, where, message in sorted(wrong)])
     return DeploymentFile(name=name, description=file, verify=file.verify, lines=lines)
@@ -100,6 +103,21 @@ def _unusable(verify: VerifyTable) -> Iterator[tuple[Path, str]]:
                 ("verify", key),
                 "what is checked follows from the deployment, so this option has no meaning here; possible are "
                 "properties, limit and fail_on.",
+            )
+
+
+def _unknown_findings(description: Description) -> Iterator[tuple[Path, str]]:
+    possible = [
+        SHARES,
+        *(question.id for question in QUESTIONS),
+        *(rule.id for rule in RULES),
+        *(rule.key for rule in RULES),
+    ]
+    for number, accepted in enumerate(description.accepted):
+        if accepted.finding not in possible:
+            yield (
+                ("accepted", number, "finding"),
+                f"nothing is called {accepted.finding!r}.{nearest(accepted.finding, possible)}",
             )
 
 

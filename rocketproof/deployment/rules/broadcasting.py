@@ -36,8 +36,8 @@ def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
     if client.settings.listener == "orderly":
         yield Finding(
             facts.place(client, "message_model"),
-            f"{facts.group.name} is BROADCASTING and orderly: every member gets each queue in order, and one that fails "
-            "is tried again in place; members do not wait for each other.",
+            f"{facts.group.name} is BROADCASTING and orderly: every member gets each queue in order, and one that "
+            "fails is tried again in place; members do not wait for each other.",
             "Use CLUSTERING if one member at a time should get a message.",
         )
         return
@@ -45,8 +45,8 @@ def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
     said = f" {listing(expected)} {'has' if len(expected) == 1 else 'have'} no effect." if expected else ""
     yield Finding(
         at,
-        f"{facts.group.name} is BROADCASTING: a message whose listener fails is logged and dropped for that member, there "
-        f"are no retries and no dead letters.{said}",
+        f"{facts.group.name} is BROADCASTING: a message whose listener fails is logged and dropped for that member, "
+        f"there are no retries and no dead letters.{said}",
         "Retry within the listener, or give each member a group of its own with CLUSTERING.",
         Severity.WARNING if expected else None,
     )
@@ -68,9 +68,9 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
     for id_, clients in same_ids(facts).items():
         yield Finding(
             clients[1].path,
-            f"{listing([client.name for client in clients])} all have the client id {id_} and keep their progress in one "
-            f"file ~/.rocketmq_offsets/{id_}/{facts.group.name}/offsets.json: each overwrites the other's, and after a "
-            "restart messages are skipped or come again.",
+            f"{listing([client.name for client in clients])} all have the client id {id_} and keep their progress in "
+            f"one file ~/.rocketmq_offsets/{id_}/{facts.group.name}/offsets.json: each overwrites the other's, and "
+            "after a restart messages are skipped or come again.",
             "Give each process of a host an instance_name of its own that stays the same when it restarts.",
         )
 
@@ -90,8 +90,8 @@ def locked_out(facts: GroupFacts) -> Iterator[Finding]:
         if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
             yield Finding(
                 facts.place(client, "client_version"),
-                f"orderly consumers {client.settings.client_version} ask for a queue's lock even in BROADCASTING: only the "
-                f"first of the {len(facts.clients)} members consumes a queue, the others get nothing of it.",
+                f"orderly consumers {client.settings.client_version} ask for a queue's lock even in BROADCASTING: only "
+                f"the first of the {len(facts.clients)} members consumes a queue, the others get nothing of it.",
                 "Upgrade the clients to 5.x, or use concurrent listeners.",
             )
             return
@@ -109,6 +109,7 @@ def forbidden(facts: GroupFacts) -> Iterator[Finding]:
     if _broadcasting(facts) and not facts.group.consume_broadcast_enable:
         yield Finding(
             (*facts.path, "consume_broadcast_enable"),
-            f"{facts.group.name} is BROADCASTING and consume_broadcast_enable is false: every pull is refused (code 16).",
+            f"{facts.group.name} is BROADCASTING and consume_broadcast_enable is false: every pull is refused (code "
+            "16).",
             "Set consumeBroadcastEnable of the group to true (mqadmin updateSubGroup -d true).",
         )

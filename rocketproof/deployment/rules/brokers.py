@@ -28,8 +28,9 @@ def sql_not_enabled(facts: GroupFacts) -> Iterator[Finding]:
             if off:
                 yield Finding(
                     (*facts.place(client, "sql_subscriptions"), topic),
-                    f"{client.name} subscribes {topic} by SQL92, and {listing(off)} {'does' if len(off) == 1 else 'do'} not "
-                    "evaluate it (enablePropertyFilter is false): the consumer does not start.",
+                    f"{client.name} subscribes {topic} by SQL92, and {listing(off)} "
+                    f"{'does' if len(off) == 1 else 'do'} not evaluate it (enablePropertyFilter is false): the "
+                    "consumer does not start.",
                     "Set enablePropertyFilter=true at the brokers, or subscribe by tags.",
                 )
                 return
@@ -50,8 +51,8 @@ def group_not_created(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.path,
             f"{listing(closed)} {'does' if len(closed) == 1 else 'do'} not create groups by themselves and "
-            f"{facts.group.name} is not said to be created: heartbeats are passed over in silence and every pull is refused "
-            "(code 26).",
+            f"{facts.group.name} is not said to be created: heartbeats are passed over in silence and every pull is "
+            "refused (code 26).",
             "Create the group (mqadmin updateSubGroup) and set created = true here.",
         )
 
@@ -72,8 +73,8 @@ def jumps_on_error(facts: GroupFacts) -> Iterator[Finding]:
             lost = where != "CONSUME_FROM_FIRST_OFFSET"
             yield Finding(
                 facts.place(client, "client_version"),
-                f"{client.name} ({settings.client_version}) takes any error answer of a broker to its query for progress as "
-                "'none': with "
+                f"{client.name} ({settings.client_version}) takes any error answer of a broker to its query for "
+                "progress as 'none': with "
                 + (
                     f"{where} it then skips everything up to {'the end' if 'LAST' in where else 'that time'}."
                     if lost
@@ -109,8 +110,8 @@ def delay_delivery(facts: GroupFacts) -> Iterator[Finding]:
         else:
             yield Finding(
                 at,
-                f"on {broker.name} ({broker.version}) a retry whose delivery throws an exception blocks all others of its "
-                "delay level, until someone acts.",
+                f"on {broker.name} ({broker.version}) a retry whose delivery throws an exception blocks all others of "
+                "its delay level, until someone acts.",
                 "Watch the schedule topic's lag, or upgrade the broker to 5.x.",
                 Severity.NOTE,
             )
@@ -130,8 +131,9 @@ def one_retry_less(facts: GroupFacts) -> Iterator[Finding]:
     if old and facts.clustering and facts.any("listener", "concurrently"):
         yield Finding(
             ("brokers", facts.description.brokers.index(old[0]), "version"),
-            f"when a send-back to {old[0].name} ({old[0].version}) fails and the client falls back to an ordinary send, the "
-            "message is a dead letter one retry early, and waits one more delay level before it arrives there.",
+            f"when a send-back to {old[0].name} ({old[0].version}) fails and the client falls back to an ordinary "
+            "send, the message is a dead letter one retry early, and waits one more delay level before it arrives "
+            "there.",
             "Nothing, or upgrade the broker to 5.x.",
         )
 
@@ -152,9 +154,9 @@ def unlocks_late(facts: GroupFacts) -> Iterator[Finding]:
         if orderly and version(settings.client_version) < (5, 2, 0):
             yield Finding(
                 facts.place(client, "client_version"),
-                f"{client.name} ({settings.client_version}) unlocks a queue that left its share 20 s later when messages "
-                "are cached: until then the new owner waits, and if the queue comes back meanwhile, the late unlock takes "
-                "the new lock away and another member may consume beside it.",
+                f"{client.name} ({settings.client_version}) unlocks a queue that left its share 20 s later when "
+                "messages are cached: until then the new owner waits, and if the queue comes back meanwhile, the late "
+                "unlock takes the new lock away and another member may consume beside it.",
                 "Keep members from coming and going within 20 s, or upgrade the clients to 5.2 or later.",
             )
             return

@@ -65,7 +65,8 @@ def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
             facts.place(client, "slowest_listener_millis"),
             f"a call takes up to {duration(slowest)}, and after {duration(timeout)} (noticed within as long "
             f"again) its message is {after}.",
-            f"Set consume_timeout to {slowest // 60_000 + 1} minutes or more, or do the work elsewhere and answer sooner.",
+            f"Set consume_timeout to {slowest // 60_000 + 1} minutes or more, or do the work elsewhere and answer "
+            "sooner.",
             max(Severity.WARNING, duplicates(facts)),
         )
         return
@@ -90,8 +91,8 @@ def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.place(client, "slowest_listener_millis"),
             f"while one call runs for {duration(slowest)} the progress of its queue stands still; {span:,} messages "
-            f"further pulling stops, and after a restart or rebalance up to {span + settings.pull_batch_size:,} finished "
-            "messages of the queue come again.",
+            f"further pulling stops, and after a restart or rebalance up to {span + settings.pull_batch_size:,} "
+            "finished messages of the queue come again.",
             "Give slow work its own topic, or hand it over to something that remembers it and answer sooner.",
             duplicates(facts),
         )
@@ -118,8 +119,9 @@ def ack_index(facts: GroupFacts) -> Iterator[Finding]:
             rest = "silently dropped" if settings.message_model == "BROADCASTING" else "sent back"
             yield Finding(
                 at,
-                f"the listener gets up to {size} messages at a time and sets ackIndex: it counts only with CONSUME_SUCCESS, "
-                f"then the messages behind it are {rest}; with RECONSUME_LATER, null or an exception all {size} come again.",
+                f"the listener gets up to {size} messages at a time and sets ackIndex: it counts only with "
+                f"CONSUME_SUCCESS, then the messages behind it are {rest}; with RECONSUME_LATER, null or an exception "
+                f"all {size} come again.",
                 "Answer CONSUME_SUCCESS with ackIndex set to the last message done, also after a failure.",
                 max(Severity.WARNING, duplicates(facts)),
             )
@@ -152,8 +154,8 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
             )
             yield Finding(
                 facts.place(client, "listener_may_return_null"),
-                f"the listener of {client.name} may end without a status after its work is done; that counts as a failure: "
-                f"{again}, though it was consumed.",
+                f"the listener of {client.name} may end without a status after its work is done; that counts as a "
+                f"failure: {again}, though it was consumed.",
                 "Return a status on every path, and catch what is thrown after the work is done.",
             )
             return
@@ -206,8 +208,8 @@ def without_effect(facts: GroupFacts) -> Iterator[Finding]:
         if "consume_thread_max" in given and settings.consume_thread_max > settings.consume_thread_min:
             yield Finding(
                 facts.place(client, "consume_thread_max"),
-                f"consume_thread_max = {settings.consume_thread_max} has no effect: tasks wait in a queue without end, so "
-                f"there are never more than consume_thread_min = {settings.consume_thread_min} threads.",
+                f"consume_thread_max = {settings.consume_thread_max} has no effect: tasks wait in a queue without end, "
+                f"so there are never more than consume_thread_min = {settings.consume_thread_min} threads.",
                 "Set consume_thread_min.",
             )
         if "consume_timeout" in given and settings.listener == "orderly":
@@ -219,8 +221,9 @@ def without_effect(facts: GroupFacts) -> Iterator[Finding]:
         if settings.consume_message_batch_max_size > settings.pull_batch_size:
             yield Finding(
                 facts.place(client, "consume_message_batch_max_size"),
-                f"consume_message_batch_max_size = {settings.consume_message_batch_max_size} is more than a pull brings "
-                f"(pull_batch_size = {settings.pull_batch_size}): no call gets more than {settings.pull_batch_size} messages.",
+                f"consume_message_batch_max_size = {settings.consume_message_batch_max_size} is more than a pull "
+                f"brings (pull_batch_size = {settings.pull_batch_size}): no call gets more than "
+                f"{settings.pull_batch_size} messages.",
                 "Raise pull_batch_size as well; the broker hands out at most 32 unless it is configured for more.",
             )
         return

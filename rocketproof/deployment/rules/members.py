@@ -89,9 +89,11 @@ def different_topics(facts: GroupFacts) -> Iterator[Finding]:
         share = f" but {are} counted when its queues are divided: nobody consumes {told(kept)}" if kept else ""
         yield Finding(
             away[0].path,
-            f"{names} {do} not subscribe {topic}{share if facts.clustering else ''}. The heartbeats of the members replace "
-            "each other's topics at the broker, so pulls are refused with 'subscription not exist' again and again.",
-            f"Let every member of {facts.group.name} subscribe the same topics, or make one group for each set of topics.",
+            f"{names} {do} not subscribe {topic}{share if facts.clustering else ''}. The heartbeats of the members "
+            "replace each other's topics at the broker, so pulls are refused with 'subscription not exist' again and "
+            "again.",
+            f"Let every member of {facts.group.name} subscribe the same topics, or make one group for each set of "
+            "topics.",
         )
 
 
@@ -132,9 +134,9 @@ def different_tags(facts: GroupFacts) -> Iterator[Finding]:
         lost = _contested(facts, topic, wishes)
         yield Finding(
             (*facts.place(second[0], key), topic),
-            f"members want different messages of {topic} ({said}). The broker keeps one expression for the group, that of "
-            f"the newest subscription, and filters everybody's pulls with it: what only another member wants is passed "
-            f"over, and no member ever gets it{lost}.",
+            f"members want different messages of {topic} ({said}). The broker keeps one expression for the group, that "
+            "of the newest subscription, and filters everybody's pulls with it: what only another member wants is "
+            f"passed over, and no member ever gets it{lost}.",
             f"Give every member of {facts.group.name} the same expression for {topic} and let the listener choose, or "
             "make one group for each expression.",
         )
@@ -168,8 +170,8 @@ def unsubscribes(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 facts.place(client, "unsubscribes_at_runtime"),
                 f"after {client.name} has unsubscribed {topic} it still counts as a member, so "
-                f"{told(share) or 'its share'} of {topic} is consumed by nobody, and what it had consumed since the last "
-                "commit comes again when it subscribes anew.",
+                f"{told(share) or 'its share'} of {topic} is consumed by nobody, and what it had consumed since the "
+                "last commit comes again when it subscribes anew.",
                 "Shut the consumer down instead of unsubscribing, or use a group of its own for each topic that comes "
                 "and goes.",
             )
@@ -232,8 +234,8 @@ def mixed_models(facts: GroupFacts) -> Iterator[Finding]:
         odd = next(client for client in facts.clients if client.settings.message_model == "BROADCASTING")
         yield Finding(
             facts.place(odd, "message_model"),
-            f"{odd.name} is BROADCASTING and others are CLUSTERING: it gets all messages, and is counted all the same when "
-            "the others divide the queues, so its share is consumed for the group by nobody.",
+            f"{odd.name} is BROADCASTING and others are CLUSTERING: it gets all messages, and is counted all the same "
+            "when the others divide the queues, so its share is consumed for the group by nobody.",
             "Use one group for broadcasting and another for clustering.",
         )
     if len(facts.every("listener")) > 1:
@@ -241,8 +243,8 @@ def mixed_models(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.place(odd, "listener"),
             f"{odd.name} is orderly and others are concurrent: the others take queues without asking for the lock that "
-            f"{odd.name} holds, so a queue may be consumed by both; and while the group has a lock, a failed message that "
-            "is sent back by way of the retry topic becomes a dead letter at once (5.1.1 and later).",
+            f"{odd.name} holds, so a queue may be consumed by both; and while the group has a lock, a failed message "
+            "that is sent back by way of the retry topic becomes a dead letter at once (5.1.1 and later).",
             "Use the same kind of listener in all members.",
         )
 

@@ -69,8 +69,8 @@ def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
         if slowest is not None and 0 < left <= slowest:
             yield Finding(
                 facts.place(client, "slowest_listener_millis"),
-                f"a call of the listener may begin {duration(client.settings.lock_max_live_time)} after the last renewal "
-                f"of the lock and takes up to {duration(slowest)}; the broker gives the queue away after "
+                f"a call of the listener may begin {duration(client.settings.lock_max_live_time)} after the last "
+                f"renewal of the lock and takes up to {duration(slowest)}; the broker gives the queue away after "
                 f"{duration(life)}. When renewals fail or the process stands still, two members consume the queue at "
                 "a time.",
                 f"Keep calls shorter than {duration(left)}.",
@@ -96,8 +96,8 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
                 yield Finding(
                     facts.place(client, "lock_max_live_time"),
                     f"{client.name} trusts a lock for {duration(settings.lock_max_live_time)} after its renewal, and "
-                    f"{broker.name} gives it away after {duration(broker.lock_max_live_time)}: when a renewal fails, two "
-                    "members consume one queue at a time.",
+                    f"{broker.name} gives it away after {duration(broker.lock_max_live_time)}: when a renewal fails, "
+                    "two members consume one queue at a time.",
                     f"Set -Drocketmq.client.rebalance.lockMaxLiveTime below {broker.lock_max_live_time}, usually 30000 "
                     "against 60000.",
                 )
@@ -128,14 +128,15 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
         if maximum == -1:
             yield Finding(
                 at,
-                f"max_reconsume_times is -1, which is no maximum for an orderly listener: a message that always fails is "
-                f"tried every {duration(suspend)} for ever, and nothing behind it in its queue is consumed.",
+                "max_reconsume_times is -1, which is no maximum for an orderly listener: a message that always fails "
+                f"is tried every {duration(suspend)} for ever, and nothing behind it in its queue is consumed.",
                 "Set max_reconsume_times, or let the listener put away what it cannot do and answer SUCCESS.",
             )
         elif maximum < 0:
             yield Finding(
                 at,
-                f"max_reconsume_times is {maximum}: a message goes to the dead letters as soon as its listener suspends once.",
+                f"max_reconsume_times is {maximum}: a message goes to the dead letters as soon as its listener "
+                "suspends once.",
                 "Set a maximum of 1 or more, or -1 for none.",
                 Severity.ERROR,
             )
@@ -143,8 +144,8 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
             waited = "at once" if maximum == 0 else f"after {duration(maximum * suspend)} in one place"
             yield Finding(
                 at,
-                f"a message that fails {maximum} times is dead-lettered {waited}, and the messages behind it go on without "
-                "it; the count lives in the client, so a rebalance or restart begins it anew.",
+                f"a message that fails {maximum} times is dead-lettered {waited}, and the messages behind it go on "
+                "without it; the count lives in the client, so a rebalance or restart begins it anew.",
                 "Accept this if a gap in the order is better than a queue that stands still.",
                 Severity.NOTE,
             )
@@ -167,8 +168,8 @@ def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 facts.place(client, "client_version"),
                 f"{client.name} ({client.settings.client_version}) sends an exhausted message with "
-                f"{client.settings.max_reconsume_times} attempts, and {brokers[0].name} ({brokers[0].version}) makes a dead "
-                "letter only of more: it comes back through the retry topic, again and again.",
+                f"{client.settings.max_reconsume_times} attempts, and {brokers[0].name} ({brokers[0].version}) makes a "
+                "dead letter only of more: it comes back through the retry topic, again and again.",
                 "Upgrade brokers or clients to 5.1.1 or later.",
             )
             return

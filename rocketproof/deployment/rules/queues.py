@@ -79,9 +79,9 @@ def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             ("topics", number, key),
             f"{facts.group.name} has {wheres[0]}, so it starts the planned queues {told(new)} of {topic.name} "
-            f"{'at their end' if wheres[0] == 'CONSUME_FROM_LAST_OFFSET' else 'at the configured time'}: what producers "
-            "write into them before a member takes them (up to 30 s for the route and 20 s for the rebalance) is skipped, "
-            "unless the broker still has a queue's first message in memory.",
+            f"{'at their end' if wheres[0] == 'CONSUME_FROM_LAST_OFFSET' else 'at the configured time'}: what "
+            "producers write into them before a member takes them (up to 30 s for the route and 20 s for the "
+            "rebalance) is skipped, unless the broker still has a queue's first message in memory.",
             "Create the queues for reading first and raise write_queue_nums when every member has them, or set "
             "CONSUME_FROM_FIRST_OFFSET, which changes nothing for queues with progress.",
         )
@@ -97,7 +97,7 @@ def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
     "OF-21",
 )
 def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
-    """OF-21: while the first message of a queue is still in memory, the broker answers 0 to a group without progress."""
+    """OF-21: while the first message of a queue is still in memory, a group without progress is answered 0."""
     if not facts.group.first_start or not facts.clustering:
         return
     for where in facts.every("consume_from_where"):
@@ -107,10 +107,10 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.with_value("consume_from_where", where),
             f"{facts.group.name} starts for the first time with {where}: a queue whose first message is still in the "
-            f"broker's memory is consumed from its beginning all the same, every other one from {skipped}, and what came "
-            "before is skipped.",
-            "If nothing may be skipped, use CONSUME_FROM_FIRST_OFFSET; if nothing old may come, let the listener drop it "
-            "by its time, or set the progress with an administrator's tool before the start.",
+            f"broker's memory is consumed from its beginning all the same, every other one from {skipped}, and what "
+            "came before is skipped.",
+            "If nothing may be skipped, use CONSUME_FROM_FIRST_OFFSET; if nothing old may come, let the listener drop "
+            "it by its time, or set the progress with an administrator's tool before the start.",
             duplicates(facts),
         )
 
@@ -131,7 +131,8 @@ def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.with_value("listener", "concurrently"),
             f"{', '.join(ordered)} is ordered, and {facts.group.name} consumes concurrently: up to "
-            f"{counted(threads, 'message')} of one queue run at a time, and one that fails comes again behind all others.",
+            f"{counted(threads, 'message')} of one queue run at a time, and one that fails comes again behind all "
+            "others.",
             'Use a MessageListenerOrderly (listener = "orderly").',
         )
 
@@ -153,8 +154,8 @@ def order_lost(facts: GroupFacts) -> Iterator[Finding]:
         if planned or topic.planned_brokers:
             yield Finding(
                 ("topics", number, "planned_write_queue_nums" if planned else "planned_brokers"),
-                f"when the number of queues of {topic.name} changes, producers send a key to another queue than before: "
-                "messages of one key lie in two queues, and their order among each other is lost.",
+                f"when the number of queues of {topic.name} changes, producers send a key to another queue than "
+                "before: messages of one key lie in two queues, and their order among each other is lost.",
                 "Stop the producers, drain the topic, change the number, start the producers again.",
             )
 

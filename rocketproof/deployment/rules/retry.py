@@ -31,8 +31,8 @@ def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
     if number <= 0 and facts.clustering:
         yield Finding(
             (*facts.path, "retry_queue_nums"),
-            f"retry_queue_nums of {facts.group.name} is {number}: the broker answers 'success' when a message is sent back, "
-            "and stores nothing, so every message whose listener fails is lost.",
+            f"retry_queue_nums of {facts.group.name} is {number}: the broker answers 'success' when a message is sent "
+            "back, and stores nothing, so every message whose listener fails is lost.",
             "Set retryQueueNums of the group to 1 or more (mqadmin updateSubGroup -q 1).",
         )
 
@@ -89,8 +89,8 @@ def beyond_the_table(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
                 f"{broker.name} has {counted(levels.levels, 'delay level')}, and {facts.group.name} retries up to "
-                f"{number:,} times, beginning with level 3: {_which(own, number)} {duration(clamped[-1].wait)}, the last "
-                f"level. A message that always fails is delivered {number + 1:,} times and is a dead letter after "
+                f"{number:,} times, beginning with level 3: {_which(own, number)} {duration(clamped[-1].wait)}, the "
+                f"last level. A message that always fails is delivered {number + 1:,} times and is a dead letter after "
                 f"{waited(chain, number)}.",
                 f"Give message_delay_level {number + 2} levels"
                 + (f", or set max_reconsume_times to {own}." if own else "."),
@@ -150,8 +150,8 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 at,
                 f"max_reconsume_times is {number}: a message is a dead letter as soon as its listener fails once.",
-                "Set -1 for the usual 16 retries, or the number that is meant; if dead letters at once are meant, accept "
-                "this finding.",
+                "Set -1 for the usual 16 retries, or the number that is meant; if dead letters at once are meant, "
+                "accept this finding.",
                 Severity.ERROR if number < -1 else Severity.WARNING,
             )
         elif number > 16:
@@ -166,8 +166,8 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
         different = next(client for client in clients if client.settings.max_reconsume_times != next(iter(numbers)))
         yield Finding(
             facts.place(different, "max_reconsume_times"),
-            f"members of {facts.group.name} have different maxima ({listing([str(number) for number in numbers])}): the one "
-            "that fails last decides, so a message may be a dead letter after any of these numbers of retries.",
+            f"members of {facts.group.name} have different maxima ({listing([str(number) for number in numbers])}): "
+            "the one that fails last decides, so a message may be a dead letter after any of these numbers of retries.",
             "Configure the same max_reconsume_times in all members.",
         )
     if "retry_max_times" in facts.group.model_fields_set and facts.group.retry_max_times != maximum_of(
@@ -207,8 +207,8 @@ def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
         else:
             clamped = f" (the table ends with level {chain[0].level})" if chain[0].asked > chain[0].level else ""
             text = (
-                f"{setting} every retry waits {duration(chain[0].wait)}{clamped}, and a message that always fails is a dead "
-                f"letter after {waited(chain, maximum_of(maximum))}"
+                f"{setting} every retry waits {duration(chain[0].wait)}{clamped}, and a message that always fails is a "
+                f"dead letter after {waited(chain, maximum_of(maximum))}"
             )
         yield Finding(
             at,
@@ -238,14 +238,15 @@ def dead_letters_not_readable(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             (*facts.place(client, "subscriptions"), topic),
             f"{names} created {topic} without read permission: {facts.group.name} gets 'no permission' and no message.",
-            f"Give the topic permission 6 (mqadmin updateTopicPerm -t {topic} -p 6), or upgrade to 4.9.2 or later and do "
-            "the same for the topic that exists.",
+            f"Give the topic permission 6 (mqadmin updateTopicPerm -t {topic} -p 6), or upgrade to 4.9.2 or later and "
+            "do the same for the topic that exists.",
             Severity.ERROR,
         )
     elif _retrying(facts):
         yield Finding(
             ("brokers", facts.description.brokers.index(old[0])),
-            f"{names} creates {DEAD_LETTERS}{facts.group.name} without read permission: nobody can look at the dead letters.",
+            f"{names} creates {DEAD_LETTERS}{facts.group.name} without read permission: nobody can look at the dead "
+            "letters.",
             f"Give the topic permission 6 (mqadmin updateTopicPerm -t {DEAD_LETTERS}{facts.group.name} -p 6).",
         )
 
@@ -268,18 +269,19 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
             if topic == DEAD_LETTERS + facts.group.name:
                 yield Finding(
                     at,
-                    f"{facts.group.name} consumes its own dead letters: one that fails again goes back to {topic} at once, "
-                    "without delay and without end.",
+                    f"{facts.group.name} consumes its own dead letters: one that fails again goes back to {topic} at "
+                    "once, without delay and without end.",
                     "Consume them with another group, or send them anew to their topic.",
                 )
             elif client in _retrying(facts):
                 maximum = maximum_of(client.settings.max_reconsume_times)
                 yield Finding(
                     at,
-                    f"a message of {topic} keeps its number of attempts ({maximum_of(-1) + 1} with the usual maximum), and "
-                    f"{facts.group.name} retries up to {maximum}: one that fails is a dead letter of {facts.group.name} at "
-                    "once, without a retry.",
-                    "Set max_reconsume_times of this group to the attempts of the first group plus those that are wanted.",
+                    f"a message of {topic} keeps its number of attempts ({maximum_of(-1) + 1} with the usual maximum), "
+                    f"and {facts.group.name} retries up to {maximum}: one that fails is a dead letter of "
+                    f"{facts.group.name} at once, without a retry.",
+                    "Set max_reconsume_times of this group to the attempts of the first group plus those that are "
+                    "wanted.",
                     Severity.WARNING,
                 )
         return

@@ -49,9 +49,10 @@ def config_lists(facts: GroupFacts) -> Iterator[Finding]:
             again = " Since the list never fits the topic at hand, the client also rebalances every second."
         yield Finding(
             at,
-            f"no list holds the queues {told(unread)} of {facts.retry_topic}, so messages that failed are never consumed "
-            f"again.{again}",
-            f"Add {', '.join(f'{queue.topic}/{queue.broker_name}/{queue.queue_id}' for queue in unread)} to a member's list.",
+            f"no list holds the queues {told(unread)} of {facts.retry_topic}, so messages that failed are never "
+            f"consumed again.{again}",
+            f"Add {', '.join(f'{queue.topic}/{queue.broker_name}/{queue.queue_id}' for queue in unread)} to a member's "
+            "list.",
         )
 
 
@@ -69,7 +70,8 @@ def machine_room(facts: GroupFacts) -> Iterator[Finding]:
         if client.settings.consumeridcs is None:
             yield Finding(
                 client.path,
-                f"{client.name} has strategy MACHINE_ROOM and no consumeridcs: every rebalance fails with an exception.",
+                f"{client.name} has strategy MACHINE_ROOM and no consumeridcs: every rebalance fails with an "
+                "exception.",
                 "Set consumeridcs to the rooms whose brokers the group consumes.",
             )
     if not clients or not all(client.settings.consumeridcs is not None for client in clients):
@@ -88,7 +90,8 @@ def machine_room(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             facts.place(clients[0], "consumeridcs"),
             f"nobody consumes {told(left)} of {topic}: {why}.",
-            "Add the rooms to consumeridcs, or use MACHINE_ROOM_NEARBY, which gives a room without consumers to everybody.",
+            "Add the rooms to consumeridcs, or use MACHINE_ROOM_NEARBY, which gives a room without consumers to "
+            "everybody.",
         )
 
 
@@ -110,8 +113,8 @@ def machine_room_nearby(facts: GroupFacts) -> Iterator[Finding]:
             place = facts.description.brokers.index(broker)
             yield Finding(
                 ("brokers", place),
-                f"the room of {broker.name} is unknown, so every rebalance of {facts.group.name} fails with an exception "
-                "and the members keep what they have.",
+                f"the room of {broker.name} is unknown, so every rebalance of {facts.group.name} fails with an "
+                "exception and the members keep what they have.",
                 fix,
             )
     for client in facts.clients:
@@ -126,8 +129,8 @@ def machine_room_nearby(facts: GroupFacts) -> Iterator[Finding]:
         if broker.machine_room and broker.machine_room not in rooms and None not in rooms:
             yield Finding(
                 facts.place(clients[0], "allocate_message_queue_strategy"),
-                f"no member is in room {broker.machine_room}: the queues of {broker.name} are divided among all members, "
-                "across rooms.",
+                f"no member is in room {broker.machine_room}: the queues of {broker.name} are divided among all "
+                "members, across rooms.",
                 f"Run a member in {broker.machine_room}, if its messages should stay there.",
                 Severity.NOTE,
             )
@@ -147,7 +150,8 @@ def empty_ring(facts: GroupFacts) -> Iterator[Finding]:
             lost = "; ".join(f"{told(facts.division(topic).orphans)} of {topic}" for topic in facts.topics)
             yield Finding(
                 facts.place(client, "virtual_node_cnt"),
-                f"with virtual_node_cnt = 0 nobody is on the ring that {client.name} divides by; nobody consumes {lost}.",
+                f"with virtual_node_cnt = 0 nobody is on the ring that {client.name} divides by; nobody consumes "
+                f"{lost}.",
                 "Set virtual_node_cnt to 10, RocketMQ's default, in all members.",
             )
             return

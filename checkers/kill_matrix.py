@@ -1,0 +1,195 @@
+"""The kill matrix: which other properties notice a mutant, and which engines.
+
+Asked is everything that is claimed to hold of the mutant's machine somewhere. A property that is violated without the
+bug in the mutant's configuration, or that speaks of variables which do not exist there, is not claimed there and has no
+cell. Random runs and bounded proofs only ever kill: where they find nothing, they know nothing.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..model.allocation import (
+    Averagely,
+    AveragelyByCircle,
+    ByConfig,
+    ByMachineRoom,
+    ConsistentHash,
+    MachineRoomNearby,
+    MachineRooms,
+    MessageQueue,
+    Strategy,
+)
+from ..model.kernel import Configuration, ModelError, Predicate, readable
+from ..properties.property import Kind, Property
+from ..properties.verdict import Verdict
+from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials
+from .prove import bounded
+from .result import Result
+from .simulate import simulate
+from .strategies import ENGINE as STRATEGIES
+from .strategies import StrategyReport, check_strategy
+from .theorems import prove_theorem
+
+
+class Outcome(enum.StrEnum):
+    """What one engine says of one property of a mutant."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One cell of the matrix.
+
+    Attributes:
+        property: id of the property or theorem, or the laws of a strategy (``laws-of-AVG``).
+        engine: name of the engine.
+        outcome: what it says.
+        steps: length of the counterexample, where it is a run.
+    """
+
+    property: str
+    engine: str
+    outcome: Outcome
+    steps: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much the engines do that only look for counterexamples.
+
+    Attributes:
+        runs, steps: random runs, and how long they are.
+        depth: length of the runs that a bounded proof looks at.
+        seconds: time for each bounded proof.
+    """
+
+    runs: int = 50
+    steps: int = 40
+    depth: int = 8
+    seconds: float = 2.0
+
+
+def cells(entry: Entry, trials: Trials, effort: Effort | None = None) -> list[Cell]:
+    """The row of ``entry``: none for what is explained or left out."""
+    match entry:
+        case MachineMutant():
+            return list(_machine_cells(entry, trials, effort or Effort()))
+        case RuleMutant():
+            return list(_rule_cells(entry, trials))
+        case _:
+            return []
+
+
+def _machine_cells(entry: MachineMutant, trials: Trials, effort: Effort) -> Iterator[Cell]:
+    right = entry.machine.configure(**entry.mutant.constants)
+    wrong = entry.machine.mutated(entry.id).configure(**entry.mutant.wrong_constants)
+    asked = _about(right, _about(wrong, (entry.property, *entry.others)))
+    original = dict(zip(asked, trials.original(entry.machine, entry.mutant.constants, asked), strict=True))
+    claimed = [item for item in asked if original[item].verdict is not Verdict.VIOLATED]
+    known = {item.id: original[item].verdict for item in claimed}
+
+    def cells_of(engine: str, items: Sequence[Property], ask: Callable[[], Sequence[Result]]) -> Iterator[Cell]:
+        try:
+            results = ask()
+        except ModelError:  # the mutant leaves the declared domains: nothing is known then
+            yield from (Cell(property=item.id, engine=engine, outcome=Outcome.UNKNOWN) for item in items)
+            return
+        for item, result in zip(items, results, strict=True):
+            yield _cell(result, known[item.id])
+
+    about_states = [item for item in claimed if item.kind not in LIVENESS]
+    about_runs = [item for item in claimed if item.kind in LIVENESS]
+    always = [item for item in about_states if item.kind is Kind.ALWAYS]
+    constants = entry.mutant.wrong_constants
+    if about_states:
+        yield from cells_of(
+            "explore",
+            about_states,
+            lambda: trials.check(wrong.machine, constants, about_states, stop_early=True),
+        )
+    for item in about_runs:
+        yield from cells_of("liveness", [item], lambda item=item: trials.check(wrong.machine, constants, [item]))  # type: ignore[misc]
+    if always:
+        yield from cells_of("simulate", always, lambda: simulate(wrong, always, runs=effort.runs, steps=effort.steps))
+    if entry.property in always:
+        yield from cells_of(
+            "prove",
+            [entry.property],
+            lambda: [bounded(wrong, entry.property, depth=effort.depth, timeout_seconds=effort.seconds)],
+        )
+
+
+def _about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:
+    """The properties that speak of what exists in a configuration."""
+    texts: dict[str, Predicate] = {item.id: item.holds for item in properties}
+    triggers = {item.id: item.after for item in properties if item.after is not None}
+    possible = readable(configuration, texts)
+    possible -= triggers.keys() - readable(configuration, triggers)
+    return [item for item in properties if item.id in possible]
+
+
+def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
+    for theorem in entry.theorems:
+        original = trials.original_theorem(theorem)
+        if original.verdict is Verdict.VIOLATED:
+            continue
+        with entry.rule.mutated(entry.id) as calls:
+            mutated = prove_theorem(theorem, timeout_seconds=trials.limits.seconds or 60.0)
+        if calls():
+            yield _cell(mutated, original.verdict)
+    for name, check in _STRATEGIES.items():
+        with entry.rule.mutated(entry.id) as calls:
+            report = check()
+        if calls():
+            outcome = _outcome(report.verdict, check().verdict)
+            yield Cell(property=f"laws-of-{name}", engine=STRATEGIES, outcome=outcome)
+
+
+def _cell(mutated: Result, original: Verdict) -> Cell:
+    return Cell(
+        property=mutated.property,
+        engine=mutated.engine,
+        outcome=_outcome(mutated.verdict, original),
+        steps=len(mutated.run) if mutated.run is not None else None,
+    )
+
+
+def _outcome(mutated: Verdict, original: Verdict) -> Outcome:
+    if Verdict.UNKNOWN in (mutated, original):
+        return Outcome.UNKNOWN
+    return Outcome.KILLED if mutated is Verdict.VIOLATED else Outcome.SURVIVED
+
+
+def _room(name: str) -> str:
+    return name.partition("@")[0]
+
+
+def _laws(strategy: Strategy, expected: Callable[[MessageQueue], bool] = lambda _: True) -> StrategyReport:
+    # The first room, in sorted order, has queues but is none of those allowed.
+    return check_strategy(strategy, max_queues=6, max_consumers=6, brokers=("r0@b", "r1@b", "r2@b"), expected=expected)
+
+
+_STRATEGIES: dict[str, Callable[[], StrategyReport]] = {
+    "AVG": lambda: _laws(Averagely()),
+    "AVG_BY_CIRCLE": lambda: _laws(AveragelyByCircle()),
+    "CONFIG": lambda: _laws(ByConfig(()), expected=lambda _: False),
+    "MACHINE_ROOM": lambda: _laws(
+        ByMachineRoom(frozenset({"r1", "r2"})), expected=lambda queue: _room(queue.broker_name) != "r0"
+    ),
+    "MACHINE_ROOM_NEARBY": lambda: _laws(
+        MachineRoomNearby(
+            Averagely(),
+            MachineRooms(
+                of_queue=lambda queue: _room(queue.broker_name),
+                of_client=lambda client: f"r{int(client.removeprefix('c')) % 3}",
+            ),
+        )
+    ),
+    "CONSISTENT_HASH": lambda: _laws(ConsistentHash()),
+}

@@ -1,0 +1,388 @@
+"""Mutants: every known bug of the model is put in its place, and the property that must notice is asked.
+
+A mutant is *killed* when its property is violated with it, by a run that was replayed, and holds without it, in the same
+configuration. A limit that was hit is unknown, and never read as survived. What looks like a bug and is none must be
+*explained*: the naive property is violated in the correct machine, and the exact one holds there.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .. import model
+from ..model.kernel import Explanation, Machine, ModelError, Mutant, Rule, nearest
+from ..model.kernel.native import CodeCache
+from ..properties.claim import Claim
+from ..properties.property import Kind, Property
+from ..properties.theorem import Theorem
+from ..properties.verdict import Verdict
+from .explore import Limits, explore
+from .known_bugs import KNOWN_BUGS, LEFT_OUT, in_order, known_id
+from .liveness import check_eventually
+from .result import Result
+from .suite import Row
+from .theorems import prove_theorem
+
+LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
+
+
+class Status(enum.StrEnum):
+    """What became of an entry. The first three are as they should be.
+
+    KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, the exact one holds. LEFT_OUT:
+    the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). FALSE_ALARM: the property
+    is violated without the bug as well (or the exact one is). UNKNOWN: a limit was hit. MISSING: nothing is declared.
+    """
+
+    KILLED = "killed"
+    EXPLAINED = "explained"
+    LEFT_OUT = "left out"
+    SURVIVED = "survived"
+    FALSE_ALARM = "false alarm"
+    UNKNOWN = "unknown"
+    MISSING = "missing"
+
+
+AS_EXPECTED = (Status.KILLED, Status.EXPLAINED, Status.LEFT_OUT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineMutant:
+    """A mutant of a machine, with the property that must kill it, and the others that are claimed of the machine."""
+
+    machine: Machine
+    mutant: Mutant
+    property: Property
+    others: tuple[Property, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Id of the mutant."""
+        return self.mutant.id
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleMutant:
+    """A mutant of a rule, with the theorem that must kill it, and all theorems."""
+
+    rule: Rule[..., Any]
+    mutant: Mutant
+    theorem: Theorem
+    theorems: tuple[Theorem, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Id of the mutant."""
+        return self.mutant.id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surprise:
+    """An explanation of a machine, with its two properties."""
+
+    machine: Machine
+    explanation: Explanation
+    naive: Property
+    exact: Property
+
+    @property
+    def id(self) -> str:
+        """Id of the known surprise."""
+        return self.explanation.id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undeclared:
+    """A known bug that cannot be tried.
+
+    Attributes:
+        id: its id.
+        slug: what goes wrong.
+        status: LEFT_OUT, or MISSING: there is no mutant, or the property that it names is claimed nowhere.
+        reason: why.
+    """
+
+    id: str
+    slug: str
+    status: Status
+    reason: str
+
+
+Entry: TypeAlias = MachineMutant | RuleMutant | Surprise | Undeclared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What became of an entry.
+
+    Attributes:
+        entry: what was tried.
+        status: the answer.
+        mutated: what the engine found with the bug in place; of an explanation, about the naive property.
+        original: what it found without; of an explanation, about the exact property.
+        seconds: time for both.
+        explanation: what to say where there are no results: an error of the mutated text, the reason for leaving out.
+    """
+
+    entry: Entry
+    status: Status
+    mutated: Result | None = None
+    original: Result | None = None
+    seconds: float = 0.0
+    explanation: str = ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether nothing is to be mended."""
+        return self.status in AS_EXPECTED
+
+
+def slug_of(entry: Entry) -> str:
+    """What goes wrong, in a few words joined by hyphens."""
+    match entry:
+        case MachineMutant() | RuleMutant():
+            return entry.mutant.slug
+        case Surprise():
+            return entry.explanation.slug
+        case Undeclared():
+            return entry.slug
+
+
+def entries(rows: Iterable[Row], rules: Iterable[Rule[..., Any]] | None = None) -> list[Entry]:
+    """All entries, in the order of their ids: what the machines and rules declare, and the known bugs without a mutant.
+
+    Args:
+        rows: the catalogue: its claims say which machines there are and what is claimed of them, its theorems what is
+            claimed of rules.
+        rules: the rules; None for all of the model.
+
+    Raises:
+        ModelError: one id is declared twice.
+    """
+    subjects = [row.subject for row in rows]
+    claims = [subject for subject in subjects if isinstance(subject, Claim)]
+    theorems = {subject.id: subject for subject in subjects if isinstance(subject, Theorem)}
+    found: dict[str, Entry] = {}
+    for entry in (*_of_machines(claims), *_of_rules(all_rules() if rules is None else rules, theorems)):
+        if entry.id in found:
+            raise ModelError(f"{entry.id} is declared twice; call one of them {entry.id}-… and some words.")
+        found[entry.id] = entry
+    declared = {known_id(name) for name in found}
+    for name, slug in KNOWN_BUGS.items():
+        if name not in declared and name in LEFT_OUT:
+            found[name] = Undeclared(id=name, slug=slug, status=Status.LEFT_OUT, reason=LEFT_OUT[name])
+        elif name not in declared:
+            found[name] = Undeclared(id=name, slug=slug, status=Status.MISSING, reason="no mutant is declared for it")
+    return sorted(found.values(), key=lambda entry: in_order(entry.id))
+
+
+def all_rules() -> Iterator[Rule[..., Any]]:
+    """Every rule that some module of the model declares, each once."""
+    seen: set[int] = set()
+    for module in pkgutil.walk_packages(model.__path__, f"{model.__name__}."):
+        for item in vars(importlib.import_module(module.name)).values():
+            if isinstance(item, Rule) and id(item) not in seen:
+                seen.add(id(item))
+                yield item
+
+
+@dataclass
+class Trials:
+    """Asks engines about machines with and without a bug; answers about the latter are kept, for they are asked often.
+
+    Attributes:
+        limits: of each search.
+        cache: keeps compiled code between runs.
+    """
+
+    limits: Limits = field(default_factory=lambda: Limits(seconds=60.0))
+    cache: CodeCache | None = None
+    _known: dict[object, Result] = field(default_factory=dict)
+
+    def answer(self, entry: Entry) -> Answer:
+        """Try one entry."""
+        started = time.perf_counter()
+        if isinstance(entry, Undeclared):
+            return Answer(entry=entry, status=entry.status, explanation=entry.reason)
+        try:
+            mutated, original = self._both(entry)
+        except ModelError as error:
+            told = f"the text of the mutant is wrong: {error}"
+            return Answer(entry=entry, status=Status.UNKNOWN, seconds=time.perf_counter() - started, explanation=told)
+        return Answer(
+            entry=entry,
+            status=_status(entry, mutated.verdict, original.verdict),
+            mutated=mutated,
+            original=original,
+            seconds=time.perf_counter() - started,
+        )
+
+    def _both(self, entry: MachineMutant | RuleMutant | Surprise) -> tuple[Result, Result]:
+        match entry:
+            case MachineMutant():
+                machine = entry.machine.mutated(entry.id)
+                (mutated,) = self.check(machine, entry.mutant.wrong_constants, [entry.property], stop_early=True)
+                (original,) = self.original(entry.machine, entry.mutant.constants, [entry.property])
+            case RuleMutant():
+                with entry.rule.mutated(entry.id):
+                    mutated = prove_theorem(entry.theorem, timeout_seconds=self.limits.seconds or 60.0)
+                original = self.original_theorem(entry.theorem)
+            case Surprise():
+                constants = entry.explanation.constants
+                (mutated,) = self.original(entry.machine, constants, [entry.naive])
+                (original,) = self.original(entry.machine, constants, [entry.exact])
+        return mutated, original
+
+    def check(
+        self,
+        machine: Machine,
+        constants: Mapping[str, int | str],
+        properties: Sequence[Property],
+        *,
+        stop_early: bool = False,
+    ) -> list[Result]:
+        """Judge properties of one configuration: those about states by one search, each other by a search of its own.
+
+        Raises:
+            ModelError: a text is written wrongly, or a step leaves the declared domains.
+        """
+        configuration = machine.configure(**constants)
+        about_states = [item for item in properties if item.kind not in LIVENESS]
+        found: dict[str, Result] = {}
+        if about_states:
+            results = explore(
+                configuration,
+                about_states,
+                limits=self.limits,
+                stop_when_decided=stop_early,
+                idle_actions_allowed=True,
+                cache=self.cache,
+            ).results
+            found.update((item.id, result) for item, result in zip(about_states, results, strict=True))
+        for item in properties:
+            if item.kind in LIVENESS:
+                found[item.id] = check_eventually(
+                    configuration,
+                    item,
+                    max_states=self.limits.states,
+                    max_seconds=self.limits.seconds,
+                    max_bytes=self.limits.bytes,
+                    cache=self.cache,
+                )
+        return [found[item.id] for item in properties]
+
+    def original(
+        self, machine: Machine, constants: Mapping[str, int | str], properties: Sequence[Property]
+    ) -> list[Result]:
+        """As :meth:`check`, of a machine without a bug; what was asked before is not computed again."""
+        where = machine.name, tuple(sorted(constants.items()))
+        new = [item for item in properties if (where, item.id) not in self._known]
+        for item, result in zip(new, self.check(machine, constants, new), strict=True):
+            self._known[where, item.id] = result
+        return [self._known[where, item.id] for item in properties]
+
+    def original_theorem(self, theorem: Theorem) -> Result:
+        """The proof of a theorem about the rules as they are."""
+        if theorem.id not in self._known:
+            self._known[theorem.id] = prove_theorem(theorem, timeout_seconds=self.limits.seconds or 60.0)
+        return self._known[theorem.id]
+
+
+def try_all(
+    tried: Sequence[Entry], trials: Trials, *, progress: Callable[[Entry], None] | None = None
+) -> Iterator[Answer]:
+    """Try entries one after the other; ``progress`` is called with each before it is tried."""
+    for entry in tried:
+        if progress is not None:
+            progress(entry)
+        yield trials.answer(entry)
+
+
+def _status(entry: Entry, mutated: Verdict, original: Verdict) -> Status:
+    if original is Verdict.VIOLATED:
+        return Status.FALSE_ALARM
+    if mutated is Verdict.HOLDS:
+        return Status.SURVIVED
+    if mutated is Verdict.VIOLATED and original is Verdict.HOLDS:
+        return Status.EXPLAINED if isinstance(entry, Surprise) else Status.KILLED
+    return Status.UNKNOWN
+
+
+def _claimed(claims: Sequence[Claim], machine: Machine) -> dict[str, Property]:
+    """What is claimed of a machine, by id."""
+    return {claim.property.id: claim.property for claim in claims if claim.machine.name == machine.name}
+
+
+def _of_machines(claims: Sequence[Claim]) -> Iterator[Entry]:
+    """The mutants and explanations of all machines, each of them once, though parts are in several machines.
+
+    It belongs to the first of those machines of which its property is claimed.
+    """
+    machines = list({claim.machine.name: claim.machine for claim in claims}.values())
+    for name in dict.fromkeys(name for machine in machines for name in machine.mutants):
+        holders = [machine for machine in machines if name in machine.mutants]
+        mutant = holders[0].mutants[name]
+        home = _home(holders, claims, mutant.killed_by)
+        if home is None:
+            yield _unclaimed(name, mutant.slug, holders, claims, mutant.killed_by)
+        else:
+            yield _machine_mutant(home, mutant, claims)
+    for name in dict.fromkeys(name for machine in machines for name in machine.explanations):
+        holders = [machine for machine in machines if name in machine.explanations]
+        told = holders[0].explanations[name]
+        home = _home(holders, claims, told.naive, told.exact)
+        if home is None:
+            yield _unclaimed(name, told.slug, holders, claims, told.naive, told.exact)
+        else:
+            known = _claimed(claims, home)
+            yield Surprise(machine=home, explanation=told, naive=known[told.naive], exact=known[told.exact])
+
+
+def _of_rules(rules: Iterable[Rule[..., Any]], theorems: Mapping[str, Theorem]) -> Iterator[Entry]:
+    for rule in rules:
+        for mutant in rule.mutants.values():
+            if mutant.killed_by in theorems:
+                theorem = theorems[mutant.killed_by]
+                yield RuleMutant(rule=rule, mutant=mutant, theorem=theorem, theorems=tuple(theorems.values()))
+            else:
+                reason = (
+                    f"rule {rule.name}: there is no theorem {mutant.killed_by!r}.{nearest(mutant.killed_by, theorems)}"
+                )
+                yield Undeclared(id=mutant.id, slug=mutant.slug, status=Status.MISSING, reason=reason)
+
+
+def _home(holders: Sequence[Machine], claims: Sequence[Claim], *properties: str) -> Machine | None:
+    for machine in holders:
+        known = _claimed(claims, machine)
+        if all(item in known for item in properties):
+            return machine
+    return None
+
+
+def _unclaimed(
+    name: str, slug: str, holders: Sequence[Machine], claims: Sequence[Claim], *properties: str
+) -> Undeclared:
+    known = {item for machine in holders for item in _claimed(claims, machine)}
+    missing = next((item for item in properties if item not in known), properties[0])
+    where = " or ".join(machine.name for machine in holders)
+    reason = f"no property {missing!r} is claimed of {where}.{nearest(missing, known)}"
+    return Undeclared(id=name, slug=slug, status=Status.MISSING, reason=reason)
+
+
+def _machine_mutant(machine: Machine, mutant: Mutant, claims: Sequence[Claim]) -> MachineMutant:
+    promised = {
+        claim.property.id: claim.property
+        for claim in claims
+        if claim.machine.name == machine.name
+        and claim.expected is Verdict.HOLDS
+        and claim.property.kind is not Kind.SOMETIMES
+        and claim.property.id != mutant.killed_by
+    }
+    killer = _claimed(claims, machine)[mutant.killed_by]
+    return MachineMutant(machine=machine, mutant=mutant, property=killer, others=tuple(promised.values()))

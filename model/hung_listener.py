@@ -1,0 +1,39 @@
+"""Hung listeners: a call that never returns (G10, PL-9)."""
+
+from __future__ import annotations
+
+from .concurrently import comes_back, concurrent, in_task
+from .consume_queue import Message
+from .kernel import BoolLike, IntLike, Machine, State, any_of, not_
+from .membership import Consumer
+from .process_queue import Stage, working
+from .rebalance import Queue
+
+hung_listener = Machine("hung_listener", doc="Listener calls that never return.")
+hung_listener.constant("hangs", 0, high=2, doc="how many listener calls may never return")
+hung_listener.variable("hung", bool, Consumer, Queue, Message, when=lambda k: k.hangs > 0)
+
+
+@hung_listener.action(budget="hangs", tells="the listener of {c} hangs with {m} of {q}", when=concurrent)
+def hang(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """A lock, a remote call without a timeout, a loop: the thread is lost to the pool, the message to the window."""
+    s.require(working(s, c), s.stage[c, q, m] == Stage.RUNNING)
+    s.hung[c, q] = lambda o: any_of(s.hung[c, q, o], in_task(s, c, q, m, o))
+
+
+@hung_listener.refine(comes_back)
+def not_hung(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """A call that hangs does not return."""
+    return not_(s.hung[c, q, m]) if s.hangs else True
+
+
+hung_listener.misconfiguration(
+    "F4",
+    "hung-listener-pins-offset",
+    killed_by="every-message-is-handled",
+    constants={"messages": 2, "consumers": 1, "span": 1},
+    sets={"hangs": 1},
+    doc="One call that never returns pins the offset: what is finished above it is not committed and comes again after a "
+    "restart, and once the span is used up (2000 by default) nothing is pulled any more. Give remote calls in listeners a "
+    "timeout. Source: #1190, #3937, #7134.",
+)

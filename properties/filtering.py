@@ -1,0 +1,138 @@
+"""What may be relied on when members subscribe tags, and what may not (FI-1 to FI-4, G2-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model.consume_queue import Message, end
+from ..model.consumption import consumption
+from ..model.filtering import asks_for
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.local_file import keeps_files, read_entry
+from ..model.membership import Consumer, Life
+from ..model.process_queue import held
+from ..model.rebalance import Queue
+from .claim import Claim
+from .delivery import OFFSET_SAFE, every_message
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+
+def _wanted(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether some running member asks for ``m``."""
+    return s.exists(Consumer, lambda c: all_of(s.life[c] == Life.UP, asks_for(s, c, q, m)))
+
+
+def _at_the_end(s: State, q: IntLike) -> BoolLike:
+    """Whether all that is stored about ``q`` says that nothing is left in it."""
+    if keeps_files(s.constants):
+        return s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, read_entry(s, c, q) == end(s, q)))
+    return s.committed[q] == end(s, q)
+
+
+def _nobody_runs(s: State) -> BoolLike:
+    return s.forall(Consumer, lambda c: s.life[c] != Life.UP)
+
+
+def _refused(s: State) -> BoolLike:
+    """Some running client's pulls are answered SUBSCRIPTION_NOT_LATEST."""
+    return s.exists(Consumer, lambda c: all_of(s.life[c] == Life.UP, s.unannounced[c]))
+
+
+PAST_WANTED = Property(
+    id="offset-never-past-wanted",
+    statement="The committed offset never passes an unhandled message that a running member asks for.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(
+        s, lambda q, m: implies(all_of(m < s.committed[q], _wanted(s, q, m)), s.handled[q, m])
+    ),
+    assuming=("all members of the group subscribe the same tags, and always have",),
+    rules=("FI-3", "FI-4", "PL-17", "G2"),
+)
+NOTHING_MISSED = Property(
+    id="wanted-never-passed-over",
+    statement="No pull passes over a message that the client that pulls asks for.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(s.missed),
+    assuming=("no two running members subscribe different tags",),
+    rules=("PL-16", "PL-17", "ST-5"),
+)
+ONLY_ASKED = Property(
+    id="unasked-never-delivered",
+    statement="A window never holds a message that its client does not ask for.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: every_message(s, lambda q, m: implies(held(s, c, q, m), asks_for(s, c, q, m)))
+    ),
+    rules=("FI-1",),
+)
+END_COMMITTED = Property(
+    id="filtered-offset-committed",
+    statement="In the end the stored offset is at the end of the queue, past all that was filtered out.",
+    kind=Kind.SETTLES,
+    holds=lambda s: any_of(s.forall(Queue, lambda q: _at_the_end(s, q)), _nobody_runs(s)),
+    assuming=("listeners return", "weak fairness of pulls, heartbeats, listeners and commits"),
+    rules=("FI-3", "PL-23"),
+)
+REFUSAL_ENDS = Property(
+    id="refused-pulls-end",
+    statement="A client whose pulls are refused for its subscription is served again some time later.",
+    kind=Kind.EVENTUALLY,
+    after=_refused,
+    holds=lambda s: not_(_refused(s)),
+    assuming=("weak fairness of heartbeats",),
+    rules=("PL-16", "RB-37", "ST-4"),
+)
+
+EQUAL: Constants = {"messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1, "crashes": 1, "failures": 1}
+COLLIDING: Constants = {"messages": 2, "expression": "Aa", "tags": "BB,Aa", "moves": 1, "crashes": 1}
+DIFFERENT: Constants = {"messages": 2, "expression": "Aa", "other_expression": "C", "tags": "Aa,C", "moves": 1}
+OVERLAPPING: Constants = {**DIFFERENT, "other_expression": "Aa||C"}
+UPGRADE: Constants = {
+    "consumers": 1,
+    "messages": 2,
+    "expression": "Aa",
+    "next_expression": "C",
+    "tags": "Aa,C",
+    "crashes": 1,
+    "restarts": 1,
+}
+ROLLING: Constants = {**UPGRADE, "consumers": 2}
+BROADCAST: Constants = {"mode": "broadcasting", "messages": 3, "expression": "C", "tags": "C,BB,Aa"}
+FINE: Constants = {**EQUAL, "failures": 0, "pulls": "fine"}
+TAIL: Constants = {"messages": 3, "expression": "Aa", "tags": "Aa,C,C", "crashes": 1}
+
+
+def _claim(property: Property, constants: Constants, lesson: str = "") -> Claim:
+    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
+    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about filtering by tag, naive ones first."""
+    yield _claim(
+        OFFSET_SAFE,
+        EQUAL,
+        "What the filter leaves out is passed over: only of the messages a group asks for is the offset a promise.",
+    )
+    yield _claim(
+        PAST_WANTED,
+        DIFFERENT,
+        "Members of one group that subscribe different tags lose each other's messages for good.",
+    )
+    yield _claim(PAST_WANTED, OVERLAPPING, "One member that asks for less is enough to lose messages of the others.")
+    yield _claim(PAST_WANTED, UPGRADE, "A new expression is not retroactive: what was passed over stays so.")
+    yield _claim(NOTHING_MISSED, DIFFERENT, "The broker filters everybody's pulls with the newest expression it knows.")
+    yield _claim(NOTHING_MISSED, ROLLING, "A rolling change of tags has members with different tags for a while.")
+    for constants in (EQUAL, COLLIDING, FINE):
+        yield _claim(PAST_WANTED, constants)
+    for constants in (EQUAL, COLLIDING, FINE, UPGRADE, BROADCAST):
+        yield _claim(NOTHING_MISSED, constants)
+    for constants in (EQUAL, COLLIDING, DIFFERENT, ROLLING, BROADCAST):
+        yield _claim(ONLY_ASKED, constants)
+    for constants in (COLLIDING, DIFFERENT, ROLLING, BROADCAST, TAIL, FINE):
+        yield _claim(END_COMMITTED, constants)
+    yield _claim(REFUSAL_ENDS, DIFFERENT)
+    yield _claim(REFUSAL_ENDS, ROLLING)

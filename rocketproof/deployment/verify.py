@@ -1,0 +1,110 @@
+"""``rocketproof verify --config FILE`` where the file describes a deployment: check it, show it, write it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from ..checkers.suite import Options
+from ..console import interrupts, make_console
+from ..errors import InputError
+from ..files import write
+from ..model.kernel import nearest
+from ..request import Outputs, Request
+from .annotations import workflow_commands
+from .finding import Severity
+from .judge import Answer, Check, Judge, Level
+from .reading import DeploymentFile
+from .report import as_json, as_junit, print_answers, summary
+from .sarif import as_sarif
+
+
+def verify_deployment(file: DeploymentFile, request: Request, options: Options, outputs: Outputs) -> int:
+    """Check a deployment and print what is found; returns the exit code.
+
+    Raises:
+        InputError: an unknown check, or a file that cannot be written.
+    """
+    judge = Judge(file, options)
+    checks = select(judge.checks, request.properties)
+    fail_on = Severity[request.fail_on.upper()]
+    console = make_console(quiet=outputs.on_standard_output)
+    started = time.perf_counter()
+    answers: list[Answer] = []
+    interrupted = False
+    with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
+        try:
+            for check in checks:
+                stop_if_interrupted()
+                status.update(f"{check.subject}: {check.id}")
+                answers.append(judge.answer(check))
+        except KeyboardInterrupt:
+            interrupted = True
+    seconds = time.perf_counter() - started
+    console.print(f"{file.name}: {_contents(file)}", highlight=False, soft_wrap=True)
+    print_answers(console, judge, answers, stories=outputs.stories)
+    console.print()
+    console.print(summary(answers, seconds), highlight=False)
+    if interrupted:
+        print(f"rocketproof: interrupted; not checked: {len(checks) - len(answers)} of {len(checks)}.", file=sys.stderr)
+    if outputs.annotations:
+        for line in workflow_commands(answers, file.name):
+            print(line)
+    if outputs.json:
+        write(outputs.json, as_json(answers, file.name) + "\n")
+    if outputs.junit:
+        write(outputs.junit, as_junit(answers, file.name, seconds, fail_on=fail_on))
+    if outputs.sarif:
+        write(outputs.sarif, as_sarif(answers, file.name))
+    return exit_code(answers, fail_on, interrupted=interrupted)
+
+
+def exit_code(answers: Sequence[Answer], fail_on: Severity, *, interrupted: bool = False) -> int:
+    """0 fine, 1 something fails, 2 nothing fails but something is unknown."""
+    failed = [answer for answer in answers if answer.fails(fail_on)]
+    if any(answer.level is not Level.UNKNOWN for answer in failed):
+        return 1
+    return 2 if failed or interrupted or not answers else 0
+
+
+def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
+    """The checks that are named: by id, by the short id of a mistake, by group, or as ``group::id``; all if none is.
+
+    Raises:
+        InputError: a name that means nothing.
+    """
+    if not names:
+        return list(checks)
+    called = {check: {check.subject, check.id, check.short_id, f"{check.subject}::{check.id}"} for check in checks}
+    possible = {name for some in called.values() for name in some}
+    for name in names:
+        if name not in possible:
+            raise InputError(f"there is no check {name!r}.{nearest(name, possible)} 'verify --list' shows all.")
+    return [check for check in checks if called[check] & set(names)]
+
+
+def list_checks(file: DeploymentFile, request: Request) -> None:
+    """Print the checks of a deployment.
+
+    Raises:
+        InputError: as :func:`select`.
+    """
+    console = make_console(quiet=False)
+    checks = select(Judge(file).checks, request.properties)
+    width = max(len(f"{check.subject}::{check.id}") for check in checks)
+    for check in checks:
+        console.print(f"{f'{check.subject}::{check.id}':{width}}  {check.statement}", highlight=False, soft_wrap=True)
+
+
+def _contents(file: DeploymentFile) -> str:
+    description = file.description
+    parts = [
+        f"{len(items)} {name if len(items) == 1 else name + 's'}"
+        for name, items in (
+            ("broker", description.brokers),
+            ("topic", description.topics),
+            ("group", description.groups),
+        )
+    ]
+    return ", ".join(parts)

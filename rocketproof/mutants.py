@@ -1,0 +1,122 @@
+"""``rocketproof mutants``: put known bugs into the model, and see which property notices each of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from .checkers.catalogue import all_rows
+from .checkers.kill_matrix import Cell, cells
+from .checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
+from .checkers.mutants import Answer, Entry, Status, Trials, Undeclared, entries, slug_of
+from .checkers.suite import Options
+from .console import interrupts, make_console
+from .errors import InputError
+from .files import STANDARD_OUTPUT, check_writable, write
+from .model.kernel import nearest
+from .mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What to show besides the table; see the options of ``rocketproof mutants``."""
+
+    matrix: bool = False
+    stories: bool = False
+    json: str = ""
+
+
+def mutants(names: Sequence[str], options: Options, outputs: Outputs) -> int:
+    """Try the mutants that were asked for and print what became of them; returns the exit code.
+
+    Raises:
+        InputError: an unknown id, or a file that cannot be written.
+    """
+    if outputs.json:
+        check_writable(outputs.json)
+    console = make_console(quiet=outputs.json == STANDARD_OUTPUT)
+    tried = select(entries(all_rows()), names)
+    started = time.perf_counter()
+    interrupted = False
+    answers: list[Answer] = []
+    rows: dict[str, list[Cell]] = {}
+    try:
+        _run(tried, options, outputs, console, answers, rows)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.perf_counter() - started
+    print_table(console, answers)
+    for answer in answers:
+        if names or outputs.stories or not answer.as_expected:
+            print_story(console, answer)
+    if outputs.matrix:
+        print_matrix(console, answers, rows)
+    console.print()
+    console.print(summary(answers, seconds), highlight=False)
+    if interrupted:
+        print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
+    if outputs.json:
+        write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
+    return exit_code(answers, interrupted=interrupted)
+
+
+def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
+    """0 all as expected, 1 a mutant survived or its property fails without it, 2 something is unknown or missing."""
+    wrong = {answer.status for answer in answers if not answer.as_expected}
+    if wrong & {Status.SURVIVED, Status.FALSE_ALARM}:
+        return 1
+    return 2 if wrong or interrupted or not answers else 0
+
+
+def select(known: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
+    """The entries asked for: by id, with the variants of a known bug, or all of a letter; without names all.
+
+    Raises:
+        InputError: there is no such mutant.
+    """
+    if not names:
+        return list(known)
+    asked = [name[:1].upper() + name[1:] for name in names]
+    for name in asked:
+        if name not in TOPICS and not any(_is_meant(entry, name) for entry in known):
+            ids = [entry.id for entry in known]
+            close = [item for item in ids if item.startswith(known_id(name)[:1])]
+            raise InputError(f"there is no mutant {name!r}.{nearest(name, close or ids)} 'mutants --list' shows all.")
+    return [entry for entry in known if any(_is_meant(entry, name) for name in asked)]
+
+
+def list_mutants(names: Sequence[str]) -> None:
+    """Print what there is, without trying it.
+
+    Raises:
+        InputError: as :func:`select`.
+    """
+    print_entries(make_console(quiet=False), select(entries(all_rows()), names))
+
+
+def _is_meant(entry: Entry, name: str) -> bool:
+    return name in (entry.id, known_id(entry.id), entry.id[:1] if known_id(entry.id) in KNOWN_BUGS else "")
+
+
+def _run(
+    tried: Sequence[Entry],
+    options: Options,
+    outputs: Outputs,
+    console: Console,
+    answers: list[Answer],
+    rows: dict[str, list[Cell]],
+) -> None:
+    """Append to ``answers`` as they come, so that an interrupted run still has what it had."""
+    trials = Trials(limits=options.limits, cache=options.cache)
+    with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
+        for number, entry in enumerate(tried, start=1):
+            stop_if_interrupted()
+            status.update(f"{number} of {len(tried)}: {entry.id} {slug_of(entry)}")
+            answer = trials.answer(entry)
+            if outputs.matrix and not isinstance(entry, Undeclared):
+                rows[entry.id] = cells(entry, trials)
+            answers.append(answer)

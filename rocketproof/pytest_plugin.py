@@ -1,0 +1,133 @@
+"""Checks of a deployment as tests: ``pytest rocketproof.toml``.
+
+A file named ``rocketproof.toml`` or ``NAME.rocketproof.toml`` becomes tests when pytest is given its path, on the
+command line or in ``testpaths``. With the option ``rocketproof = true`` of pytest's configuration, every such file in
+the folders that are collected does. Otherwise nothing happens: no other part of the kit is even imported.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .deployment.judge import Answer, Check, Judge
+
+OPTION = "rocketproof"
+FILE = "rocketproof.toml"
+
+
+class RocketproofWarning(UserWarning):
+    """A finding that does not fail the test; ``[verify] fail_on`` says which do."""
+
+
+class CheckFailedError(Exception):
+    """A check of a deployment failed; its text says why."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of pytest's configuration."""
+    parser.addini(
+        OPTION, "collect every rocketproof.toml as tests of the deployment it describes", "bool", default=False
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark that all checks carry."""
+    config.addinivalue_line("markers", "rocketproof: a check of a deployment, from a rocketproof.toml")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DeploymentTests | None:
+    """Collect a deployment file that was asked for."""
+    if file_path.name != FILE and not file_path.name.endswith(f".{FILE}"):
+        return None
+    if not parent.session.isinitpath(file_path) and not parent.config.getini(OPTION):
+        return None
+    return DeploymentTests.from_parent(parent, path=file_path)
+
+
+class DeploymentTests(pytest.File):
+    """A deployment file: a collector for each group."""
+
+    def collect(self) -> Iterable[pytest.Collector]:
+        """One collector for topics and brokers, one for each group.
+
+        Raises:
+            CollectError: the file is broken; the text has a line for each mistake.
+        """
+        from .deployment.judge import Judge
+        from .deployment.reading import read
+        from .errors import InputError
+        from .verify import options_of
+
+        try:
+            file = read(self.path, name=self.nodeid)
+        except InputError as error:
+            raise self.CollectError(str(error)) from None
+        judge = Judge(file, options_of(file.verify.limit))
+        subjects: dict[str, list[Check]] = {}
+        for check in judge.checks:
+            subjects.setdefault(check.subject, []).append(check)
+        for subject, checks in subjects.items():
+            yield GroupTests.from_parent(self, name=subject, judge=judge, checks=checks)
+
+
+class GroupTests(pytest.Collector):
+    """The checks of a group."""
+
+    def __init__(self, *, judge: Judge, checks: list[Check], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._judge = judge
+        self._checks = checks
+
+    def collect(self) -> Iterator[CheckTest]:
+        """One test for each check."""
+        for check in self._checks:
+            yield CheckTest.from_parent(self, name=check.id, judge=self._judge, check=check)
+
+
+class CheckTest(pytest.Item):
+    """One check as a test: its failure is told in the words of the check, without a traceback."""
+
+    def __init__(self, *, judge: Judge, check: Check, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._judge = judge
+        self._check = check
+        self._line = judge.file.lines.of(check.path)
+        self.add_marker(pytest.mark.rocketproof)
+
+    def runtest(self) -> None:
+        """Answer the check.
+
+        Raises:
+            CheckFailedError: it fails, or it is unknown.
+        """
+        from .deployment.finding import Severity
+        from .deployment.judge import Level
+        from .deployment.report import explanation, first_text
+
+        answer: Answer = self._judge.answer(self._check)
+        self._line = answer.line
+        text = explanation(answer, self._judge.file.name) if answer.level is not Level.OK else ""
+        if answer.accepted:
+            pytest.skip(f"accepted: {answer.accepted}")
+        if answer.fails(Severity[self._judge.file.verify.fail_on.upper()]):
+            raise CheckFailedError(text)
+        if answer.level is Level.WARNING:
+            warnings.warn_explicit(first_text(answer), RocketproofWarning, str(self.path), answer.line)
+        if text:
+            self.add_report_section("call", str(answer.level), text)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The text of the check; a traceback only for a defect of the kit itself."""
+        if isinstance(excinfo.value, CheckFailedError | RocketproofWarning):  # -W error raises the warning
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The line of the file that the check is about."""
+        return self.path, self._line - 1, f"{self._check.subject}::{self._check.id}"
