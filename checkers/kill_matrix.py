@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..model.allocation import (
     Averagely,
@@ -64,13 +65,14 @@ class Effort:
     """How much the engines do that only look for counterexamples.
 
     Attributes:
-        runs, steps: random runs, and how long they are.
+        runs, steps, seed: random runs, and how long they are.
         depth: length of the runs that a bounded proof looks at.
         seconds: time for each bounded proof.
     """
 
     runs: int = 50
     steps: int = 40
+    seed: int = 0
     depth: int = 8
     seconds: float = 2.0
 
@@ -89,40 +91,36 @@ def cells(entry: Entry, trials: Trials, effort: Effort | None = None) -> list[Ce
 def _machine_cells(entry: MachineMutant, trials: Trials, effort: Effort) -> Iterator[Cell]:
     right = entry.machine.configure(**entry.mutant.constants)
     wrong = entry.machine.mutated(entry.id).configure(**entry.mutant.wrong_constants)
-    asked = _about(right, _about(wrong, (entry.property, *entry.others)))
-    original = dict(zip(asked, trials.original(entry.machine, entry.mutant.constants, asked), strict=True))
-    claimed = [item for item in asked if original[item].verdict is not Verdict.VIOLATED]
-    known = {item.id: original[item].verdict for item in claimed}
-
-    def cells_of(engine: str, items: Sequence[Property], ask: Callable[[], Sequence[Result]]) -> Iterator[Cell]:
+    asked = _about(right, _about(wrong, (entry.killer, *entry.others)))
+    original = {result.property: result for result in trials.original(entry.machine, entry.mutant.constants, asked)}
+    claimed = [item for item in asked if original[item.id].verdict is not Verdict.VIOLATED]
+    for engine, properties, ask in _questions(entry, wrong, claimed, trials, effort):
         try:
             results = ask()
         except ModelError:  # the mutant leaves the declared domains: nothing is known then
-            yield from (Cell(property=item.id, engine=engine, outcome=Outcome.UNKNOWN) for item in items)
-            return
-        for item, result in zip(items, results, strict=True):
-            yield _cell(result, known[item.id])
+            yield from (Cell(property=item.id, engine=engine, outcome=Outcome.UNKNOWN) for item in properties)
+            continue
+        yield from (_cell(result, original[result.property].verdict) for result in results)
 
-    about_states = [item for item in claimed if item.kind not in LIVENESS]
-    about_runs = [item for item in claimed if item.kind in LIVENESS]
-    always = [item for item in about_states if item.kind is Kind.ALWAYS]
+
+def _questions(
+    entry: MachineMutant, wrong: Configuration, claimed: Sequence[Property], trials: Trials, effort: Effort
+) -> Iterator[tuple[str, list[Property], Callable[[], Sequence[Result]]]]:
+    """Engine, properties, and what asks the one about the others."""
     constants = entry.mutant.wrong_constants
-    if about_states:
-        yield from cells_of(
-            "explore",
-            about_states,
-            lambda: trials.check(wrong.machine, constants, about_states, stop_early=True),
-        )
-    for item in about_runs:
-        yield from cells_of("liveness", [item], lambda item=item: trials.check(wrong.machine, constants, [item]))  # type: ignore[misc]
+    states = [item for item in claimed if item.kind not in LIVENESS]
+    always = [item for item in states if item.kind is Kind.ALWAYS]
+    if states:
+        yield "explore", states, partial(trials.check, wrong.machine, constants, states, stop_early=True)
+    for item in claimed:
+        if item.kind in LIVENESS:
+            yield "liveness", [item], partial(trials.check, wrong.machine, constants, [item])
     if always:
-        yield from cells_of("simulate", always, lambda: simulate(wrong, always, runs=effort.runs, steps=effort.steps))
-    if entry.property in always:
-        yield from cells_of(
-            "prove",
-            [entry.property],
-            lambda: [bounded(wrong, entry.property, depth=effort.depth, timeout_seconds=effort.seconds)],
-        )
+        runs = partial(simulate, runs=effort.runs, steps=effort.steps, seed=effort.seed)
+        yield "simulate", always, partial(runs, wrong, always)
+    if entry.killer in always:
+        search = partial(bounded, wrong, entry.killer, depth=effort.depth, timeout_seconds=effort.seconds)
+        yield "prove", [entry.killer], lambda: [search()]
 
 
 def _about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:

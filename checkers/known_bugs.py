@@ -99,15 +99,11 @@ _POP = "pop consumption is not modelled: its retries and locks are the broker's,
 _TIMER = "the timer wheel is not modelled: only delay levels are, which also carry every retry"
 
 LEFT_OUT: Mapping[str, str] = {
-    "B4": _REPLICAS,
     "B5": _REPLICAS,
-    "B10": "a pull consumer's own commits are not modelled: only push consumers are",
     "D4": _POP,
-    "D11": "addresses are not modelled: a send-back reaches its broker, or fails",
     "F5": "worker threads are not counted in the model: a listener call starts or does not",
     "F6": "what several clients of one process share is not modelled: each client stands for itself",
     "F8": _POP,
-    "H4": _REPLICAS,
     "H6": _TIMER,
     "H7": _TIMER,
 }

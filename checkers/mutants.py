@@ -1,8 +1,8 @@
 """Mutants: every known bug of the model is put in its place, and the property that must notice is asked.
 
-A mutant is *killed* when its property is violated with it, by a run that was replayed, and holds without it, in the same
-configuration. A limit that was hit is unknown, and never read as survived. What looks like a bug and is none must be
-*explained*: the naive property is violated in the correct machine, and the exact one holds there.
+A mutant is *killed* when its property is violated with it, by a run that was replayed, and holds without it, in the
+same configuration. A limit that was hit is unknown, and never read as survived. What looks like a bug and is none must
+be *explained*: the naive property is violated in the correct machine, and the exact one holds there.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 class Status(enum.StrEnum):
     """What became of an entry. The first three are as they should be.
 
-    KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, the exact one holds. LEFT_OUT:
-    the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). FALSE_ALARM: the property
-    is violated without the bug as well (or the exact one is). UNKNOWN: a limit was hit. MISSING: nothing is declared.
+    KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, the exact one holds.
+    LEFT_OUT: the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). FALSE_ALARM:
+    the property is violated without the bug as well (or the exact one is). UNKNOWN: a limit was hit. MISSING: nothing
+    is declared.
     """
 
     KILLED = "killed"
@@ -58,7 +59,7 @@ class MachineMutant:
 
     machine: Machine
     mutant: Mutant
-    property: Property
+    killer: Property
     others: tuple[Property, ...] = ()
 
     @property
@@ -227,8 +228,8 @@ class Trials:
         match entry:
             case MachineMutant():
                 machine = entry.machine.mutated(entry.id)
-                (mutated,) = self.check(machine, entry.mutant.wrong_constants, [entry.property], stop_early=True)
-                (original,) = self.original(entry.machine, entry.mutant.constants, [entry.property])
+                (mutated,) = self.check(machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True)
+                (original,) = self.original(entry.machine, entry.mutant.constants, [entry.killer])
             case RuleMutant():
                 with entry.rule.mutated(entry.id):
                     mutated = prove_theorem(entry.theorem, timeout_seconds=self.limits.seconds or 60.0)
@@ -351,9 +352,7 @@ def _of_rules(rules: Iterable[Rule[..., Any]], theorems: Mapping[str, Theorem]) 
                 theorem = theorems[mutant.killed_by]
                 yield RuleMutant(rule=rule, mutant=mutant, theorem=theorem, theorems=tuple(theorems.values()))
             else:
-                reason = (
-                    f"rule {rule.name}: there is no theorem {mutant.killed_by!r}.{nearest(mutant.killed_by, theorems)}"
-                )
+                reason = f"there is no theorem {mutant.killed_by!r}.{_near(mutant.killed_by, theorems)}"
                 yield Undeclared(id=mutant.id, slug=mutant.slug, status=Status.MISSING, reason=reason)
 
 
@@ -371,8 +370,12 @@ def _unclaimed(
     known = {item for machine in holders for item in _claimed(claims, machine)}
     missing = next((item for item in properties if item not in known), properties[0])
     where = " or ".join(machine.name for machine in holders)
-    reason = f"no property {missing!r} is claimed of {where}.{nearest(missing, known)}"
+    reason = f"no property {missing!r} is claimed of {where}.{_near(missing, known)}"
     return Undeclared(id=name, slug=slug, status=Status.MISSING, reason=reason)
+
+
+def _near(name: str, possible: Iterable[str]) -> str:
+    return nearest(name, possible).partition(" Possible:")[0]
 
 
 def _machine_mutant(machine: Machine, mutant: Mutant, claims: Sequence[Claim]) -> MachineMutant:
@@ -385,4 +388,4 @@ def _machine_mutant(machine: Machine, mutant: Mutant, claims: Sequence[Claim]) -
         and claim.property.id != mutant.killed_by
     }
     killer = _claimed(claims, machine)[mutant.killed_by]
-    return MachineMutant(machine=machine, mutant=mutant, property=killer, others=tuple(promised.values()))
+    return MachineMutant(machine=machine, mutant=mutant, killer=killer, others=tuple(promised.values()))

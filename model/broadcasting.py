@@ -154,9 +154,10 @@ def persist_pull_position(s: State, c: Consumer) -> None:
     of=persist,
     constants={"mode": "broadcasting", "messages": 1},
 )
-def persist_nothing(s: State, c: Consumer) -> None:
-    """The periodic writer returns early: progress changes in memory only, and a restart repeats everything."""
-    s.require(False)
+def persist_what_was_read(s: State, c: Consumer) -> None:
+    """The file is written again without what is in memory, so a restart repeats everything."""
+    s.require(working(s, c), may_write(s, c), _news(s, c))
+    write_file(s, c, lambda q: _saved(s, c, q), lambda q: read_entry(s, c, q))
 
 
 broadcast.explanation(
@@ -172,7 +173,7 @@ broadcast.explanation(
     "G3-torn-twice",
     "good-copy-overwritten-by-torn-file",
     naive="broadcast-starts-again",
-    exact="broadcast-nothing-skipped-by-window",
+    exact="broadcast-locked-out-after-two-torn-writes",
     constants={"mode": "broadcasting", "consumers": 1, "restarts": 2, "torn_writes": 2, "watch_clients": 1},
     doc="5.x writes in place and copies the torn file over the good copy at the next write: two deaths in the middle "
     "of a write leave nothing to read. 4.9.8 writes beside the file and renames; there one of the two is always good.",

@@ -293,6 +293,7 @@ def orphan_sent_back(s: State) -> Orphan:
         "causes": 1,
         "watch_retries": 1,
     },
+    tells="{c} looks for a listener for {m} of {q}",
 )
 def begin_by_physical_topic(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """The listener is looked up by the retry topic's name, none is found, and that counts as a failure.

@@ -5,14 +5,24 @@ from __future__ import annotations
 from .any_assignment import any_assignment
 from .broadcasting import broadcast
 from .concurrently import concurrently
+from .correction import correction
 from .consume_queue import consume_queue
 from .faults import faults
+from .first_query import first_query
 from .filtering import filtering
 from .history import history
+from .hung_listener import hung_listener
 from .kernel import Machine
+from .late_update import late_update
+from .lost_log import lost_log
+from .lost_memory import lost_memory
 from .offsets import offsets
+from .orderly import orderly
 from .process_queue import process_queue
 from .pull import pull_loop
+from .pull_expiry import pull_expiry
+from .replicas import replicas
+from .reset import reset
 from .retry_copy import retry_copy
 from .schedule import schedule
 from .send_back import send_back
@@ -25,5 +35,6 @@ consumption = Machine(
     "listeners, offsets, and the faults that may happen to each.",
 ).include(consume_queue, any_assignment, faults, shutdown, history, process_queue, pull_loop, concurrently, offsets)
 consumption.include(retry_copy, send_back, schedule)
-consumption.include(start_position)
-consumption.include(broadcast, filtering)
+consumption.include(start_position, first_query, lost_log, pull_expiry, correction, reset, replicas)
+consumption.include(late_update, hung_listener, lost_memory)
+consumption.include(broadcast, filtering, orderly)

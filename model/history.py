@@ -11,6 +11,7 @@ from enum import IntEnum
 from .consume_queue import Message
 from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import Consumer
+from .process_queue import in_table
 from .rebalance import Queue
 
 
@@ -65,6 +66,7 @@ history.constraint(
 history.constant("watch_offsets", 0, high=1, doc="1 to note why committed offsets go back")
 history.constant("watch_starts", 0, high=1, doc="1 to note where the group first starts in each queue")
 history.constant("watch_clients", 0, high=1, doc="1 to note which client has had which message")
+history.constant("watch_marks", 0, high=1, doc="1 to note how far the in-memory offset of a window has come")
 
 history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
 history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
@@ -104,6 +106,21 @@ history.variable(
     when=lambda k: k.watch_starts == 1,
     doc="where the group started in a queue for the first time; -1: not yet",
 )
+history.variable(
+    "reached",
+    Int(-1, "messages"),
+    Consumer,
+    Queue,
+    when=lambda k: k.watch_marks == 1,
+    doc="an in-memory offset that this window has had; -1: none was noted",
+)
+
+
+@history.action(tells="an observer notes the offset of {c} for {q}", when=lambda k: k.watch_marks == 1)
+def look(s: State, c: Consumer, q: Queue) -> None:
+    """The observer may look at any time, so whatever is true of what it noted is true of all that ever was."""
+    s.require(s.owns[c, q], s.reached[c, q] != s.memory[c, q])
+    s.reached[c, q] = s.memory[c, q]
 
 
 def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
@@ -116,7 +133,7 @@ def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike
         s.answered[c, q] = lambda m: all_of(not_(delivered(m)), s.answered[c, q, m])
     if not s.causes:
         return
-    shared = s.exists(Consumer, lambda d: all_of(not_(same(d, c)), s.owns[d, q]))
+    shared = s.exists(Consumer, lambda d: all_of(not_(same(d, c)), in_table(s, d, q)))
 
     def unexplained(m: IntLike) -> BoolLike:
         return all_of(delivered(m), s.delivered[q, m], s.cause[q, m] == Cause.NONE, not_(shared))
@@ -193,7 +210,7 @@ def note_commit(
 
     def disturbed(c: IntLike, q: IntLike) -> IntLike:
         other = True if by is None or because is not None else not_(same(c, by))
-        raised = all_of(other, s.owns[c, q], written(q), offset(q) > s.memory[c, q])
+        raised = all_of(other, in_table(s, c, q), written(q), offset(q) > s.memory[c, q])
         kept = ite(raised, Regression.OVERLAP if because is None else because(q), s.disturbed[c, q])
         return kept if renewed is None else ite(all_of(same(c, by), renewed(q)), Regression.NONE, kept)
 
@@ -211,3 +228,9 @@ def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) ->
     """Windows of ``c`` over the queues ``renewed`` end or begin: nothing has disturbed them yet."""
     if s.watch_offsets:
         s.disturbed[c] = lambda q: ite(renewed(q), Regression.NONE, s.disturbed[c, q])
+
+
+def note_new_windows(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
+    """Windows of ``c`` over the queues ``renewed`` end or begin: what was noted of the old ones is not of the new."""
+    if s.watch_marks:
+        s.reached[c] = lambda q: ite(renewed(q), -1, s.reached[c, q])

@@ -11,6 +11,12 @@ from .rebalance import Queue
 
 hung_listener = Machine("hung_listener", doc="Listener calls that never return.")
 hung_listener.constant("hangs", 0, high=2, doc="how many listener calls may never return")
+hung_listener.constraint(
+    "hangs",
+    "orphans",
+    holds=lambda k: not k.hangs or not k.orphans,
+    message="a call that hangs is followed for as long as its window lives",
+)
 hung_listener.variable("hung", bool, Consumer, Queue, Message, when=lambda k: k.hangs > 0)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .concurrently import concurrent, handle, in_task, returns
 from .consume_queue import Message
 from .history import note_success
-from .kernel import Int, Machine, State, any_of, ite, maximum, not_
+from .kernel import Int, Machine, State, any_of, maximum, not_
 from .membership import Consumer, Life
 from .process_queue import NO_OFFSET, in_table, low_water_mark, take_out, working
 from .rebalance import Queue
@@ -26,12 +26,6 @@ late_update.variable(
     when=lambda k: k.held_updates > 0,
     doc="mark that a worker is about to write; -1: none",
 )
-
-
-@late_update.definition
-def takes_updates(s: State, c: int, q: int) -> bool:
-    """OF-2: whether the entry of ``q`` may be changed; a frozen one ignores updates."""
-    return True
 
 
 @late_update.action(
@@ -50,7 +44,7 @@ def finish_without_update(s: State, c: Consumer, q: Queue, m: Message) -> None:
 def update_late(s: State, c: Consumer, q: Queue) -> None:
     """OF-1: the entry is raised, or made, whatever window there is by now."""
     s.require(any_of(working(s, c), s.life[c] == Life.STOPPING), s.held_update[c, q] != NO_OFFSET)
-    s.memory[c, q] = ite(takes_updates(s, c, q), maximum(s.memory[c, q], s.held_update[c, q]), s.memory[c, q])
+    s.memory[c, q] = maximum(s.memory[c, q], s.held_update[c, q])
     s.held_update[c, q] = NO_OFFSET
 
 

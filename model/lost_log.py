@@ -7,7 +7,7 @@ restart), or into the log of another life of the topic.
 from __future__ import annotations
 
 from .consume_queue import end, is_retry, start
-from .history import Cause, Regression, note_commit
+from .history import Cause, Had, Regression, note_commit
 from .kernel import BoolLike, IntLike, Machine, State, all_of, ite, not_
 from .membership import Consumer
 from .process_queue import NO_OFFSET, Orphan, Stage, in_table
@@ -41,6 +41,8 @@ def _nobody_has(s: State, q: IntLike, m: IntLike) -> BoolLike:
 def _forget_messages(s: State, q: IntLike, lost: object) -> None:
     """The next messages at these offsets are other ones."""
     s.handled[q] = lambda m: all_of(not_(lost(m)), s.handled[q, m])  # type: ignore[operator]
+    if s.watch_clients:
+        s.had = lambda c, p, m: ite(all_of(p == q, lost(m)), Had.NOTHING, s.had[c, p, m])  # type: ignore[operator]
     if s.causes:
         s.delivered[q] = lambda m: all_of(not_(lost(m)), s.delivered[q, m])  # type: ignore[operator]
         s.cause[q] = lambda m: ite(lost(m), Cause.NONE, s.cause[q, m])  # type: ignore[operator]
@@ -100,9 +102,8 @@ def recreate(s: State, q: Queue) -> None:
 
 lost_log.constraint(
     "recreations",
-    "retentions",
-    "truncations",
+    "retention",
     "mode",
-    holds=lambda k: k.mode == "clustering" or not k.recreations + k.truncations + k.retentions,
-    message="deleted logs are followed in clustering only",
+    holds=lambda k: k.mode == "clustering" or not (k.recreations or k.retention == "consumed"),
+    message="broadcasting has no committed offset to compare with, and its topics are not created again",
 )

@@ -73,5 +73,26 @@ PRESETS = (
         "send-back, late and lost commits, a broker that forgets the last commits.",
         states=16_937_384,
     ),
+    Preset(
+        name="retry",
+        machine=consumption,
+        constants={
+            "queues": 2,
+            "messages": 3,
+            "retry_room": 2,
+            "copies": 3,
+            "failures": 3,
+            "attempts": 1,
+            "moves": 1,
+            "crashes": 1,
+            "orphans": 1,
+            "refused": 1,
+            "lost_replies": 1,
+            "watch_retries": 1,
+        },
+        doc="Two concurrent consumers, one message and its retries up to the dead letter: a rebalance, a death, a "
+        "send-back that is refused, one whose answer is lost.",
+        states=7_588_284,
+    ),
 )
 """All presets, smallest scope first."""

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from .consume_queue import Message, is_retry
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, maximum, not_
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_
+from .lock import uses_locks
 from .membership import Consumer, Life
 from .rebalance import Chosen, Queue
 from .tags import filtered, tags
@@ -122,6 +123,11 @@ def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolL
 def take_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
     """PQ-2: ``finished`` leave the window, without a word to the in-memory offset."""
     s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
+    count_out(s, c, q, finished)
+
+
+def count_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+    """PQ-8: the counter of the window follows, where it is kept."""
     if s.counters:
         s.counted[c, q] = s.counted[c, q] - counted_out(s, c, q, finished)
 
@@ -147,10 +153,25 @@ def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntL
     return s.count(Message, lambda m: all_of(s.stage[c, q, m] == Stage.RUNNING, finished(m)))
 
 
+def drops_in_steps(k: Constants) -> bool:
+    """Whether a dropped queue stays in the table until its lock is given back: with orderly listeners (RB-33)."""
+    return bool(uses_locks(k) and k.get("moves", 0))
+
+
+process_queue.variable("dropped", bool, Consumer, Queue, when=drops_in_steps, doc="dropped, and still in the table")
+
+
 @process_queue.definition
 def in_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c`` has ``q`` in its table, dropped or not."""
-    return s.owns[c, q]
+    leaving = s.dropped[c, q] if drops_in_steps(s.constants) else False
+    return any_of(s.owns[c, q], under_repair(s, c, q), leaving)
+
+
+@process_queue.definition
+def under_repair(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether ``q`` is dropped, but stays in the table of ``c`` until its offset is corrected or reset."""
+    return False
 
 
 @process_queue.definition

@@ -231,7 +231,7 @@ def answer_found(s: State, c: Consumer, q: Queue) -> None:
     s.asked[c, q] = False
 
 
-@pull_loop.action(tells="the broker has nothing new in {q} for {c}", when=_fine)
+@pull_loop.action(fair=True, tells="the broker has nothing new in {q} for {c}", when=_fine)
 def answer_nothing(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 NO_NEW_MSG."""
     s.require(answers(s, c, q), s.next_offset[c, q] == end(s, q), not_(redirected(s, q)))

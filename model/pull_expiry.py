@@ -5,8 +5,9 @@ It repairs pull loops that were lost (PL-2), and it punishes pull intervals long
 
 from __future__ import annotations
 
-from .kernel import BoolLike, Constants, IntLike, Machine, State, same
+from .kernel import BoolLike, Constants, IntLike, Machine, State, any_of, same
 from .membership import Consumer
+from .offsets import stored_offset
 from .process_queue import working
 from .pull import asks
 from .queue_table import change_table, nothing
@@ -24,11 +25,10 @@ def _expires(k: Constants) -> bool:
 
 
 def expired(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """PQ-11: whether the last pull of the window may be longer ago than the limit."""
-    if s.pull_interval == "beyond-limit":
-        return True
-    lost: BoolLike = s.loop_lost[c, q]
-    return lost
+    """PQ-11: whether the last pull of the window may be longer ago than the limit; the first one always comes soon."""
+    lost = s.loop_lost[c, q] if s.lost_pulls else False
+    has_pulled = s.next_offset[c, q] != stored_offset(s, c, q)
+    return any_of(lost, has_pulled) if s.pull_interval == "beyond-limit" else lost
 
 
 @pull_expiry.action(budget="lost_pulls", tells="{c} loses its pull request for {q}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .history import Cause, note_cause, note_commit, note_start, note_window
+from .history import Cause, note_cause, note_commit, note_new_windows, note_start, note_window
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .local_file import write_one
 from .membership import Consumer
@@ -43,6 +43,7 @@ class Leaving:
         offset: what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL).
         because: why that may be less than what is committed.
         keeps_entry: the in-memory offset stays for now.
+        clears: the window is emptied (PQ-12), so that a late answer takes it for an empty one.
         listeners_go_on: the process lives on, and its running listeners with it.
     """
 
@@ -51,6 +52,7 @@ class Leaving:
     offset: Callable[[IntLike], IntLike] | None = None
     because: Callable[[IntLike], IntLike] | None = None
     keeps_entry: bool = False
+    clears: bool = False
     listeners_go_on: bool = True
 
 
@@ -105,11 +107,14 @@ def change_windows(
         s.counted[c] = lambda q: ite(lost(q), 0, s.counted[c, q])
     if s.lost_pulls:
         s.loop_lost[c] = lambda q: all_of(not_(lost(q)), s.loop_lost[c, q])
+    if s.constants.get("hangs", 0):
+        s.hung[c] = lambda q, m: all_of(not_(lost(q)), s.hung[c, q, m])
     if gone:
         process_forgets(s, c)
     if filtered(s.constants):
         s.put_end[c] = lambda q: ite(any_of(lost(q), won(q)), 0, s.put_end[c, q])
     note_start(s, c, won, first)
+    note_new_windows(s, c, lambda q: any_of(lost(q), won(q)))
     windows_change(s, c)
     lock_follows(s, c, lost, won)
     if s.orphans:
@@ -128,7 +133,8 @@ def change_windows(
 def _forget_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
     """A request under way will be answered all the same, to a dead window (PL-24)."""
     if leaving.listeners_go_on:
-        s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), window_empty(s, c, q), s.stale_empty[c, q])
+        empty = (lambda _: True) if leaving.clears else (lambda q: window_empty(s, c, q))
+        s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), empty(q), s.stale_empty[c, q])
         s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
     else:
         s.stale_empty[c] = False
@@ -169,7 +175,7 @@ def _persist(s: State, c: IntLike, lost: Chosen, won: Chosen, leaving: Leaving) 
         if leaving.persists:
             write_one(s, c, sent, value)
     elif not leaving.persists:
-        note_window(s, c, lambda q: any_of(lost(q), won(q)))
+        note_window(s, c, lambda q: any_of(all_of(lost(q), not leaving.keeps_entry), won(q)))
     else:
         note_commit(s, sent, offset, by=c, because=leaving.because, renewed=lambda q: any_of(lost(q), won(q)))
         s.committed = offset

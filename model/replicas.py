@@ -8,10 +8,9 @@ older. When the master is back its own table counts again, and the slave's is ov
 from __future__ import annotations
 
 from .history import Cause, Regression, note_cause, note_commit
-from .kernel import Constants, Int, IntLike, Machine, State, all_of, not_
+from .kernel import Constants, Int, Machine, State, all_of, not_
 from .offsets import lowest, stored_at_start
 from .rebalance import Queue
-from .start_position import queried_offset
 
 replicas = Machine("replicas", doc="Master and slave, their offset tables, fail-over and return.")
 replicas.constant("slaves", 0, high=1, doc="1: there is a slave, which copies the offsets of the master")
@@ -62,21 +61,6 @@ def return_of_master(s: State) -> None:
     s.require(s.failed_over)
     _exchange(s)
     s.failed_over = False
-
-
-@replicas.mutant(
-    "B4",
-    "offset-goes-to-any-replica",
-    of=queried_offset,
-    killed_by="every-regression-has-a-cause",
-    constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
-)
-def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """The first broker address of a hash map is asked, a slave's perhaps, whose copy is old.
-
-    apache/rocketmq commit e2a4b37785, 4.9.3.
-    """
-    return s.other[q]
 
 
 replicas.explanation(

@@ -323,6 +323,7 @@ def sent_next_given_up_at(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
     of=send_back_by_request,
     killed_by="delay-as-asked",
     constants={**_CHAIN, "listener_level": 1},
+    tells="{c} asks a name server to copy {m} of {q}, is refused, and produces a copy",
 )
 def request_to_name_server(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """No master is found, and a request without address goes to a name server, which refuses it: every time.

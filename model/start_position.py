@@ -27,8 +27,12 @@ start_position.constant(
 
 
 def starts_in_steps(k: Constants) -> bool:
-    """Whether asking for the offset and asking for the position of the client's choice are two steps."""
-    return bool(k.starts == "steps" and may_be_missing(k))
+    """Whether asking for the offset and asking for the position of the client's choice are two steps.
+
+    In 4.9.8 the second is never asked while the head of the queue is in memory, as the broker answers 0 then.
+    """
+    always_zero = k.version == "4.9.8" and k.head_in_memory and not k.retentions
+    return bool(k.starts == "steps" and may_be_missing(k) and not always_zero)
 
 
 start_position.variable(
@@ -40,6 +44,21 @@ start_position.variable(
 def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
     """OF-3: what QUERY_CONSUMER_OFFSET answers, or the client's own file; -1 where there is none."""
     return stored_offset(s, c, q)
+
+
+@start_position.mutant(
+    "B4",
+    "offset-goes-to-any-replica",
+    of=queried_offset,
+    killed_by="every-regression-has-a-cause",
+    constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
+)
+def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """The first broker address of a hash map is asked: a slave's perhaps, whose copy is old (``replicas``).
+
+    apache/rocketmq commit e2a4b37785, 4.9.3.
+    """
+    return s.other[q]
 
 
 @start_position.definition

@@ -39,6 +39,11 @@ def _had(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.had[c, q, m] != Had.NOTHING
 
 
+def _all_before(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether the listener of ``c`` has succeeded with everything before ``m`` since its first start."""
+    return s.forall(Message, lambda o: implies(all_of(o < m, _owed(s, c, q, o)), s.had[c, q, o] == Had.SUCCEEDED))
+
+
 def _up(s: State, c: IntLike) -> BoolLike:
     return s.life[c] == Life.UP
 
@@ -99,11 +104,26 @@ KEEPS_ITS_PLACE = Property(
     id="broadcast-keeps-its-place",
     statement="There is always an offset file, or a copy of it, that can be read.",
     kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: any_of(source(s, c) == Source.FILE, source(s, c) == Source.COPY)
-    ),
+    holds=lambda s: s.forall(Consumer, lambda c: any_of(source(s, c) == Source.FILE, source(s, c) == Source.COPY)),
     assuming=STARTS_AGAIN.assuming,
     rules=("OF-10",),
+)
+TORN_TWICE_AT_LEAST = Property(
+    id="broadcast-locked-out-after-two-torn-writes",
+    statement="A client that cannot be started again died twice in the middle of a write.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: any_of(may_load(s, c), s.torn_writes_left + 2 <= s.constants.torn_writes)
+    ),
+    rules=("OF-10", "ST-1"),
+)
+IN_ORDER = Property(
+    id="broadcast-in-order",
+    statement="A client's listener is called with a message only after it has succeeded with all before.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: everywhere(s, lambda c, q, m: implies(_had(s, c, q, m), _all_before(s, c, q, m))),
+    assuming=("an orderly listener, whose failures have no limit", *NOTHING_SKIPPED.assuming),
+    rules=("OR-7", "OR-12", "G4"),
 )
 NO_SEND_BACK = Property(
     id="broadcast-no-send-back",
@@ -161,3 +181,114 @@ def _to_be_sent_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 def _expired(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the listener of ``c`` still runs with ``m``, which is no longer in the window."""
     return all_of(s.owns[c, q], s.orphan[c, q, m] == Orphan.RUNNING, not_(held(s, c, q, m)))
+
+
+FAILING: Constants = {"mode": "broadcasting", "messages": 2, "watch_clients": 1, "failures": 1}
+QUIET: Constants = {**FAILING, "failures": 0}
+CRASH: Constants = {**QUIET, "crashes": 1, "restarts": 1}
+STOP: Constants = {**QUIET, "leaves": 1, "restarts": 1}
+DROP: Constants = {**QUIET, "moves": 1}
+FAULTS: Constants = {**FAILING, "crashes": 1, "restarts": 1, "leaves": 1, "moves": 1, "orphans": 1}
+SHARED: Constants = {**CRASH, "shared_file": 1}
+SHARED_ALIVE: Constants = {**QUIET, "shared_file": 1}
+LOST: Constants = {**CRASH, "lost_files": 1}
+LOST_FIRST: Constants = {**LOST, "from_where": "FIRST_OFFSET"}
+TORN: Constants = {**QUIET, "restarts": 1, "torn_writes": 1}
+TORN_TWICE: Constants = {**QUIET, "consumers": 1, "restarts": 2, "torn_writes": 2}
+RENAMED_TWICE: Constants = {**TORN_TWICE, "version": "4.9.8"}
+SLOW: Constants = {**QUIET, "expiries": 1, "orphans": 1}
+NEW: Constants = {**QUIET, "consumers": 1, "messages": 3, "arriving": 2, "group": "new"}
+NEW_CRASH: Constants = {**NEW, "crashes": 1, "restarts": 1}
+NEW_FIRST: Constants = {**NEW_CRASH, "from_where": "FIRST_OFFSET"}
+DELETED: Constants = {**QUIET, "retentions": 1}
+DELETED_READ_ONLY: Constants = {**DELETED, "disk": "read-only"}
+ORDERLY: Constants = {**FAILING, "listener": "orderly"}
+ORDERLY_FAULTS: Constants = {**FAULTS, "listener": "orderly"}
+ORDERLY_TORN: Constants = {**TORN, "listener": "orderly", "failures": 1}
+ORDERLY_GIVES_UP: Constants = {**ORDERLY, "failures": 2, "give_up": "attempts", "attempts": 1}
+TRUNCATED: Constants = {**QUIET, "consumers": 1, "truncations": 1}
+
+
+def _claim(property: Property, constants: Constants, lesson: str = "") -> Claim:
+    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
+    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about broadcasting, naive ones first."""
+    yield _claim(HANDLED_BY_EACH, FAILING, "There is no retry in broadcasting: a failed message is logged and passed.")
+    yield _claim(
+        HANDLED_BY_EACH,
+        SLOW,
+        "A message slower than the consume timeout is sent to a retry topic nobody reads, and the offset goes on.",
+    )
+    yield _claim(
+        HANDLED_BY_EACH,
+        ORDERLY_GIVES_UP,
+        "An orderly listener with a maximum of attempts gives a message up to a retry topic nobody subscribes.",
+    )
+    yield _claim(IN_ORDER, FAILING, "A concurrent listener gets messages in any order, and goes on after a failure.")
+    yield _claim(ONCE, ORDERLY, "An orderly listener gets a message again and again until it succeeds.")
+    yield _claim(ONCE, CRASH, "After a death the file is up to 5 s old, and what came since is repeated.")
+    yield _claim(ONCE, STOP, "A stop saves offsets before running listeners are done: their messages come again.")
+    yield _claim(ONCE, DROP, "A queue that is dropped and taken again begins at its file; running listeners repeat.")
+    yield _claim(EACH_SEES_ALL, NEW, "A client that joins later begins at the end: nothing of the past.")
+    yield _claim(
+        NOTHING_SKIPPED,
+        NEW_CRASH,
+        "Until its first write, 10 s after the start, a new client has no file; if it dies it begins at the end again.",
+    )
+    yield _claim(
+        NOTHING_SKIPPED,
+        SHARED,
+        "Two processes with one client id share a file: the slower one restarts where the faster one was.",
+    )
+    yield _claim(
+        NOTHING_SKIPPED,
+        LOST,
+        "The file is found by address: a new container begins at the end, and its downtime is skipped.",
+    )
+    yield _claim(
+        NOTHING_SKIPPED,
+        TORN_TWICE,
+        "5.x overwrites the good copy with the torn file: two deaths while writing, and all is skipped.",
+    )
+    yield _claim(
+        STARTS_AGAIN,
+        TORN_TWICE,
+        "Two deaths while writing leave nothing to read: the client refuses to start until somebody deletes the file.",
+    )
+    yield _claim(KEEPS_ITS_PLACE, TORN_TWICE, "In 5.x neither file nor copy is safe from a second death.")
+    yield _claim(NOTHING_SKIPPED, DELETED, "What was deleted before a slow client had it is skipped.")
+    yield _claim(
+        CORRECTION_ENDS,
+        DELETED_READ_ONLY,
+        "On a read-only disk the corrected offset is never read back: corrected again and again, nothing consumed.",
+    )
+    yield _claim(
+        PROGRESS_SAVED, {**QUIET, "disk": "read-only"}, "On a read-only disk progress lasts until the next start."
+    )
+    for constants in (FAULTS, TORN, LOST_FIRST, RENAMED_TWICE, SLOW, NEW_FIRST):
+        yield _claim(NOTHING_SKIPPED, constants)
+    for constants in (FAULTS, LOST_FIRST, NEW_FIRST):
+        yield _claim(EACH_SEES_ALL, constants)
+    for constants in (CRASH, STOP, DROP, TORN, ORDERLY_FAULTS, ORDERLY_TORN):
+        yield _claim(HANDLED_BY_EACH, constants)
+    for constants in (ORDERLY_FAULTS, ORDERLY_TORN):
+        yield _claim(NOTHING_SKIPPED, constants)
+        yield _claim(IN_ORDER, constants)
+    yield _claim(TORN_TWICE_AT_LEAST, TORN_TWICE)
+    for constants in (FAILING, SLOW, NEW, SHARED_ALIVE):
+        yield _claim(ONCE, constants)
+    for constants in (TORN, RENAMED_TWICE):
+        yield _claim(STARTS_AGAIN, constants)
+        yield _claim(KEEPS_ITS_PLACE, constants)
+    for constants in (FAULTS, SLOW):
+        yield _claim(NO_SEND_BACK, constants)
+    yield _claim(STRAY_COPY, SLOW)
+    for constants in (DELETED, TRUNCATED):
+        yield _claim(CORRECTION_ENDS, constants)
+    for constants in (FAILING, CRASH, TORN, NEW, ORDERLY):
+        yield _claim(REACHES_ALL, constants)
+    for constants in (FAILING, CRASH, TORN, SLOW, NEW, ORDERLY):
+        yield _claim(PROGRESS_SAVED, constants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.consume_queue import Message, end
+from ..model.consume_queue import end
 from ..model.consumption import consumption
 from ..model.filtering import asks_for
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
@@ -102,6 +102,7 @@ UPGRADE: Constants = {
 ROLLING: Constants = {**UPGRADE, "consumers": 2}
 BROADCAST: Constants = {"mode": "broadcasting", "messages": 3, "expression": "C", "tags": "C,BB,Aa"}
 FINE: Constants = {**EQUAL, "failures": 0, "pulls": "fine"}
+ORDERLY: Constants = {**EQUAL, "crashes": 0, "listener": "orderly", "clock": "stopped"}
 TAIL: Constants = {"messages": 3, "expression": "Aa", "tags": "Aa,C,C", "crashes": 1}
 
 
@@ -126,13 +127,13 @@ def claims() -> Iterator[Claim]:
     yield _claim(PAST_WANTED, UPGRADE, "A new expression is not retroactive: what was passed over stays so.")
     yield _claim(NOTHING_MISSED, DIFFERENT, "The broker filters everybody's pulls with the newest expression it knows.")
     yield _claim(NOTHING_MISSED, ROLLING, "A rolling change of tags has members with different tags for a while.")
-    for constants in (EQUAL, COLLIDING, FINE):
+    for constants in (EQUAL, COLLIDING, FINE, ORDERLY):
         yield _claim(PAST_WANTED, constants)
     for constants in (EQUAL, COLLIDING, FINE, UPGRADE, BROADCAST):
         yield _claim(NOTHING_MISSED, constants)
-    for constants in (EQUAL, COLLIDING, DIFFERENT, ROLLING, BROADCAST):
+    for constants in (EQUAL, COLLIDING, DIFFERENT, ROLLING, BROADCAST, ORDERLY):
         yield _claim(ONLY_ASKED, constants)
-    for constants in (COLLIDING, DIFFERENT, ROLLING, BROADCAST, TAIL, FINE):
+    for constants in (COLLIDING, DIFFERENT, ROLLING, BROADCAST, TAIL, FINE, ORDERLY):
         yield _claim(END_COMMITTED, constants)
     yield _claim(REFUSAL_ENDS, DIFFERENT)
     yield _claim(REFUSAL_ENDS, ROLLING)

@@ -9,11 +9,37 @@ from .assignment import PARTITION_LEMMA
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, NOTHING_SKIPPED, OFFSET_SAFE
 from .property import Property
+from .retry import (
+    ATTEMPTS,
+    COPY_HAS_CAUSE,
+    COUNT,
+    DEAD_AT_ONCE,
+    DEAD_IDENTIFIABLE,
+    DEAD_READABLE,
+    IN_ITS_TOPIC,
+    NEVER_LOST,
+)
+from .schedule import IN_ORDER, NOT_EARLY, ONCE
 
 _DELIVERY = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
 _CLAIMED: Mapping[str, tuple[Property, ...]] = {
     "assignment": (PARTITION_LEMMA,),
     "delivery": (*_DELIVERY, FAILED_BEFORE),
+    "retry": (
+        OFFSET_SAFE,
+        AT_LEAST_ONCE,
+        NEVER_LOST,
+        ATTEMPTS,
+        COUNT,
+        IN_ITS_TOPIC,
+        DEAD_AT_ONCE,
+        DEAD_IDENTIFIABLE,
+        DEAD_READABLE,
+        COPY_HAS_CAUSE,
+        NOT_EARLY,
+        IN_ORDER,
+        ONCE,
+    ),
     "everything-small": _DELIVERY,
 }
 

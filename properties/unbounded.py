@@ -183,7 +183,6 @@ ANY_SIZE: Constants = {
     "consumers": UNBOUNDED,
     "queues": UNBOUNDED,
     "messages": UNBOUNDED,
-    "arriving": UNBOUNDED,
 }
 ANY_FAULTS: Constants = {
     "orphans": 1,

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from .checkers.catalogue import all_rows
-from .checkers.kill_matrix import Cell, cells
+from .checkers.code_cache import user_cache
+from .checkers.explore import Limits
+from .checkers.kill_matrix import Cell, Effort, cells
 from .checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
-from .checkers.mutants import Answer, Entry, Status, Trials, Undeclared, entries, slug_of
-from .checkers.suite import Options
+from .checkers.mutants import Answer, Entry, Status, Trials, entries, slug_of
 from .console import interrupts, make_console
 from .errors import InputError
 from .files import STANDARD_OUTPUT, check_writable, write
 from .model.kernel import nearest
 from .mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
+from .request import LimitTable
+
+USUAL_SECONDS = 60.0
+"""Time for each search, where the user does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +35,7 @@ class Outputs:
     json: str = ""
 
 
-def mutants(names: Sequence[str], options: Options, outputs: Outputs) -> int:
+def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     """Try the mutants that were asked for and print what became of them; returns the exit code.
 
     Raises:
@@ -45,13 +50,13 @@ def mutants(names: Sequence[str], options: Options, outputs: Outputs) -> int:
     answers: list[Answer] = []
     rows: dict[str, list[Cell]] = {}
     try:
-        _run(tried, options, outputs, console, answers, rows)
+        _run(tried, limit, outputs, console, answers, rows)
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.perf_counter() - started
     print_table(console, answers)
     for answer in answers:
-        if names or outputs.stories or not answer.as_expected:
+        if names or (answer.mutated is not None and (outputs.stories or not answer.as_expected)):
             print_story(console, answer)
     if outputs.matrix:
         print_matrix(console, answers, rows)
@@ -104,19 +109,31 @@ def _is_meant(entry: Entry, name: str) -> bool:
 
 def _run(
     tried: Sequence[Entry],
-    options: Options,
+    limit: LimitTable,
     outputs: Outputs,
     console: Console,
     answers: list[Answer],
     rows: dict[str, list[Cell]],
 ) -> None:
     """Append to ``answers`` as they come, so that an interrupted run still has what it had."""
-    trials = Trials(limits=options.limits, cache=options.cache)
+    usual = Effort()
+    trials = Trials(limits=_limits(limit), cache=user_cache())
+    effort = Effort(
+        runs=limit.runs or usual.runs,
+        steps=limit.steps or usual.steps,
+        seed=limit.seed or usual.seed,
+        depth=limit.depth or usual.depth,
+    )
     with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
         for number, entry in enumerate(tried, start=1):
             stop_if_interrupted()
             status.update(f"{number} of {len(tried)}: {entry.id} {slug_of(entry)}")
             answer = trials.answer(entry)
-            if outputs.matrix and not isinstance(entry, Undeclared):
-                rows[entry.id] = cells(entry, trials)
+            if outputs.matrix and answer.mutated is not None:
+                rows[entry.id] = cells(entry, trials, effort)
             answers.append(answer)
+
+
+def _limits(limit: LimitTable) -> Limits:
+    memory = None if limit.memory is None else limit.memory * 2**20
+    return Limits(states=limit.states, seconds=limit.seconds or USUAL_SECONDS, bytes=memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,7 @@ _STYLES = {
     Status.MISSING: "yellow",
 }
 _LETTERS = {"explore": "e", "liveness": "l", "prove": "p", "simulate": "r", "strategies": "a"}
+_NARROWEST = 40
 _NAMES = {"e": "explore", "l": "liveness", "p": "prove", "r": "random runs", "a": "strategies asked"}
 
 
@@ -70,9 +72,10 @@ def print_story(console: Console, answer: Answer) -> None:
     entry = answer.entry
     console.print()
     console.print(Text.assemble((entry.id, "bold"), f"  {slug_of(entry)}"), soft_wrap=True)
-    console.print(Text.assemble("  ", (str(answer.status), _STYLES[answer.status]), f"  {_verdict(answer)}".rstrip()))
-    for line in _doc(entry).splitlines():
-        console.print(Text(f"  {line}".rstrip(), style="italic"), soft_wrap=True)
+    status = (str(answer.status), _STYLES[answer.status])
+    console.print(Text.assemble("  ", status, f"  {_verdict(answer)}".rstrip()), soft_wrap=True)
+    for line in textwrap.wrap(_doc(entry), max(_NARROWEST, console.width - 2)):
+        console.print(Text(f"  {line}", style="italic"), soft_wrap=True)
     if isinstance(entry, MachineMutant | Surprise):
         console.print(Text(f"  {entry.machine.name} {_constants(_shown_constants(entry))}".rstrip()), soft_wrap=True)
     for line in _told(answer).splitlines():
@@ -158,7 +161,7 @@ def _where(entry: Entry) -> str:
 def _property(entry: Entry) -> str:
     match entry:
         case MachineMutant():
-            return entry.property.id
+            return entry.killer.id
         case RuleMutant():
             return entry.theorem.id
         case Surprise():
@@ -170,10 +173,10 @@ def _property(entry: Entry) -> str:
 def _kind(entry: Entry) -> str:
     match entry:
         case MachineMutant() if entry.mutant.sets:
-            return f"{entry.machine.name} with {_constants(entry.mutant.sets)}, killed by {entry.property.id}"
+            return f"{entry.machine.name} with {_constants(entry.mutant.sets)}, killed by {entry.killer.id}"
         case MachineMutant():
             what = f"another {entry.mutant.replaces}" if entry.mutant.replaces else "one more action"
-            return f"{entry.machine.name} with {what}, killed by {entry.property.id}"
+            return f"{entry.machine.name} with {what}, killed by {entry.killer.id}"
         case RuleMutant():
             return f"another rule {entry.rule.name}, killed by {entry.theorem.id}"
         case Surprise():
@@ -199,7 +202,7 @@ def _constants(values: Mapping[str, int | str]) -> str:
 def _doc(entry: Entry) -> str:
     match entry:
         case MachineMutant() | RuleMutant():
-            return entry.mutant.doc
+            return " ".join(entry.mutant.doc.split())
         case Surprise():
             return entry.explanation.doc
         case _:
@@ -211,8 +214,8 @@ def _verdict(answer: Answer) -> str:
         return answer.explanation
     if isinstance(answer.entry, Surprise):
         exact = answer.entry.exact.id
-        return f"{answer.mutated.property} is {answer.mutated.verdict}, {exact} is {answer.original.verdict}"
-    return f"{answer.mutated.property} is {answer.mutated.verdict}, without the bug {answer.original.verdict}"
+        return f"{answer.mutated.property} {answer.mutated.verdict}, {exact} {answer.original.verdict}"
+    return f"{answer.mutated.property} {answer.mutated.verdict}, without the bug {answer.original.verdict}"
 
 
 def _told(answer: Answer) -> str:

@@ -34,20 +34,25 @@ _FINITE_DOMAIN_KINDS = frozenset(
     }
 )
 
+_LEFT_OPEN = "(incomplete quantifiers)"
+"""What a solver that does not search models says where quantifiers leave a question open."""
+
 
 class Solver:
     """A Z3 solver with a fixed seed in a context of its own, so that earlier questions cannot change its answers.
 
-    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one. A Z3 solver that was
-    stopped in the middle of a question may crash the process in a later one (seen with Z3 5.4.0), so after an "unknown"
-    the same constraints go to a new one.
+    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one. Quantifiers are first
+    instantiated by the terms at hand alone, which proves in milliseconds what can be proven so, whatever the seed; only
+    what is left open is searched for models. A Z3 solver that was stopped in the middle of a question may crash the
+    process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new one.
     """
 
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
         self._finite_domain = finite_domain
         self._scopes: list[list[Any]] = [[]]
-        self._solver = self._new()
+        self._model: Any = None
+        self._solver = self._new(searches_models=False)
 
     def add(self, *constraints: Any) -> None:
         """Demand the constraints (of the main context) until the matching :meth:`pop`."""
@@ -68,28 +73,45 @@ class Solver:
 
     def model(self) -> Model:
         """The model of the question just answered "sat"."""
-        return Model(self._solver.model(), self._context)
+        return Model(self._model, self._context)
 
     def check(self, *, milliseconds: int, rlimit: int | None) -> tuple[Any, str]:
         """Z3's answer, and its reason when that is "unknown"."""
+        deadline = time.perf_counter() + milliseconds / 1000
+        answer, reason = self._ask(milliseconds, rlimit)
+        if answer == z3.unknown:
+            left = int((deadline - time.perf_counter()) * 1000)
+            if reason == _LEFT_OPEN and left > 0:
+                self._solver = self._again(searches_models=True)
+                answer, reason = self._ask(left, rlimit)
+                if answer == z3.sat:
+                    self._model = self._solver.model()
+            self._solver = self._again(searches_models=False)
+        elif answer == z3.sat:
+            self._model = self._solver.model()
+        return answer, reason
+
+    def _ask(self, milliseconds: int, rlimit: int | None) -> tuple[Any, str]:
         self._solver.set("timeout", milliseconds)
         if rlimit is not None:
             self._solver.set("rlimit", rlimit)
-        answer, reason = check(self._solver)
-        if answer == z3.unknown:
-            self._solver = self._new()
-            for number, constraints in enumerate(self._scopes):
-                if number:
-                    self._solver.push()
-                self._solver.add(*constraints)
-        return answer, reason
+        return check(self._solver)
 
-    def _new(self) -> Any:
+    def _again(self, *, searches_models: bool) -> Any:
+        solver = self._new(searches_models=searches_models)
+        for number, constraints in enumerate(self._scopes):
+            if number:
+                solver.push()
+            solver.add(*constraints)
+        return solver
+
+    def _new(self, *, searches_models: bool) -> Any:
         if self._finite_domain:
             solver = z3.SolverFor("QF_FD", ctx=self._context)
         else:
             solver = z3.Solver(ctx=self._context)
             solver.set("smt.random_seed", 0)
+            solver.set("smt.mbqi", searches_models)
         solver.set("random_seed", 0)
         return solver
 

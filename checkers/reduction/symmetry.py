@@ -111,6 +111,11 @@ class Symmetry:
         """How many permutations there are: no reduction can be by a greater factor."""
         return _permutations(self.domains)
 
+    @property
+    def tried(self) -> int:
+        """How many permutations are tried for each state."""
+        return len(self.permutations.kept) + 1
+
     def representative(self, words: Sequence[int]) -> tuple[int, ...]:
         """The representative of a packed state."""
         states = np.array([words], np.uint64)

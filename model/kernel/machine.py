@@ -338,17 +338,12 @@ class Machine:
     ) -> Callable[[ReplacementFunction], ReplacementFunction]:
         """Declare a mutant: the decorated text goes into the place of ``of``, or is one more action; see ``mutant.py``.
 
-        ``of`` is a definition or an action of this machine. A bug that is nothing but a wrong constant is declared with
-        :meth:`misconfiguration`.
+        ``of`` is a definition or an action of this machine, or of another part of the machine that is mutated. A bug
+        that is nothing but a wrong constant is declared with :meth:`misconfiguration`.
         """
 
         def declare(function: ReplacementFunction) -> ReplacementFunction:
             replaced = of.name if isinstance(of, Definition) else of.__name__ if of is not None else ""
-            if replaced and replaced not in self.definitions and replaced not in self.actions:
-                hint = nearest(replaced, [*self.definitions, *self.actions])
-                raise ModelError(
-                    f"mutant {mutant}: machine {self.name} has nothing called {replaced!r} to replace.{hint}"
-                )
             self._add_mutant(
                 Mutant(
                     id=mutant,
@@ -406,10 +401,16 @@ class Machine:
 
         Raises:
             ConfigurationError: there is no such mutant.
+            ModelError: this machine lacks what the mutant replaces.
         """
         if mutant not in self.mutants:
             raise ConfigurationError(f"machine {self.name} has no mutant {mutant!r}.{nearest(mutant, self.mutants)}")
         change = self.mutants[mutant]
+        if change.replaces and change.replaces not in self.definitions and change.replaces not in self.actions:
+            hint = nearest(change.replaces, [*self.definitions, *self.actions])
+            raise ModelError(
+                f"mutant {mutant}: machine {self.name} has nothing called {change.replaces!r} to replace.{hint}"
+            )
         other = dataclasses.replace(
             self, name=f"{self.name}~{mutant}", actions=dict(self.actions), replacements=dict(self.replacements)
         )

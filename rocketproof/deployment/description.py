@@ -78,6 +78,8 @@ def _contradictions_of_group(group: Group, here: Path, topics: list[str]) -> Ite
         for text, *keys in _refused(settings):
             at = next((key for key in keys if key in member.model_fields_set), None)
             yield (*path, at) if at else (*here, keys[0]), text
+        for topic in sorted(settings.subscriptions.keys() & settings.sql_subscriptions.keys()):
+            yield path, f"{member.name!r} subscribes topic {topic!r} by tags and by SQL92; choose one."
         if not settings.subscriptions and not settings.sql_subscriptions:
             yield path, f"member {member.name!r} subscribes nothing; give it or its group `subscriptions`."
 
@@ -87,12 +89,6 @@ def _undescribed(consumer: Consumer, here: Path, topics: list[str]) -> Iterator[
         for topic in getattr(consumer, key):
             if topic not in topics:
                 yield (*here, key, topic), f"there is no topic {topic!r} in [[topics]].{nearest(topic, topics)}"
-    for topic in consumer.sql_subscriptions:
-        if topic in consumer.subscriptions:
-            yield (
-                (*here, "sql_subscriptions", topic),
-                f"topic {topic!r} is subscribed by tags and by SQL92; choose one.",
-            )
 
 
 def _refused(settings: Consumer) -> Iterator[tuple[str, str, str]]:

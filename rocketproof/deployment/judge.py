@@ -56,7 +56,7 @@ class Check:
         statement: what should be, in a sentence.
         rules: rules of RocketMQ it rests on.
         path: what in the file it is about.
-        subjects: its rule, its question of the model, or neither.
+        about: its rule, its question of the model, or neither.
     """
 
     subject: str
@@ -114,8 +114,8 @@ class Answer:
 
     @functools.cached_property
     def story(self) -> str:
-        """What the model shows: a run or a failing case, if there is one."""
-        if self.outcome is None:
+        """What refutes the property: a run of the model or a failing case."""
+        if self.outcome is None or self.verdict is not Verdict.VIOLATED:
             return ""
         result = self.outcome.result
         return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))

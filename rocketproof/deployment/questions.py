@@ -7,20 +7,22 @@ configuration, where the model has a constant for it, so that the answer is a st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model.assignment import assignment
+from ..model.consumption import consumption
 from ..model.kernel import Machine
 from ..model.orderly_lock import orderly_lock
-from ..properties import allocation, consistent_hash, retry_policy
+from ..properties import allocation, broadcast, consistent_hash, delivery, filtering, retry, retry_policy
 from ..properties import assignment as ownership
 from ..properties import orderly_lock as locks
+from ..properties.claim import Claim
 from ..properties.property import Property
 from ..properties.theorem import Theorem
 from .consumers import Consumer
 from .facts import GroupFacts, version
-from .rules.members import same_ids
+from .rules.members import expression, same_ids
 from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
 
 Constants = dict[str, int | str]
@@ -149,6 +151,80 @@ def locking_of(facts: GroupFacts) -> Constants:
     return {**constants, "force": 1, "unlock_delay": settings.unlock_delay_time_mills // tick}
 
 
+def delivery_of(facts: GroupFacts) -> Constants:
+    """Concurrent delivery in batches or one by one, with rebalances, deaths and failing listeners and send-backs."""
+    batches = any(client.settings.consume_message_batch_max_size > 1 for client in facts.clients)
+    return {**(delivery.BATCHES if batches else delivery.FAULTS), "version": _release(facts)}
+
+
+def tags_of(facts: GroupFacts) -> Constants:
+    """Members with the same expression, or with different ones."""
+    return dict(filtering.DIFFERENT if _different_wishes(facts) else filtering.EQUAL)
+
+
+def retries_of(facts: GroupFacts) -> Constants:
+    """One message that fails until it is a dead letter; with 4.x brokers by way of the fallback."""
+    settings = _retrying(facts)
+    old = any(version(broker.version) < (5, 0, 0) for broker in facts.brokers)
+    constants: Constants = dict(retry.FALLBACK if old else retry.CHAIN_ONLY)
+    if old:
+        constants["version"] = "4.9.8"
+    if settings.delay_level_when_next_consume and not old:
+        constants["listener_level"] = max(-1, min(settings.delay_level_when_next_consume, 2))
+    return constants
+
+
+def send_back_of(facts: GroupFacts) -> Constants:
+    """Failing messages whose copies are stored, or are not for want of a retry queue."""
+    return {**retry.CHAIN_ONLY, "retry_queues": int(facts.group.retry_queue_nums > 0)}
+
+
+def slow_listener_of(facts: GroupFacts) -> Constants:
+    """A listener that may outlast the consume timeout, if it is known to."""
+    settings = _retrying(facts)
+    expires = (settings.slowest_listener_millis or 0) >= settings.consume_timeout * 60_000
+    return {**(retry.EXPIRED if expires else retry.CHAIN_ONLY), "causes": 1}
+
+
+def offset_files_of(facts: GroupFacts) -> Constants:
+    """Broadcasting members with an offset file each, or with a common one."""
+    return {**(broadcast.SHARED if same_ids(facts) else broadcast.FAULTS), "version": _release(facts)}
+
+
+def _release(facts: GroupFacts) -> str:
+    old = any(version(client.settings.client_version) < (5, 0, 0) for client in facts.clients)
+    return "4.9.8" if old else "5.3.3"
+
+
+def _retrying(facts: GroupFacts) -> Consumer:
+    return next(client.settings for client in facts.clients if client.settings.listener == "concurrently")
+
+
+def _different_wishes(facts: GroupFacts) -> bool:
+    return any(len(_wishes(facts, topic)) > 1 for topic in facts.topics)
+
+
+def _wishes(facts: GroupFacts, topic: str) -> set[str]:
+    return {expression(client.settings, topic) for client in facts.clients if client.subscribes(topic)}
+
+
+def _filters(facts: GroupFacts) -> bool:
+    return _concurrent(facts) and any(_wishes(facts, topic) != {"*"} for topic in facts.topics)
+
+
+def _broadcasts(facts: GroupFacts) -> bool:
+    return facts.every("message_model") == ["BROADCASTING"] and facts.any("listener", "concurrently")
+
+
+def _needs_once(facts: GroupFacts) -> bool:
+    return _concurrent(facts) and facts.any("idempotent", False)
+
+
+def _as_claimed(claims: Iterable[Claim], property: Property) -> Mapping[str, int | str]:
+    """The configuration in which a property is claimed first."""
+    return next(claim.constants for claim in claims if claim.property is property)
+
+
 def _waits(settings: Consumer) -> bool:
     """Whether a shutdown waits for running listeners."""
     wait = settings.await_termination_millis_when_shutdown
@@ -211,6 +287,36 @@ QUESTIONS: tuple[Question, ...] = (
         constants=locking_of,
         broken_by=("E8", "C4", "RB-34", "E2", "EN-1"),
     ),
+    Question(subject=delivery.OFFSET_SAFE, machine=consumption, asked=_concurrent, constants=delivery_of),
+    Question(subject=delivery.AT_LEAST_ONCE, machine=consumption, asked=_concurrent, constants=delivery_of),
+    Question(subject=delivery.EXPLAINED, machine=consumption, asked=_concurrent, constants=delivery_of),
+    Question(
+        subject=delivery.ONLY_AFTER_CRASH,
+        machine=consumption,
+        asked=_needs_once,
+        constants=lambda facts: _as_claimed(delivery.claims(), delivery.ONLY_AFTER_CRASH),
+    ),
+    Question(subject=filtering.PAST_WANTED, machine=consumption, asked=_filters, constants=tags_of, broken_by=("A3",)),
+    Question(
+        subject=retry.NEVER_LOST,
+        machine=consumption,
+        asked=_concurrent,
+        constants=send_back_of,
+        broken_by=("SB-12", "RB-23"),
+    ),
+    Question(
+        subject=retry.ATTEMPTS, machine=consumption, asked=_concurrent, constants=retries_of, broken_by=("SB-15",)
+    ),
+    Question(
+        subject=retry.DELAY_AS_ASKED, machine=consumption, asked=_concurrent, constants=retries_of, broken_by=("SB-15",)
+    ),
+    Question(
+        subject=retry.ONLY_FAILED,
+        machine=consumption,
+        asked=_concurrent,
+        constants=slow_listener_of,
+        broken_by=("F3",),
+    ),
     Question(subject=_THEOREMS["retries-as-often-as-the-maximum"], asked=_concurrent, broken_by=("SB-12",)),
     Question(subject=_THEOREMS["retry-level-is-three-plus-attempts"], asked=_concurrent, broken_by=("CC-14",)),
     Question(
@@ -224,4 +330,24 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(subject=_THEOREMS["both-ways-count-alike-5.3.3"], asked=_on_broker((5, 1, 1), (6,))),
     Question(subject=_THEOREMS["both-ways-count-alike-4.9.8"], asked=_on_broker((4,), (5,)), broken_by=("SB-15",)),
+    Question(
+        subject=broadcast.NOTHING_SKIPPED,
+        machine=consumption,
+        asked=_broadcasts,
+        constants=offset_files_of,
+        broken_by=("OF-11",),
+    ),
+    Question(
+        subject=broadcast.HANDLED_BY_EACH,
+        machine=consumption,
+        asked=_broadcasts,
+        constants=lambda facts: broadcast.FAILING,
+        broken_by=("G5",),
+    ),
+    Question(
+        subject=broadcast.REACHES_ALL,
+        machine=consumption,
+        asked=_broadcasts,
+        constants=lambda facts: broadcast.CRASH,
+    ),
 )

@@ -55,7 +55,7 @@ def explanation(answer: Answer, file: str) -> str:
         return "\n".join(told)
     name, subject = answer.check.id, answer.check.subject
     lines = [f"{name}: {answer.check.statement}", f"This is not so for {subject}{_because(answer)}.", *told]
-    if answer.story and answer.verdict is Verdict.VIOLATED and answer.outcome is not None:
+    if answer.story and answer.outcome is not None:
         row = answer.outcome.row
         where = " ".join(filter(None, [row.machine, row.configuration]))
         lines += ["", f"The model shows it ({where}; {answer.summary}):", textwrap.indent(answer.story, "  ")]

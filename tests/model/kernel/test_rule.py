@@ -7,7 +7,18 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.model.kernel import IntLike, Rule, all_of, any_of, ite, maximum, minimum, rule
+from rocketproof.model.kernel import (
+    ConfigurationError,
+    IntLike,
+    ModelError,
+    Rule,
+    all_of,
+    any_of,
+    ite,
+    maximum,
+    minimum,
+    rule,
+)
 
 NUMBERS = st.integers(-(10**6), 10**6) | st.integers(-5, 5)
 
@@ -85,3 +96,55 @@ def test_machine_code_wraps_beyond_64_bits() -> None:
 
     assert double.native(2**62) == -(2**63)
     assert double(2**62) == 2**63
+
+
+@rule
+def half(value: IntLike) -> IntLike:
+    """Half of a number, rounded down."""
+    return value // 2
+
+
+@half.mutant("R1", "rounds-up", killed_by="no-theorem")
+def half_rounded_up(value: IntLike) -> IntLike:
+    """Rounds to the wrong side."""
+    return (value + 1) // 2
+
+
+def test_a_mutant_takes_the_place_of_a_rule_for_a_while() -> None:
+    assert half(5) == as_term(half, 5) == 2
+    with half.mutated("R1") as calls:
+        assert half(5) == as_term(half, 5) == 3
+        assert share(0, 5, 2) == 3  # others are as they were
+        assert calls() == 2
+    assert half(5) == as_term(half, 5) == 2
+    wrong = half.mutants["R1"]
+    assert (wrong.slug, wrong.replaces, wrong.doc) == ("rounds-up", "half", "Rounds to the wrong side.")
+
+
+def test_a_mutant_of_a_rule_is_gone_after_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), half.mutated("R1"):
+        raise ZeroDivisionError
+    assert half(5) == 2
+
+
+def test_mutants_of_two_rules_can_be_in_place_at_once() -> None:
+    @rule
+    def twice(value: IntLike) -> IntLike:
+        return half(value) * 4
+
+    twice.mutant("R2", "thrice", killed_by="no-theorem")(lambda value: half(value) * 6)
+    with twice.mutated("R2"), half.mutated("R1"):
+        assert twice(5) == 18
+    assert twice(5) == 8
+
+
+def test_mistakes_in_mutants_of_rules_are_named() -> None:
+    with (
+        pytest.raises(ConfigurationError, match=r"rule half has no mutant 'R9'\. Did you mean 'R1'"),
+        half.mutated("R9"),
+    ):
+        pass
+    with pytest.raises(ModelError, match=r"rule half has two mutants R1; rename one\."):
+        half.mutant("R1", "again", killed_by="no-theorem")(lambda value: value)
+    with pytest.raises(ModelError, match=r"mutant R3: its parameters are number; those of rule half are value\."):
+        half.mutant("R3", "renamed", killed_by="no-theorem")(lambda number: number)

@@ -1,0 +1,28 @@
+"""Lost memory: what dies with a process, of all that the parts of the machine keep for a client."""
+
+from __future__ import annotations
+
+from .correction import client_resets, corrects, leaves_zombies
+from .kernel import IntLike, Machine, State
+from .process_queue import NO_OFFSET, process_forgets
+from .start_position import starts_in_steps
+
+lost_memory = Machine("lost_memory", doc="What dies with a process.")
+
+
+@lost_memory.refine(process_forgets)
+def forget_everything(s: State, c: IntLike) -> None:
+    """Dropped windows, tasks and workers are gone, and so is what the client was told or was about to do."""
+    if leaves_zombies(s.constants):
+        s.zombie[c] = False
+    if corrects(s.constants):
+        s.target[c] = NO_OFFSET
+        if s.version == "4.9.8" and s.held_updates:
+            s.target_set[c] = False
+    if client_resets(s.constants):
+        s.reset_due[c] = False
+        s.resetting[c] = False
+    if s.held_updates:
+        s.held_update[c] = NO_OFFSET
+    if starts_in_steps(s.constants):
+        s.unknown[c] = False

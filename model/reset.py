@@ -1,0 +1,138 @@
+"""Reset: the operator sets the offset of the group, by the broker in 5.x, by the clients before.
+
+[5.3.3] (OF-30) The broker notes the offset in a table of its own and in the cell. Until the next pull of the queue it
+answers queries with it and ignores commits. That pull takes the note away and is answered with OFFSET_ILLEGAL, so that
+the client corrects its offset. But the same pull carries a commit, which overwrites the cell: until the client has sent
+the corrected offset nobody else knows of the reset.
+
+[4.9.8] (OF-31) The broker tells every client. Each suspends itself, drops and clears its windows of the topic, waits 10 s,
+sets the offset of every queue it has by then, sends it, removes the queue, and goes on. Requests under way outlive the
+wait (PL-24).
+
+The observer's ``handled`` begins anew: what a backward reset uncovers is to be handled once more.
+"""
+
+from __future__ import annotations
+
+from .correction import client_resets, correction, corrects, drop_and_correct, reset_excludes_rebalance, server_resets
+from .history import Cause, Regression, note_cause, note_commit
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_
+from .membership import Consumer, Life
+from .offsets import accepts_commit, stored_offset
+from .process_queue import NO_OFFSET, in_table, working
+from .pull import answers, carries, may_ask, redirected
+from .queue_table import Leaving, change_table, nothing
+from .rebalance import Queue
+from .start_position import queried_offset
+
+reset = Machine("reset", doc="Resets of the offset, by broker or clients.")
+reset.constraint("resets", "mode", holds=lambda k: not k.resets or k.mode == "clustering", message="resets need a broker")
+reset.constraint("resets", "copies", holds=lambda k: not k.resets or not k.copies, message="retry queues are not reset")
+reset.constraint(
+    "resets",
+    "corrections",
+    "version",
+    holds=lambda k: not k.resets or k.corrections == "steps" or k.version == "4.9.8",
+    message="a broker's reset is followed step by step, so corrections=steps",
+)
+reset.variable("reset_noted", bool, Queue, when=server_resets, doc="the next pull is answered with OFFSET_ILLEGAL")
+reset.variable("reset_due", bool, Consumer, when=client_resets, doc="told to reset, and has not begun")
+reset.variable("resetting", bool, Consumer, when=client_resets, doc="suspended, with dropped windows")
+
+
+@reset.action(budget="resets", tells="the operator resets the offset of {q}", when=server_resets)
+def reset_at_broker(s: State, q: Queue) -> None:
+    """OF-30: ``AdminBrokerProcessor#resetOffsetInner``, ``ConsumerOffsetManager#assignResetOffset``."""
+    s.reset_noted[q] = True
+    note_commit(s, lambda p: p == q, lambda _: s.reset_to, because=lambda _: Regression.RESET)
+    note_cause(s, Cause.RESET, lambda p, m: all_of(p == q, s.reset_to <= m))
+    s.committed[q] = s.reset_to
+    s.handled[q] = lambda m: all_of(s.handled[q, m], m < s.reset_to)
+
+
+@reset.refine(accepts_commit)
+def not_while_noted(s: State, q: IntLike) -> BoolLike:
+    """OF-22: a commit is answered with SUCCESS, and ignored."""
+    return not_(s.reset_noted[q]) if server_resets(s.constants) else True
+
+
+@reset.refine(queried_offset)
+def note_before_cell(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """OF-30: as long as there is a note, queries are answered with it."""
+    stored = stored_offset(s, c, q)
+    return ite(s.reset_noted[q], s.reset_to, stored) if server_resets(s.constants) else stored
+
+
+@reset.refine(redirected)
+def while_noted(s: State, q: IntLike) -> BoolLike:
+    """PL-18: the pull that finds the note is not answered with messages."""
+    return s.reset_noted[q] if server_resets(s.constants) else False
+
+
+@reset.action(fair=True, tells="{c} pulls from {q} and learns of the reset", when=server_resets)
+def answer_reset(s: State, c: Consumer, q: Queue) -> None:
+    """PL-18, PL-21: ``queryThenEraseResetOffset``; the commit that came with the request is applied all the same."""
+    s.require(answers(s, c, q), s.reset_noted[q], s.target[c, q] == NO_OFFSET)
+    s.reset_noted[q] = False
+    drop_and_correct(s, c, q, s.reset_to)
+    if s.piggyback and not carries(s.constants):
+        _overwrite(s, c, q)
+
+
+def _overwrite(s: State, c: IntLike, q: IntLike) -> None:
+    """PL-14, PL-21: only an offset above 0 is sent with a pull."""
+    with s.when(s.memory[c, q] > 0):
+        s.committed[q] = s.memory[c, q]
+
+
+@reset.action(budget="resets", tells="the operator has all clients reset the offset", when=client_resets)
+def order_reset(s: State) -> None:
+    """OF-31: ``Broker2Client#resetOffset`` sends the offsets to every member."""
+    s.reset_due = lambda c: any_of(s.reset_due[c], s.life[c] == Life.UP)
+    note_cause(s, Cause.RESET, lambda q, m: s.reset_to <= m)
+    s.handled = lambda q, m: all_of(s.handled[q, m], m < s.reset_to)
+
+
+@reset.action(fair=True, tells="{c} suspends itself and clears its windows, for the reset", when=client_resets)
+def begin_reset(s: State, c: Consumer) -> None:
+    """``MQClientInstance#resetOffset``, first half; one reset at a time in a client (``synchronized``)."""
+    s.require(working(s, c), s.reset_due[c], not_(s.resetting[c]))
+    leaving = Leaving(cause=Cause.RESET, persists=False, keeps_entry=True, clears=True)
+    change_table(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+    s.zombie[c] = lambda q: any_of(s.zombie[c, q], s.owns[c, q])
+    s.reset_due[c] = False
+    s.resetting[c] = True
+
+
+@reset.action(fair=True, tells="{c} sets and sends the offset of the reset, and goes on", when=client_resets)
+def end_reset(s: State, c: Consumer) -> None:
+    """``MQClientInstance#resetOffset``, second half, 10 s later, of all queues that are in the table by then."""
+    s.require(working(s, c), s.resetting[c])
+    s.resetting[c] = False
+    s.zombie[c] = lambda q: False
+    if reset_excludes_rebalance(s):
+        leaving = Leaving(cause=Cause.RESET, offset=lambda _: s.reset_to, because=lambda _: Regression.RESET)
+        change_table(s, c, lost=lambda q: in_table(s, c, q), won=nothing, leaving=leaving)
+        return
+    note_commit(s, lambda q: s.zombie[c, q], lambda _: s.reset_to, because=lambda _: Regression.RESET)
+    s.committed = lambda q: ite(s.zombie[c, q], s.reset_to, s.committed[q])
+    s.memory[c] = lambda q: ite(s.zombie[c, q], ite(s.owns[c, q], s.reset_to, NO_OFFSET), s.memory[c, q])
+
+
+@reset.refine(may_ask)
+def not_suspended(s: State, c: IntLike) -> BoolLike:
+    """PL-6: ``DefaultMQPushConsumerImpl#suspend``."""
+    return not_(s.resetting[c]) if client_resets(s.constants) else True
+
+
+def reset_over(s: State) -> BoolLike:
+    """Whether every reset that was ordered has come to its end at every client, and no correction is under way."""
+    quiet: BoolLike = True
+    if server_resets(s.constants):
+        quiet = s.forall(Queue, lambda q: not_(s.reset_noted[q]))
+    if client_resets(s.constants):
+        quiet = s.forall(Consumer, lambda c: not_(any_of(s.reset_due[c], s.resetting[c])))
+    if corrects(s.constants):
+        corrected = s.forall(Consumer, lambda c: s.forall(Queue, lambda q: s.target[c, q] == NO_OFFSET))
+        return all_of(quiet, corrected)
+    return quiet

@@ -1,0 +1,154 @@
+"""What may be relied on about offsets, and what may not (guarantees G2 and G7).
+
+Three things are asked of a committed offset: that it does not go back without a cause, that it does not pass a message
+which nobody has handled, and that it starts where it should. Each is false as it stands; each way in which it is false is
+a row of its own, and where that way is closed the claim holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.consume_queue import Message, end, is_retry
+from ..model.consumption import consumption
+from ..model.history import Cause, Regression
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, minimum, not_
+from ..model.membership import Consumer, Life
+from ..model.process_queue import NO_OFFSET, held
+from ..model.rebalance import Queue
+from ..model.reset import reset_over
+from .claim import Claim
+from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS, every_message, every_window
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+
+def every_queue(s: State, holds: object) -> BoolLike:
+    """Whether ``holds(q)`` is true of every queue."""
+    return s.forall(Queue, holds)  # type: ignore[arg-type]
+
+
+NEVER_BACK = Property(
+    id="offset-never-back",
+    statement="The committed offset of a queue never decreases.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_queue(s, lambda q: s.went_back[q] == Regression.NONE),
+    assuming=(
+        "one window at a time, commits under way included",
+        "the broker does not restart, fail over or lose its log",
+        "no operator resets it",
+    ),
+    rules=("G7", "OF-20", "OF-23"),
+)
+CAUSED = Property(
+    id="every-regression-has-a-cause",
+    statement="The committed offset decreases only for a recorded cause.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_queue(s, lambda q: s.went_back[q] != Regression.UNEXPLAINED),
+    rules=("G7", "OF-20"),
+)
+OWNED_ONLY = Property(
+    id="offset-sent-by-owner-only",
+    statement="A client sends an offset only of a queue in its table, or when it repairs or resets one.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: not_(s.sent_unowned),
+    rules=("U13", "OF-5", "OF-6"),
+)
+SAFE_FROM_START = Property(
+    id="offset-safe-from-first-start",
+    statement="From where the group first started on, the committed offset never passes an unhandled message.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(
+        s,
+        lambda q, m: implies(all_of(s.group_start[q] <= m, m < s.committed[q], m < end(s, q)), s.handled[q, m]),
+    ),
+    rules=("G2", "RB-40", "CC-13"),
+)
+AT_THE_END = Property(
+    id="new-group-starts-at-the-end",
+    statement="With CONSUME_FROM_LAST_OFFSET a new group starts at the end of every queue.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_queue(s, lambda q: any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == end(s, q))),
+    rules=("RB-40",),
+)
+
+
+def _where_chosen(s: State, q: IntLike) -> IntLike:
+    """What RB-40 and RB-41 say of a queue that does not grow, worked out from the constants alone."""
+    whole = end(s, q)
+    if s.head_in_memory:
+        return 0
+    if is_retry(s.constants, q):
+        return whole if s.from_where == "TIMESTAMP" else 0
+    return {"LAST_OFFSET": whole, "FIRST_OFFSET": 0, "TIMESTAMP": minimum(s.timestamp_offset, whole)}[s.from_where]
+
+
+WHERE_CHOSEN = Property(
+    id="new-group-starts-where-chosen",
+    statement="A new group starts at 0 if the head is in memory, else where ConsumeFromWhere says.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_queue(
+        s, lambda q: any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == _where_chosen(s, q))
+    ),
+    assuming=("nothing is stored in the queue meanwhile",),
+    rules=("RB-40", "RB-41", "OF-21"),
+)
+RESET_LASTS = Property(
+    id="reset-comes-through",
+    statement="When a reset is over, the committed offset has passed only what was handled after the reset.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: implies(
+        reset_over(s),
+        every_message(s, lambda q, m: implies(all_of(m < s.committed[q], m < end(s, q)), s.handled[q, m])),
+    ),
+    rules=("OF-30", "OF-31", "G2"),
+)
+ONE_PULL = Property(
+    id="one-pull-a-window",
+    statement="A window holds nothing at or beyond its pull position: nobody else pulls for it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(
+        s, lambda c, q: s.forall(Message, lambda m: implies(held(s, c, q, m), m < s.next_offset[c, q]))
+    ),
+    rules=("U4", "PL-1"),
+)
+COUNTED = Property(
+    id="counter-counts-the-window",
+    statement="The message counter of a window is the number of messages in it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: every_queue(s, lambda q: s.counted[c, q] == s.count(Message, lambda m: held(s, c, q, m))),
+    ),
+    rules=("PQ-8", "PL-7"),
+)
+STORED = Property(
+    id="progress-is-stored",
+    statement="Some time the committed offset of every queue is its end, if a client lives.",
+    kind=Kind.EVENTUALLY,
+    holds=lambda s: any_of(
+        every_queue(s, lambda q: s.committed[q] == end(s, q)),
+        s.forall(Consumer, lambda c: s.life[c] != Life.UP),
+    ),
+    assuming=PROGRESS.assuming,
+    rules=("G10", "OF-6"),
+)
+PINNED = Property(
+    id="hung-message-pins-the-offset",
+    statement="The committed offset never passes a message whose listener hangs, whatever is finished above it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: every_message(s, lambda q, m: implies(s.hung[c, q, m], s.committed[q] <= m))
+    ),
+    assuming=("nobody else owns the queue",),
+    rules=("PQ-2", "G10"),
+)
+QUIET_ONCE = Property(
+    id="quiet-group-has-no-duplicates",
+    statement="Where nothing happens, no message has a reason to come again.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: s.cause[q, m] == Cause.NONE),
+    rules=("G3", "PQ-11"),
+)
