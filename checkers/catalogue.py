@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ..properties.allocation import ALLOCATION_THEOREMS
 from ..properties.allocation_inputs import INPUT_THEOREMS, NAIVE_THEOREMS
 from ..properties.assignment import claims as assignment_claims
+from ..properties.broadcast import claims as broadcast_claims
 from ..properties.claim import Claim
 from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
 from ..properties.examples import EXPECTED
+from ..properties.filtering import claims as filtering_claims
 from ..properties.presets import preset_claims, preset_named
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
@@ -22,7 +24,13 @@ ALLOCATION = "allocation"
 
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + claim_rows(assignment_claims()) + claim_rows(delivery_claims())
+    return allocation_rows() + claim_rows(assignment_claims()) + claim_rows(_consumption_claims())
+
+
+def _consumption_claims() -> Iterator[Claim]:
+    yield from delivery_claims()
+    yield from broadcast_claims()
+    yield from filtering_claims()
 
 
 def preset_rows(name: str) -> list[Row]:

@@ -151,9 +151,9 @@ def explore(
         predicates["may end"] = may_end
     traced = trace(configuration, predicates)
     native = compile_machine(traced, cache=cache)
-    partial_order = (
-        PartialOrder(native, properties, deadlocks=deadlocks, cache=cache) if Reduction.PARTIAL_ORDER in reduce else None
-    )
+    partial_order = None
+    if Reduction.PARTIAL_ORDER in reduce:
+        partial_order = PartialOrder(native, properties, deadlocks=deadlocks, cache=cache)
     symmetry = Symmetry(native) if Reduction.SYMMETRY in reduce else None
     engine = _Search(
         native,

@@ -25,6 +25,7 @@ from ..model.allocation import (
 )
 from ..model.kernel import Configuration, ModelError, Predicate, readable
 from ..properties.property import Kind, Property
+from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
 from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials
 from .prove import bounded
@@ -134,12 +135,12 @@ def _about(configuration: Configuration, properties: Sequence[Property]) -> list
 
 def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
     for theorem in entry.theorems:
-        original = trials.original_theorem(theorem)
-        if original.verdict is Verdict.VIOLATED:
+        if not _uses(entry, theorem):
             continue
-        with entry.rule.mutated(entry.id) as calls:
-            mutated = prove_theorem(theorem, timeout_seconds=trials.limits.seconds or 60.0)
-        if calls():
+        original = trials.original_theorem(theorem)
+        if original.verdict is not Verdict.VIOLATED:
+            with entry.rule.mutated(entry.id):
+                mutated = prove_theorem(theorem, timeout_seconds=trials.limits.seconds or 60.0)
             yield _cell(mutated, original.verdict)
     for name, check in _STRATEGIES.items():
         with entry.rule.mutated(entry.id) as calls:
@@ -147,6 +148,16 @@ def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
         if calls():
             outcome = _outcome(report.verdict, check().verdict)
             yield Cell(property=f"laws-of-{name}", engine=STRATEGIES, outcome=outcome)
+
+
+def _uses(entry: RuleMutant, theorem: Theorem) -> bool:
+    """Whether a theorem calls the rule, for unknown sizes or for small ones, where quantifiers are unfolded."""
+    with entry.rule.mutated(entry.id) as calls:
+        for sizes in ({}, dict.fromkeys(theorem.sizes, 2)):
+            case = theorem.case(sizes)
+            theorem.assumption(case)
+            theorem.conclusion(case)
+    return calls() > 0
 
 
 def _cell(mutated: Result, original: Verdict) -> Cell:

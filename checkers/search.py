@@ -25,6 +25,7 @@ FRONT, COUNT, LEVEL_END, DEPTH, TRANSITIONS, DEADLOCK, WRONG_STATE, WRONG_INSTAN
 DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 """Why :func:`advance` returned."""
 
+
 @njit(cache=True, inline="always")
 def _hash(words: Any, row: int, width: int) -> Any:
     value = np.uint64(0x9E3779B97F4A7C15)

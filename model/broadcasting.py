@@ -12,7 +12,7 @@ from .concurrently import concurrent
 from .consume_queue import Message
 from .faults import may_start, vanish
 from .history import Cause
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, not_
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, not_, same
 from .local_file import (
     Torn,
     forget_file,
@@ -27,7 +27,7 @@ from .local_file import (
 )
 from .membership import Consumer, Life
 from .offsets import broadcasting, to_commit
-from .process_queue import NO_OFFSET, Orphan, Stage, held, working
+from .process_queue import NO_OFFSET, Orphan, Stage, held, take_out, working
 from .queue_table import Leaving
 from .rebalance import Queue
 
@@ -118,7 +118,7 @@ def expire_unread(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """
     s.require(working(s, c), s.owns[c, q], s.stage[c, q, m] == Stage.RUNNING)
     s.require(s.forall(Message, lambda o: any_of(m <= o, not_(held(s, c, q, o)))))
-    s.stage[c, q, m] = Stage.ABSENT
+    take_out(s, c, q, lambda o: same(o, m))
     if s.orphans:
         s.orphan[c, q, m] = Orphan.RUNNING
 

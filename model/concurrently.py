@@ -13,7 +13,7 @@ from .history import Cause, note_cause, note_delivery, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
 from .membership import Consumer, Life
 from .offsets import broadcasting
-from .process_queue import Orphan, Stage, finish, working
+from .process_queue import Orphan, Stage, count_out, finish, working
 from .rebalance import Queue
 
 concurrently = Machine("concurrently", doc="Concurrent listeners: tasks, results, and what a drop does to them.")
@@ -152,6 +152,7 @@ def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) ->
         finish(s, c, q, lambda o: in_task(s, c, q, m, o))
     else:
         s.stage[c, q] = lambda o: ite(failed(o), Stage.FAILED, ite(done(o), Stage.ABSENT, s.stage[c, q, o]))
+        count_out(s, c, q, done)
         s.joined[c, q] = lambda o: all_of(s.joined[c, q, o], not_(failed(o)))
 
 

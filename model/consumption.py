@@ -5,11 +5,11 @@ from __future__ import annotations
 from .any_assignment import any_assignment
 from .broadcasting import broadcast
 from .concurrently import concurrently
-from .correction import correction
 from .consume_queue import consume_queue
+from .correction import correction
 from .faults import faults
-from .first_query import first_query
 from .filtering import filtering
+from .first_query import first_query
 from .history import history
 from .hung_listener import hung_listener
 from .kernel import Machine
@@ -18,6 +18,7 @@ from .lost_log import lost_log
 from .lost_memory import lost_memory
 from .offsets import offsets
 from .orderly import orderly
+from .orderly_ownership import orderly_ownership
 from .process_queue import process_queue
 from .pull import pull_loop
 from .pull_expiry import pull_expiry
@@ -37,4 +38,4 @@ consumption = Machine(
 consumption.include(retry_copy, send_back, schedule)
 consumption.include(start_position, first_query, lost_log, pull_expiry, correction, reset, replicas)
 consumption.include(late_update, hung_listener, lost_memory)
-consumption.include(broadcast, filtering, orderly)
+consumption.include(broadcast, filtering, orderly, orderly_ownership)

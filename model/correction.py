@@ -1,7 +1,7 @@
 """Correction: OFFSET_ILLEGAL, from the answer to the new window, step by step (PL-23).
 
-The callback drops the window, which stays in the table; a task then sets the in-memory offset, sends it, and removes the
-queue from the table, whatever window of it is there by then. In 5.3.3 the task runs at once, and the offset is frozen
+The callback drops the window, which stays in the table; a task then sets the in-memory offset, sends it, and removes
+the queue from the table, whatever window of it is there by then. In 5.3.3 the task runs at once, and the offset is frozen
 from the first step to the last (OF-2): nothing comes between, so this is one step here. In 4.9.8 the task runs 10 s
 later, nothing is frozen, and a worker that still has to update the offset raises it before it is sent again.
 
@@ -52,7 +52,12 @@ def _in_two_steps(k: Constants) -> bool:
 
 correction.variable("zombie", bool, Consumer, Queue, when=leaves_zombies, doc="dropped, and still in the table")
 correction.variable(
-    "target", Int(NO_OFFSET, "messages"), Consumer, Queue, when=corrects, doc="corrected offset still to be sent; -1: none"
+    "target",
+    Int(NO_OFFSET, "messages"),
+    Consumer,
+    Queue,
+    when=corrects,
+    doc="corrected offset still to be sent; -1: none",
 )
 correction.variable("target_set", bool, Consumer, Queue, when=_in_two_steps, doc="the in-memory offset is set already")
 
@@ -65,7 +70,7 @@ def reset_excludes_rebalance(s: State) -> bool:
 
 @correction.mutant(
     "B3",
-    "reset-races-with-rebalance",
+    "reset-races-with-commits",
     of=reset_excludes_rebalance,
     killed_by="reset-comes-through",
     constants={"messages": 2, "consumers": 1, "version": "4.9.8", "resets": 1},
@@ -135,7 +140,7 @@ def _remove(s: State, c: IntLike, q: IntLike, *, arrives: bool) -> None:
 
 @correction.action(fair=True, tells="{c} sends the corrected offset of {q} and removes the queue", when=corrects)
 def end_correction(s: State, c: Consumer, q: Queue) -> None:
-    """``removeProcessQueue`` sends the offset, and removes whatever window there is; the next pass adds the queue again."""
+    """``removeProcessQueue`` sends the offset and removes whatever window there is; the next pass adds the queue."""
     s.require(_ready(s, c, q))
     _remove(s, c, q, arrives=True)
 

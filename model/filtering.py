@@ -100,6 +100,8 @@ def receive_matching(s: State, c: IntLike, q: IntLike) -> None:
     s.stage[c, q] = lambda m: ite(kept(m), Stage.WAITING, s.stage[c, q, m])
     s.put_end[c, q] = ite(s.exists(Message, kept), after, s.put_end[c, q])
     s.next_offset[c, q] = after
+    if s.counters:
+        s.counted[c, q] = s.counted[c, q] + s.exists(Message, kept)
     with s.when(not_(matched)):
         correct_tags_offset(s, c, q, after)
 

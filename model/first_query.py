@@ -1,8 +1,8 @@
 """First query: a client asks where to start in a queue, and the answer is an error, or that nothing is stored (RB-40).
 
 "No offset is stored" and "could not ask" are two things. 5.x keeps them apart; 4.9.8 takes any error that the broker
-answers for the first (RB-42). Where nothing is stored a second request asks for the position of the client's choice, and
-what is stored between the two is behind that position already.
+answers for the first (RB-42). Where nothing is stored a second request asks for the position of the client's choice,
+and what is stored between the two is behind that position already.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from .any_assignment import may_enter
 from .kernel import IntLike, Machine, State, not_, same
 from .membership import Consumer
-from .offsets import NO_OFFSET, broadcasting
+from .offsets import broadcasting
+from .process_queue import NO_OFFSET
 from .queue_table import change_table, nothing
 from .rebalance import Queue
 from .start_position import answers_zero, chosen_offset, queried_offset, starts_in_steps

@@ -11,7 +11,9 @@ from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, not_
 from .process_queue import held
 
 flow_control = Machine("flow_control", doc="Thresholds before a pull.")
-flow_control.constant("threshold", 0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none")
+flow_control.constant(
+    "threshold", 0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none"
+)
 flow_control.constant("span", 0, high=16, doc="consumeConcurrentlyMaxSpan before a pull; 0 is none")
 
 

@@ -190,6 +190,9 @@ def note_commit(
     """The committed offset of every queue ``written`` becomes ``offset`` of it.
 
     Args:
+        s: the state.
+        written: queues whose offset is written.
+        offset: what is written.
         by: the client whose window sends its own offset, if one does.
         because: why the offset may decrease. If a window sends its own, the only reason is what raised the committed
             offset above it since the window began: a window alone never goes back.

@@ -39,7 +39,7 @@ hung_listener.misconfiguration(
     killed_by="every-message-is-handled",
     constants={"messages": 2, "consumers": 1, "span": 1},
     sets={"hangs": 1},
-    doc="One call that never returns pins the offset: what is finished above it is not committed and comes again after a "
-    "restart, and once the span is used up (2000 by default) nothing is pulled any more. Give remote calls in listeners a "
-    "timeout. Source: #1190, #3937, #7134.",
+    doc="One call that never returns pins the offset: what is finished above it is not committed and comes again after "
+    "a restart, and once the span is used up (2000 by default) nothing is pulled any more. Give remote calls in "
+    "listeners a timeout. Source: #1190, #3937, #7134.",
 )

@@ -1,8 +1,8 @@
 """Late update: a worker that stands still between the last look at ``dropped`` and the in-memory offset (CC-13).
 
 Removing messages, looking whether the window was dropped, and writing the in-memory offset are three steps. In between
-the window may end, its offset entry be removed, and the queue be added again: then the mark of the old window raises the
-offset of the new one (G2-9). Otherwise the entry is one of a queue that is not owned, and the next periodic persist
+the window may end, its offset entry be removed, and the queue be added again: then the mark of the old window raises
+the offset of the new one (G2-9). Otherwise the entry is one of a queue that is not owned, and the next periodic persist
 removes it (OF-6).
 """
 
@@ -48,7 +48,9 @@ def update_late(s: State, c: Consumer, q: Queue) -> None:
     s.held_update[c, q] = NO_OFFSET
 
 
-@late_update.action(fair=True, tells="{c} removes its offset of {q}, which it does not own", when=lambda k: k.held_updates > 0)
+@late_update.action(
+    fair=True, tells="{c} removes its offset of {q}, which it does not own", when=lambda k: k.held_updates > 0
+)
 def remove_unowned(s: State, c: Consumer, q: Queue) -> None:
     """OF-6: an entry of a queue that is not in the table is removed without being sent."""
     s.require(working(s, c), not_(in_table(s, c, q)), s.memory[c, q] != NO_OFFSET)

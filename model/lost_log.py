@@ -1,7 +1,7 @@
 """Lost log: what a broker no longer has, at the beginning of a queue, at its end, or altogether.
 
-Committed offsets know nothing of it. They may point below the first message (retention), beyond the last one (an unclean
-restart), or into the log of another life of the topic.
+Committed offsets know nothing of it. They may point below the first message (retention), beyond the last one (an
+unclean restart), or into the log of another life of the topic.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def lose_tail(s: State, q: Queue) -> None:
 def offset_after_deletion(s: State, q: IntLike) -> IntLike:
     """What stays of the committed offset when the topic is deleted.
 
-    [5.3.3] nothing: ``AdminBrokerProcessor#deleteTopic`` calls ``ConsumerOffsetManager#cleanOffsetByTopic``. [4.9.8] the
-    entry stays as it is.
+    [5.3.3] nothing: ``AdminBrokerProcessor#deleteTopic`` calls ``ConsumerOffsetManager#cleanOffsetByTopic``. [4.9.8]
+    the entry stays as it is.
     """
     return s.committed[q] if s.version == "4.9.8" else NO_OFFSET
 
@@ -75,7 +75,14 @@ def offset_after_deletion(s: State, q: IntLike) -> IntLike:
     "recreated-topic-keeps-offsets",
     of=offset_after_deletion,
     killed_by="offset-never-past-unfinished",
-    constants={"messages": 1, "arriving": 1, "consumers": 1, "moves": 1, "recreations": 1, "from_where": "FIRST_OFFSET"},
+    constants={
+        "messages": 1,
+        "arriving": 1,
+        "consumers": 1,
+        "moves": 1,
+        "recreations": 1,
+        "from_where": "FIRST_OFFSET",
+    },
 )
 def offset_stays(s: State, q: IntLike) -> IntLike:
     """Deleting a topic leaves its offsets: the first messages of its next life are below them, and nobody reads them.
@@ -85,7 +92,9 @@ def offset_stays(s: State, q: IntLike) -> IntLike:
     return s.committed[q]
 
 
-@lost_log.action(budget="recreations", tells="the topic is deleted and created again, {q} is empty", when=lambda k: k.arriving > 0)
+@lost_log.action(
+    budget="recreations", tells="the topic is deleted and created again, {q} is empty", when=lambda k: k.arriving > 0
+)
 def recreate(s: State, q: Queue) -> None:
     """G2-5, B6: the log begins anew at 0; clients have noticed the deletion and dropped the queue before."""
     s.require(not_(is_retry(s.constants, q)), s.forall(Consumer, lambda c: not_(in_table(s, c, q))))

@@ -20,6 +20,7 @@ def forget_everything(s: State, c: IntLike) -> None:
         if s.version == "4.9.8" and s.held_updates:
             s.target_set[c] = False
     if client_resets(s.constants):
+        s.ghost[c] = NO_OFFSET
         s.reset_due[c] = False
         s.resetting[c] = False
     if s.held_updates:

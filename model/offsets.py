@@ -9,7 +9,7 @@ every 5 s (OF-23), so a crash of the broker takes it back. A broadcasting client
 from __future__ import annotations
 
 from .history import Cause, Regression, note_cause, note_commit, note_sender
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite
 from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
 from .process_queue import NO_OFFSET, in_table, reaches_broker, working

@@ -94,5 +94,24 @@ PRESETS = (
         "send-back that is refused, one whose answer is lost.",
         states=7_588_284,
     ),
+    Preset(
+        name="broadcast",
+        machine=consumption,
+        constants={
+            "mode": "broadcasting",
+            "messages": 2,
+            "watch_clients": 1,
+            "failures": 1,
+            "crashes": 1,
+            "torn_writes": 1,
+            "restarts": 1,
+            "leaves": 1,
+            "moves": 1,
+            "orphans": 1,
+        },
+        doc="Two broadcasting clients with an offset file each: a failing listener, a queue that is dropped and taken "
+        "again, a stop, a death, a death in the middle of a write, and a restart.",
+        states=9_115_678,
+    ),
 )
 """All presets, smallest scope first."""

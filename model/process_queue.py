@@ -161,11 +161,15 @@ def drops_in_steps(k: Constants) -> bool:
 process_queue.variable("dropped", bool, Consumer, Queue, when=drops_in_steps, doc="dropped, and still in the table")
 
 
+def owned_or_leaving(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether there is a window of ``c`` over ``q``: in use, or dropped and waiting for its lock to be given back."""
+    return any_of(s.owns[c, q], s.dropped[c, q]) if drops_in_steps(s.constants) else s.owns[c, q]
+
+
 @process_queue.definition
 def in_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c`` has ``q`` in its table, dropped or not."""
-    leaving = s.dropped[c, q] if drops_in_steps(s.constants) else False
-    return any_of(s.owns[c, q], under_repair(s, c, q), leaving)
+    return any_of(owned_or_leaving(s, c, q), under_repair(s, c, q))
 
 
 @process_queue.definition

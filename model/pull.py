@@ -7,7 +7,7 @@ answer belongs to a dead one (PL-24).
 
 from __future__ import annotations
 
-from .consume_queue import Message, end, start
+from .consume_queue import end, start
 from .flow_control import flow_allows, flow_control
 from .history import Cause, Regression
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_, same

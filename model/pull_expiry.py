@@ -33,7 +33,7 @@ def expired(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @pull_expiry.action(budget="lost_pulls", tells="{c} loses its pull request for {q}")
 def lose_pull(s: State, c: Consumer, q: Queue) -> None:
-    """PL-2: an exception in the callback, or a request taken for a group that is not known yet: nobody goes on pulling."""
+    """PL-2: an exception in the callback, or a request taken for a group not known yet: nobody goes on pulling."""
     s.require(asks(s, c, q))
     s.loop_lost[c, q] = True
 

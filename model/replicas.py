@@ -19,7 +19,10 @@ replicas.constraint(
     "slaves", "fail_overs", holds=lambda k: k.slaves or not k.fail_overs, message="only a slave can take over"
 )
 replicas.constraint(
-    "slaves", "mode", holds=lambda k: k.mode == "clustering" or not k.slaves, message="brokers keep offsets in clustering"
+    "slaves",
+    "mode",
+    holds=lambda k: k.mode == "clustering" or not k.slaves,
+    message="brokers keep offsets in clustering",
 )
 
 
@@ -69,6 +72,6 @@ replicas.explanation(
     naive="offset-never-back",
     exact="every-regression-has-a-cause",
     constants={"messages": 1, "consumers": 1, "slaves": 1, "fail_overs": 1, "watch_offsets": 1},
-    doc="While the master is away clients commit to the slave. When it is back its older table counts, and the slave's is "
-    "overwritten: what was consumed during the outage comes again. Source: #1094, #1440, #2513, #7790.",
+    doc="While the master is away clients commit to the slave. When it is back its older table counts, and the slave's "
+    "is overwritten: what was consumed during the outage comes again. Source: #1094, #1440, #2513, #7790.",
 )

@@ -5,28 +5,32 @@ answers queries with it and ignores commits. That pull takes the note away and i
 the client corrects its offset. But the same pull carries a commit, which overwrites the cell: until the client has sent
 the corrected offset nobody else knows of the reset.
 
-[4.9.8] (OF-31) The broker tells every client. Each suspends itself, drops and clears its windows of the topic, waits 10 s,
-sets the offset of every queue it has by then, sends it, removes the queue, and goes on. Requests under way outlive the
-wait (PL-24).
+[4.9.8] (OF-31) The broker tells every client. Each suspends itself, drops and clears its windows of the topic, waits
+10 s, sets the offset of every queue it has by then, sends it, removes the queue, and goes on. Requests under way
+outlive the wait (PL-24). A window that was opened during the wait is taken out of the table without being dropped: a
+*ghost*, which pulls and updates the offset beside the window that is opened next, for as long as the process lives.
 
 The observer's ``handled`` begins anew: what a backward reset uncovers is to be handled once more.
 """
 
 from __future__ import annotations
 
+from .consume_queue import Message
 from .correction import client_resets, correction, corrects, drop_and_correct, reset_excludes_rebalance, server_resets
 from .history import Cause, Regression, note_cause, note_commit
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_
+from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_
 from .membership import Consumer, Life
 from .offsets import accepts_commit, stored_offset
 from .process_queue import NO_OFFSET, in_table, working
-from .pull import answers, carries, may_ask, redirected
+from .pull import answers, carries, inside, may_ask, redirected
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
 from .start_position import queried_offset
 
 reset = Machine("reset", doc="Resets of the offset, by broker or clients.")
-reset.constraint("resets", "mode", holds=lambda k: not k.resets or k.mode == "clustering", message="resets need a broker")
+reset.constraint(
+    "resets", "mode", holds=lambda k: not k.resets or k.mode == "clustering", message="resets need a broker"
+)
 reset.constraint("resets", "copies", holds=lambda k: not k.resets or not k.copies, message="retry queues are not reset")
 reset.constraint(
     "resets",
@@ -37,6 +41,9 @@ reset.constraint(
 )
 reset.variable("reset_noted", bool, Queue, when=server_resets, doc="the next pull is answered with OFFSET_ILLEGAL")
 reset.variable("reset_due", bool, Consumer, when=client_resets, doc="told to reset, and has not begun")
+reset.variable(
+    "ghost", Int(NO_OFFSET, "messages"), Consumer, Queue, when=client_resets, doc="offset of a ghost window; -1: none"
+)
 reset.variable("resetting", bool, Consumer, when=client_resets, doc="suspended, with dropped windows")
 
 
@@ -108,6 +115,7 @@ def begin_reset(s: State, c: Consumer) -> None:
 def end_reset(s: State, c: Consumer) -> None:
     """``MQClientInstance#resetOffset``, second half, 10 s later, of all queues that are in the table by then."""
     s.require(working(s, c), s.resetting[c])
+    s.ghost[c] = lambda q: ite(s.owns[c, q], maximum(s.ghost[c, q], s.memory[c, q]), s.ghost[c, q])
     s.resetting[c] = False
     s.zombie[c] = lambda q: False
     if reset_excludes_rebalance(s):
@@ -117,6 +125,15 @@ def end_reset(s: State, c: Consumer) -> None:
     note_commit(s, lambda q: s.zombie[c, q], lambda _: s.reset_to, because=lambda _: Regression.RESET)
     s.committed = lambda q: ite(s.zombie[c, q], s.reset_to, s.committed[q])
     s.memory[c] = lambda q: ite(s.zombie[c, q], ite(s.owns[c, q], s.reset_to, NO_OFFSET), s.memory[c, q])
+
+
+@reset.action(tells="a ghost of {c} handles {m} of {q}", when=client_resets)
+def ghost_handles(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """A window that is in no table, and not dropped: CC-13 finds nothing wrong, and writes the offset of its queue."""
+    s.require(working(s, c), not_(s.resetting[c]), s.ghost[c, q] == m, inside(s, q, m))
+    s.handled[q, m] = True
+    s.ghost[c, q] = m + 1
+    s.memory[c, q] = maximum(s.memory[c, q], m + 1)
 
 
 @reset.refine(may_ask)

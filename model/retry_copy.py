@@ -56,9 +56,9 @@ def most_times(k: Constants) -> int:
     return int(k.failures + k.refusals) + 1
 
 
+# A constraint is not asked where a constant it names is unbounded, so this one does not name the messages.
 retry_copy.constraint(
     "copies",
-    "messages",
     holds=lambda k: not k.copies or k.messages != UNBOUNDED,
     message="with retry copies the number of messages must be bounded",
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from .delay import loaded_position
 from .kernel import BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
-from .retry_copy import Copy, Place, accepts, retries, stored
+from .retry_copy import Copy, Place, accepts, code, next_copy, retries, stored, watched
 
 
 class Level(Domain, size="levels", label="queue "):
@@ -25,6 +25,7 @@ schedule.constant("broker_stops", 0, high=2, doc="how often the broker may be st
 schedule.constant("broker_crashes", 0, high=2, doc="how often it may crash, back to the positions in its file")
 schedule.constant("promotions", 0, high=1, doc="how often a replica may take its place, with its copy of that file")
 schedule.constant("stores_lost", 0, high=1, doc="how often a restart may find the delivered part of the topic gone")
+schedule.constant("power_losses", 0, high=1, doc="how often the broker may lose the last copy, not yet on disk (SB-16)")
 schedule.constant("clock_steps", 0, high=1, doc="how often a clock stepped back may make an entry look overdue (DL-5)")
 schedule.constant("unsure_puts", 0, high=1, doc="how often a put may succeed and be taken for failed (DL-6)")
 schedule.constant("unreadable", 0, high=1, doc="how many entries may be unreadable when they are due (DL-5)")
@@ -45,11 +46,11 @@ def _delays(k: Constants) -> bool:
 
 def _saves(k: Constants) -> bool:
     """Whether it matters what the progress file says."""
-    return bool(retries(k) and k.broker_stops + k.broker_crashes + k.promotions + k.stores_lost > 0)
+    return bool(retries(k) and k.broker_stops + k.broker_crashes + k.promotions + k.stores_lost + k.power_losses > 0)
 
 
 def _starts(k: Constants) -> bool:
-    return bool(retries(k) and k.broker_stops + k.broker_crashes + k.stores_lost > 0)
+    return bool(retries(k) and k.broker_stops + k.broker_crashes + k.stores_lost + k.power_losses > 0)
 
 
 def _runs(k: Constants) -> bool:
@@ -258,6 +259,23 @@ def lose_store(s: State) -> None:
     s.require(delivering(s), s.exists(Copy, lambda k: stored(s, k)))
     s.require(s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC))
     s.gone = lambda k: stored(s, k)
+    _begin_start(s)
+
+
+@schedule.action(budget="power_losses", tells="the broker loses power; {k} was not on disk", when=watched)
+def lose_power(s: State, k: Copy) -> None:
+    """SB-16, G2-8: copies are put without waiting for the disk or the replica, even where the broker is synchronous.
+
+    The original's offset has passed it by then.
+    """
+
+    def from_it(q: IntLike, m: IntLike) -> BoolLike:
+        return same(s.source[k], code(s, q, m))
+
+    s.require(delivering(s), s.place[k] == Place.SCHEDULE_TOPIC, same(next_copy(s), k + 1))
+    s.place[k] = Place.NONE
+    s.ripe[k] = False
+    s.handled = lambda q, m: all_of(s.handled[q, m], not_(from_it(q, m)))
     _begin_start(s)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from .concurrently import consume_again, finished_by_send_back, handle, may_send_back
 from .consume_queue import Message
 from .delay import stored_level
-from .history import Cause
+from .history import Cause, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import Consumer
 from .process_queue import Orphan, Stage, counts_send_backs, finish, held, take_out
@@ -235,6 +235,7 @@ def _update_offset(s: State, c: IntLike, q: IntLike) -> None:
 def overdue_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """G3-7: the message is handled, and its copy is under way."""
     s.require(_late_result(s, c, q, m))
+    note_success(s, c, q, lambda o: same(o, m))
     handle(s, q, lambda o: same(o, m))
     _update_offset(s, c, q)
     s.overdue[c, q, m] = False

@@ -10,7 +10,8 @@ from __future__ import annotations
 from .consume_queue import end, is_retry, start
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, minimum, not_
 from .membership import Consumer
-from .offsets import NO_OFFSET, broadcasting, may_be_missing, stored_offset
+from .offsets import broadcasting, may_be_missing, stored_offset
+from .process_queue import NO_OFFSET
 from .rebalance import Queue
 
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")

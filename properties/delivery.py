@@ -32,9 +32,7 @@ OFFSET_SAFE = Property(
     id="offset-never-past-unfinished",
     statement="The committed offset never passes a message that was neither acknowledged nor sent back.",
     kind=Kind.ALWAYS,
-    holds=lambda s: every_message(
-        s, lambda q, m: implies(all_of(m < s.committed[q], m < end(s, q)), s.handled[q, m])
-    ),
+    holds=lambda s: every_message(s, lambda q, m: implies(all_of(m < s.committed[q], m < end(s, q)), s.handled[q, m])),
     assuming=("the group has offsets stored", "the log is neither shortened nor deleted from below the offset"),
     rules=("G2", "CC-13", "PQ-2", "OF-20"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, State, implies, not_
 from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs
@@ -103,7 +103,8 @@ LOCKED: Constants = {
 FORCED: Constants = {**LOCKED, "forced_unlock": 1}
 WHOLE: Constants = {**FORCED, "leaves": 1, "reallocations": 1}
 OLD: Constants = {**LOCKED, "version": "4.9.8"}
-LATE: Constants = {**LOCKED, "late_commits": 1, "late_locks": 1, "pulls": "fine"}
+LATE: Constants = {**_COARSE, "messages": 2, "moves": 1, "causes": 1, "late_commits": 1, "late_locks": 1}
+FINE: Constants = {**_STILL, "messages": 2, "failures": 1, "moves": 1, "crashes": 1, "pulls": "fine"}
 BATCHES: Constants = {**_STILL, "messages": 3, "batch": 2, "failures": 2, "moves": 1, "causes": 1}
 MANUAL: Constants = {**_STILL, "auto_commit": 0, "messages": 3, "failures": 2, "moves": 1, "crashes": 1, "causes": 1}
 LIMITED: Constants = {
@@ -118,11 +119,11 @@ LIMITED: Constants = {
 MANUAL_LIMITED: Constants = {**_STILL, "auto_commit": 0, "give_up": "attempts", "messages": 2, "failures": 3}
 BROADCAST: Constants = {"listener": "orderly", "mode": "broadcasting", "messages": 2, "failures": 1, "crashes": 1}
 POISON: Constants = {**_STILL, "consumers": 1, "poison": 1}
-ZOMBIE: Constants = {**_STILL, "messages": 1, "moves": 1, "reallocations": 1}
-GHOST: Constants = {**_COARSE, "messages": 1, "moves": 1, "late_locks": 1}
+ZOMBIE: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1, "reallocations": 1}
+GHOST: Constants = {**_COARSE, "renewals": "certain", "messages": 1, "moves": 1, "late_locks": 1}
 
-_SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, IN_ORDER, STAIRCASE)
-_SAFE_IN: tuple[Constants, ...] = (STOPPED_CLOCK, LOCKED, FORCED, WHOLE, OLD, LATE, BATCHES, MANUAL)
+_SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, IN_ORDER, STAIRCASE)
+_SAFE_IN: tuple[Constants, ...] = (STOPPED_CLOCK, LOCKED, FORCED, WHOLE, OLD, LATE, FINE, BATCHES, MANUAL)
 
 _TWO_AT_ONCE: tuple[tuple[Constants, str], ...] = (
     (
@@ -148,6 +149,8 @@ def claims() -> Iterator[Claim]:
     for constants in _SAFE_IN:
         for property in _SAFE:
             yield Claim(property=property, machine=consumption, constants=constants)
+        if constants.get("pulls", "whole") == "whole":
+            yield Claim(property=MARK, machine=consumption, constants=constants)
         if constants.get("causes"):
             yield Claim(property=EXPLAINED, machine=consumption, constants=constants)
     for constants in (STOPPED_CLOCK, LOCKED, LATE):
@@ -164,8 +167,8 @@ def claims() -> Iterator[Claim]:
         constants={**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1},
     )
     for constants in (
-        {**_STILL, "moves": 1, "failures": 2, "crashes": 1},
-        {**_COARSE, "messages": 1, "crashes": 1},
+        {**_STILL, "moves": 1, "failures": 2},
+        {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},
         {**POISON, "give_up": "attempts"},
         {**POISON, "give_up": "attempts", "threshold": 1, "moves": 1},
         ZOMBIE,
@@ -201,18 +204,13 @@ def _naive() -> Iterator[Claim]:
             "A queue that comes back while it is being given up is consumed by nobody until its pull expires (120 s).",
         ),
         (
-            PROGRESS,
-            {**GHOST, "clock": "stopped"},
-            "A late lock request keeps everybody else out until the lock expires (60 s).",
-        ),
-        (
             GIVEN_UP_ONCE,
-            {**_STILL, "consumers": 1, "give_up": "attempts", "batch": 2, "pull_batch": 2, "failures": 4},
+            {**_STILL, "consumers": 1, "give_up": "attempts", "batch": 2, "failures": 4},
             "In a batch with different counts, what has reached its limit is sent off again with every failure.",
         ),
         (
             GIVEN_UP_ONCE,
-            {**_STILL, "give_up": "attempts", "messages": 1, "failures": 4, "crashes": 1},
+            {**_COARSE, "give_up": "attempts", "messages": 1, "failures": 4, "crashes": 1},
             "The count is in memory only: after a crash the message gets all its attempts again.",
         ),
     )

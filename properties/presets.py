@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ..model.presets import PRESETS, Preset
 from .assignment import PARTITION_LEMMA
+from .broadcast import EACH_SEES_ALL, KEEPS_ITS_PLACE, NO_SEND_BACK, STARTS_AGAIN
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, NOTHING_SKIPPED, OFFSET_SAFE
 from .property import Property
@@ -40,6 +41,7 @@ _CLAIMED: Mapping[str, tuple[Property, ...]] = {
         IN_ORDER,
         ONCE,
     ),
+    "broadcast": (EACH_SEES_ALL, NO_SEND_BACK, STARTS_AGAIN, KEEPS_ITS_PLACE),
     "everything-small": _DELIVERY,
 }
 

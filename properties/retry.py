@@ -20,6 +20,7 @@ from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readab
 from ..model.retry_policy import retry_level
 from ..model.schedule import waits
 from .claim import Claim
+from .delivery import AT_LEAST_ONCE, EXPLAINED
 from .property import Kind, Property
 from .verdict import Verdict
 
@@ -143,7 +144,11 @@ NEVER_LOST = Property(
     "dead letter.",
     kind=Kind.ALWAYS,
     holds=_never_lost,
-    assuming=("the group has a retry queue", "no entry of the schedule topic becomes unreadable"),
+    assuming=(
+        "the group has a retry queue",
+        "no entry of the schedule topic becomes unreadable",
+        "no broker loses copies that were not on disk",
+    ),
     rules=("CC-12", "CC-13", "SB-12", "G2"),
 )
 AFTER_DELIVERY = Property(
@@ -260,7 +265,9 @@ LOST_REPLY: Constants = {
 }
 DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
 LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
-EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1, "causes": 1}
+EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1}
+
+TAKEN_OVER: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "crashes": 1}
 
 
 def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
@@ -322,6 +329,12 @@ def claims() -> Iterator[Claim]:
         "retryQueueNums 0: the broker answers SUCCESS and stores nothing, so a failed message is lost.",
     )
     yield _naive(
+        NEVER_LOST,
+        {**CHAIN_ONLY, "power_losses": 1},
+        "A retry copy is answered before it is on disk, whatever flushDiskType says: a broker that loses power may "
+        "lose a failed message for good.",
+    )
+    yield _naive(
         COPY_HAS_CAUSE,
         {**EXPIRED, "version": "4.9.8"},
         "4.9.8 sends an expired message back again when its listener fails at last.",
@@ -338,8 +351,11 @@ def claims() -> Iterator[Claim]:
     for constants in (DROPPED, LOCAL_RETRY, EXPIRED):
         yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
         yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
+    for constants in (DROPPED, EXPIRED):
+        for property in (EXPLAINED, AT_LEAST_ONCE):
+            yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
     yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
     yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
     yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
-    for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY):
+    for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):
         yield Claim(property=COMES_TO_REST, machine=consumption, constants=constants)

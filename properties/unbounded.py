@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model.consume_queue import Message, end
-from ..model.concurrently import in_task
 from ..model.consumption import consumption
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
 from ..model.membership import Consumer
-from ..model.process_queue import Stage, held
+from ..model.orderly import Result
+from ..model.process_queue import Stage, held, owned_or_leaving
 from ..model.rebalance import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
@@ -59,7 +59,7 @@ CLOSED = Property(
     holds=lambda s: _every_table(
         s,
         lambda c, q: implies(
-            not_(s.owns[c, q]),
+            not_(owned_or_leaving(s, c, q)),
             all_of(_each_message(s, lambda m: not_(_known(s, c, q, m))), _asks_nothing(s, c, q)),
         ),
     ),
@@ -123,23 +123,6 @@ def _below_stale(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(s.stale_empty[c, q], m < s.stale[c, q]) if s.pulls == "fine" else False
 
 
-TASKS = Property(
-    id="task-stays-together",
-    statement="All messages of a task wait or run together.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(s, lambda c, q: _tasks_together(s, c, q)) if s.batch > 1 else True,
-    rules=("CC-1", "CC-6", "CC-10"),
-)
-
-
-def _tasks_together(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    def together(first: IntLike, m: IntLike) -> BoolLike:
-        whole = any_of(s.stage[c, q, first] == Stage.WAITING, s.stage[c, q, first] == Stage.RUNNING)
-        return implies(all_of(in_task(s, c, q, first, m), whole), s.stage[c, q, m] == s.stage[c, q, first])
-
-    return _each_message(s, lambda first: _each_message(s, lambda m: together(first, m)))
-
-
 STARTS_SAFE = Property(
     id="no-start-behind-unhandled",
     statement="Below every offset at which a window may ever start (committed, on the broker's disk, or in a commit "
@@ -163,8 +146,9 @@ EXACT_MARK = Property(
 
 def _is_mark(s: State, c: IntLike, q: IntLike) -> BoolLike:
     mark = s.memory[c, q]
+    position = s.next_offset[c, q]
     lowest = _each_message(s, lambda m: implies(held(s, c, q, m), mark <= m))
-    return all_of(lowest, any_of(held(s, c, q, mark), mark == s.next_offset[c, q]))
+    return all_of(0 <= mark, mark <= position, lowest, any_of(mark == position, held(s, c, q, mark)))
 
 
 MARK_KEPT = Property(
@@ -176,8 +160,64 @@ MARK_KEPT = Property(
     rules=("U6", "CC-13"),
 )
 
+TAKEN_FIRST = Property(
+    id="taken-comes-first",
+    statement="What an orderly worker has taken comes before everything that waits.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every_table(
+        s,
+        lambda c, q: _each_message(
+            s,
+            lambda m: implies(
+                s.stage[c, q, m] == Stage.RUNNING,
+                _each_message(s, lambda o: implies(held(s, c, q, o), any_of(m <= o, s.stage[c, q, o] == Stage.RUNNING))),
+            ),
+        ),
+    ),
+    rules=("PQ-4", "OR-6"),
+)
+NONE_FAILED = Property(
+    id="orderly-sends-nothing-back",
+    statement="An orderly window has no message that waits to be sent back.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every_table(s, lambda c, q: _each_message(s, lambda m: s.stage[c, q, m] != Stage.FAILED)),
+    rules=("OR-7",),
+)
+RESULT_TRUE = Property(
+    id="result-speaks-of-what-was-taken",
+    statement="A worker acts on a result only while it has messages taken, and on a success only if all were handled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every_table(s, lambda c, q: _result_true(s, c, q)),
+    rules=("OR-6", "OR-7"),
+)
+
+
+def _result_true(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def taken(m: IntLike) -> BoolLike:
+        return s.stage[c, q, m] == Stage.RUNNING
+
+    success = s.result[c, q] == Result.SUCCESS
+    return all_of(
+        implies(s.result[c, q] != Result.NONE, s.exists(Message, taken)),
+        _each_message(s, lambda m: implies(all_of(success, taken(m)), s.handled[q, m])),
+    )
+
+
+NOTHING_YET = Property(
+    id="nothing-pulled-before-the-lock",
+    statement="A window whose start was not asked for again under the lock holds nothing.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every_table(
+        s, lambda c, q: implies(not_(s.recomputed[c, q]), _each_message(s, lambda m: not_(held(s, c, q, m))))
+    ),
+    rules=("PL-11",),
+)
+
 LEMMAS = (CLOSED, IN_LOG, PULLED, LET_GO, MEMORY_SAFE, STARTS_SAFE)
 """What a window knows: together they are preserved by every action."""
+
+ORDERLY_LEMMAS = (*LEMMAS, TAKEN_FIRST, NONE_FAILED, RESULT_TRUE, NOTHING_YET)
+"""What a window of an orderly listener knows besides."""
 
 ANY_SIZE: Constants = {
     "consumers": UNBOUNDED,

@@ -1,10 +1,12 @@
-"""Files the command line writes."""
+"""Files the command line reads and writes."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from .errors import InputError
 
@@ -41,3 +43,33 @@ def write(where: str, text: str) -> None:
         Path(where).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write {where}: {error.strerror}.") from None
+
+
+def read_text(path: Path, *, name: str | None = None) -> str:
+    """The text of a configuration file.
+
+    Args:
+        path: the file.
+        name: what to call it in messages; the path if not given.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read the configuration file {name or path}: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name or path} is not valid TOML: {error}.") from None
+
+
+def read_toml(text: str, *, name: str) -> dict[str, Any]:
+    """The content of the text of a TOML file called ``name``.
+
+    Raises:
+        InputError: it is no TOML.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name} is not valid TOML: {error}.") from None

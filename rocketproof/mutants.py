@@ -61,7 +61,7 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     if outputs.matrix:
         print_matrix(console, answers, rows)
     console.print()
-    console.print(summary(answers, seconds), highlight=False)
+    console.print(summary(answers, seconds), soft_wrap=True)
     if interrupted:
         print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
     if outputs.json:

@@ -144,6 +144,7 @@ def _object(answer: Answer) -> dict[str, Any]:
         "machine": _where(entry),
         "configuration": dict(_shown_constants(entry)),
         "explanation": _doc(entry),
+        "reason": answer.explanation,
         "story": _told(answer),
     }
 

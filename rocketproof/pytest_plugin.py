@@ -60,17 +60,27 @@ class DeploymentTests(pytest.File):
             CollectError: the file is broken; the text has a line for each mistake.
         """
         from .deployment.judge import Judge
-        from .deployment.reading import read
+        from .deployment.reading import describes_deployment, read
+        from .deployment.verify import select
         from .errors import InputError
+        from .files import read_text, read_toml
         from .verify import options_of
 
         try:
+            asked_for = self.session.isinitpath(self.path)
+            text = read_text(self.path, name=self.nodeid)
+            if not asked_for and not describes_deployment(read_toml(text, name=self.nodeid)):
+                return  # it only has options of the command line
             file = read(self.path, name=self.nodeid)
         except InputError as error:
             raise self.CollectError(str(error)) from None
         judge = Judge(file, options_of(file.verify.limit))
+        try:
+            checks = select(judge.checks, file.verify.properties)
+        except InputError as error:
+            raise self.CollectError(f"{file.name}:{file.lines.of(('verify', 'properties'))}: {error}") from None
         subjects: dict[str, list[Check]] = {}
-        for check in judge.checks:
+        for check in checks:
             subjects.setdefault(check.subject, []).append(check)
         for subject, checks in subjects.items():
             yield GroupTests.from_parent(self, name=subject, judge=judge, checks=checks)

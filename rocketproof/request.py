@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .files import STANDARD_OUTPUT, check_writable
+from .files import STANDARD_OUTPUT, check_writable, read_text, read_toml
 from .model.kernel import nearest
 
 if TYPE_CHECKING:
@@ -191,12 +190,7 @@ def read_config(path: Path) -> VerifyTable:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the configuration file {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid TOML: {error}.") from None
+    return read_toml(read_text(path), name=str(path))
 
 
 def read_constants(texts: Iterable[str]) -> dict[str, int | str]:

@@ -33,9 +33,7 @@ class Reduction(enum.Flag):
 
 def tables(partial_order: PartialOrder | None, symmetry: Symmetry | None) -> tuple[Any, ...]:
     """What the search loop needs of the reductions; None for one that is not used."""
-    records, permutations = (
-        no_symmetry() if symmetry is None else (symmetry.records, symmetry.permutations)
-    )
+    records, permutations = no_symmetry() if symmetry is None else (symmetry.records, symmetry.permutations)
     return (
         no_partial_order() if partial_order is None else partial_order.tables,
         records,

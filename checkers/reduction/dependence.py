@@ -59,9 +59,7 @@ class Analysis:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
         self.questions = 0
 
-    def dependence(
-        self, atoms: Sequence[Any], disturbed: NDArray[np.bool_], enabled: NDArray[np.bool_]
-    ) -> Dependence:
+    def dependence(self, atoms: Sequence[Any], disturbed: NDArray[np.bool_], enabled: NDArray[np.bool_]) -> Dependence:
         """Decide for all pairs; ``disturbed`` and ``enabled`` are what walks have shown already."""
         count = len(self._traced.instances)
         disturbs, enables = disturbed.copy(), enabled.copy()

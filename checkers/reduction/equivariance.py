@@ -1,8 +1,8 @@
 """Proof that the elements of symmetric domains are interchangeable: to exchange two of them and then take a step is the
 same as to take the step, of the exchanged parameters, and then to exchange them.
 
-It is enough to ask this of neighbours, since their exchanges make up all permutations. Z3 answers for all states that the
-domains allow, so that a text which orders elements, counts with them or picks the least of them is found without a run.
+It is enough to ask this of neighbours, since their exchanges make up all permutations. Z3 answers for all states that
+the domains allow, so that a text which orders elements, counts with them or picks the least is found without a run.
 """
 
 from __future__ import annotations
@@ -107,8 +107,10 @@ class _Proof:
             image = self._image[number]
             if number in instance.updates or image in other.updates:
                 value = instance.updates.get(number, cell.symbol)
-                yield f"the value given to {cell.label}", value, other.updates.get(
-                    image, self._traced.cells[image].symbol
+                yield (
+                    f"the value given to {cell.label}",
+                    value,
+                    other.updates.get(image, self._traced.cells[image].symbol),
                 )
 
     def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> Iterator[str]:

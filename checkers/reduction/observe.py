@@ -1,5 +1,7 @@
-"""What random walks show about dependence: pairs of steps that were seen to disturb each other, steps that were seen to
-make a condition true. It spares the solver the questions whose answer is a state that a walk comes by anyway."""
+"""What random walks show about dependence: steps that were seen to disturb each other, or to make a condition true.
+
+It spares the solver the questions whose answer is a state that a walk comes by anyway.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,7 @@ _STEPS = 3000
 _LONGEST_WALK = 60
 
 
-def observe(
-    native: NativeMachine, truths: NativeTruths, atoms: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Walk, always the same ways; returns ``(disturbed, enabled)``.
 
     ``disturbed[t, u]``: both could happen in some state, but not in either order to the same result. ``enabled[a, t]``:
@@ -107,10 +107,10 @@ def _same(out: Any, tags: Any, counts: Any, fan: int, first: int, second: int) -
     other = _find(tags, (second + 1) * fan, counts[second], tags[first])
     if one < 0 or other < 0:
         return False
+    same = True
     for column in range(out.shape[1]):
-        if out[one, column] != out[other, column]:
-            return False
-    return True
+        same = same and out[one, column] == out[other, column]
+    return same
 
 
 @njit(cache=True)

@@ -161,7 +161,7 @@ def _dependence(native: NativeMachine, truths: Any, atoms: Sequence[Any], cache:
 
 
 def _enablers(conditions: Conditions, atoms: Sequence[int], dependence: Dependence) -> NDArray[np.bool_]:
-    """For each node the instances that a run needs at least one of before it is true: parts stand before their users."""
+    """For each node the instances that a run needs one of before it is true; parts stand before their users."""
     result = np.zeros((len(conditions.nodes), dependence.enables.shape[1]), np.bool_)
     result[list(atoms)] = dependence.enables
     for number, node in enumerate(conditions.nodes):
@@ -181,7 +181,7 @@ def _packed(rows: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 @njit(cache=True)
 def keep(
     tables: Tables, found: Any, deadlock_found: bool, states: int, ends: Any, out: Any, tags: Any, sources: Any
-) -> int:
+) -> Any:
     """Drop the successors in ``out`` that need not be followed; returns how many are left.
 
     ``states`` is the address of the states they come from, which stand one after the other; the successors of the
@@ -216,7 +216,9 @@ def keep(
                 words[_TRIAL, tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
                 stamps[-1] += 1
                 stacks[_INSTANCES, 0] = tags[item]
-                _close(nodes, parts, guards, sets, bits, words, stacks, stamps, np.int64(_TRIAL), np.int64(1), np.int64(0))
+                _close(
+                    nodes, parts, guards, sets, bits, words, stacks, stamps, np.int64(_TRIAL), np.int64(1), np.int64(0)
+                )
                 number = _shared(words, _TRIAL)
                 if number < fewest:
                     fewest = number
@@ -248,9 +250,9 @@ def _close(
     words: Any,
     stacks: Any,
     stamps: Any,
-    members: int,
-    instances: int,
-    conditions: int,
+    members: Any,
+    instances: Any,
+    conditions: Any,
 ) -> None:
     """Add to the set ``words[members]`` what the module text asks for.
 
@@ -308,7 +310,7 @@ def _close(
 
 
 @njit(cache=True)
-def _push(stamps: Any, stacks: Any, node: int, conditions: int) -> int:
+def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
     """Put a condition on the stack unless it has been there before."""
     if stamps[node] != stamps[-1]:
         stamps[node] = stamps[-1]
@@ -318,7 +320,7 @@ def _push(stamps: Any, stacks: Any, node: int, conditions: int) -> int:
 
 
 @njit(cache=True)
-def _add_all(stacks: Any, words: Any, members: int, sets: Any, row: int, instances: int) -> int:
+def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instances: Any) -> Any:
     """Add a set of instances; the new ones have their consequences to be added."""
     for word in range(words.shape[1]):
         new = sets[row, word] & ~words[members, word]
@@ -332,16 +334,16 @@ def _add_all(stacks: Any, words: Any, members: int, sets: Any, row: int, instanc
 
 
 @njit(cache=True)
-def _shared(words: Any, members: int) -> int:
+def _shared(words: Any, members: int) -> Any:
     """How many members can happen."""
-    number = 0
+    number = np.int64(0)
     for word in range(words.shape[1]):
         number += _ones(words[members, word] & words[_ENABLED, word])
     return number
 
 
 @njit(cache=True)
-def _ones(word: Any) -> int:
+def _ones(word: Any) -> Any:
     """Number of bits that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))

@@ -1,9 +1,9 @@
 """Symmetry reduction: of all states that differ by an exchange of interchangeable elements, one represents all.
 
-The representative is the smallest of the packed states that permutations of the elements give. Where these are few, all
-are tried. Otherwise the elements of some domains are sorted instead: each element has a record, all values at its index,
-and the representative has the records in ascending order. Domains whose elements are sorted must not index a variable
-twice, or one together; then a sorted state does not depend on the order in which the elements stood before.
+The representative is the smallest of the packed states that permutations of the elements give. Where these are few,
+all are tried. Otherwise the elements of some domains are sorted instead: each element has a record, all values at its
+index, and the representative has the records in ascending order. Domains whose elements are sorted must not index a
+variable twice, or one together; then a sorted state does not depend on the order in which the elements stood before.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ _MOST_PERMUTATIONS = 5040
 
 
 class Records(NamedTuple):
-    """Domains whose records are sorted. The ``k``-th field of element ``i`` of domain ``d`` has the number
-    ``start[d] + i * fields[d] + k`` in ``word`` and ``shift``, and ``key_start[d] + k`` in the other arrays."""
+    """Domains whose records are sorted.
+
+    The ``k``-th field of element ``i`` of domain ``d`` has the number ``start[d] + i * fields[d] + k`` in ``word`` and
+    ``shift``, and ``key_start[d] + k`` in the other arrays.
+    """
 
     sizes: NDArray[np.int64]
     fields: NDArray[np.int64]
@@ -44,8 +47,11 @@ class Records(NamedTuple):
 
 
 class Permutations(NamedTuple):
-    """All permutations but the identity of the other domains. The moves of permutation ``p`` are those from
-    ``start[p]`` to ``start[p + 1]``; ``kept[p]`` has the bits that stay where they are."""
+    """All permutations but the identity of the other domains.
+
+    The moves of permutation ``p`` are those from ``start[p]`` to ``start[p + 1]``: the bits of ``mask`` go left, or
+    right, into another word. ``kept[p]`` has the bits that stay where they are.
+    """
 
     start: NDArray[np.int64]
     kept: NDArray[np.uint64]
@@ -99,8 +105,8 @@ class Symmetry:
         if _permutations(tried) > _MOST_PERMUTATIONS:
             names = ", ".join(f"{item.name} ({item.size})" for item in tried)
             raise ModelError(
-                f"the symmetric domains {names} have {_permutations(tried):,} permutations, {_MOST_PERMUTATIONS:,} can be "
-                "tried; make them smaller, or let none of them index a variable twice or together with another one."
+                f"the symmetric domains {names} have {_permutations(tried):,} permutations, {_MOST_PERMUTATIONS:,} can "
+                "be tried; make them smaller, or let none of them index a variable twice or together with another one."
             )
         self.domains = tuple(item for item in self.domains if item in tried or item in ordered)
         self.records = self._make_records(ordered)
@@ -129,7 +135,8 @@ class Symmetry:
 
     def _make_records(self, domains: Sequence[Elements]) -> Records:
         places = self._native.layout.places
-        word, shift, mask, key_word, key_shift, fields, start, key_start = [], [], [], [], [], [], [], []
+        word, shift, start, fields = list[int](), list[int](), list[int](), list[int]()
+        mask, key_word, key_shift, key_start = list[int](), list[int](), list[int](), list[int]()
         key_words = 1
         for elements in domains:
             start.append(len(word))
@@ -271,7 +278,7 @@ def _sort(
     order: Any,
     row: Any,
 ) -> None:
-    """Sort the elements of each domain by their records. (As arrays one by one: a tuple of them costs time.)"""
+    """Sort the elements of each domain by their records. Arrays one by one: a tuple of them costs time."""
     for domain in range(len(sizes)):
         fields, start, key_start = all_fields[domain], starts[domain], key_starts[domain]
         for item in range(sizes[domain]):
@@ -295,7 +302,9 @@ def _sort(
                     place = start + item * fields
                     for field in range(fields):
                         word, shift, mask = words[place + field], shifts[place + field], masks[key_start + field]
-                        value = (keys[order[item], key_words[key_start + field]] >> key_shifts[key_start + field]) & mask
+                        value = (
+                            keys[order[item], key_words[key_start + field]] >> key_shifts[key_start + field]
+                        ) & mask
                         row[word] = (row[word] & ~(mask << shift)) | (value << shift)
 
 

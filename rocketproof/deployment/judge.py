@@ -68,6 +68,11 @@ class Check:
     about: Rule | Question | None = None
 
     @property
+    def names(self) -> tuple[str, str]:
+        """How users may name it."""
+        return self.id, self.short_id
+
+    @property
     def is_property(self) -> bool:
         """Whether the model, or the deployment's own allocation, is asked; else a mistake is looked for."""
         return not isinstance(self.about, Rule) and self.id != ACCEPTED
@@ -337,7 +342,7 @@ def _check_of(about: Rule | Question, subject: str, path: Path) -> Check:
 
 
 def _is_about(accepted: Accepted, check: Check) -> bool:
-    return accepted.finding in (check.id, check.short_id) and accepted.group in (None, check.subject)
+    return accepted.finding in check.names and accepted.group in (None, check.subject)
 
 
 def _worst(reasons: Sequence[Reason]) -> Level:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -11,6 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from ..errors import InputError
+from ..files import read_text, read_toml
 from ..model.kernel import nearest
 from ..request import VerifyTable
 from .description import TABLES, Description, contradictions
@@ -65,15 +65,8 @@ def read(path: FilePath, *, name: str | None = None) -> DeploymentFile:
         InputError: it is missing or no TOML.
         BrokenFileError: it has mistakes; all of them are told.
     """
-    shown = name or str(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"cannot read the configuration file {shown}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{shown} is not valid TOML: {error}.") from None
-    return parse(text, content, name=shown)
+    text = read_text(path, name=name)
+    return parse(text, read_toml(text, name=name or str(path)), name=name or str(path))
 
 
 def parse(text: str, content: Mapping[str, Any], *, name: str) -> DeploymentFile:

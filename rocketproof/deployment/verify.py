@@ -76,12 +76,15 @@ def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
     """
     if not names:
         return list(checks)
-    called = {check: {check.subject, check.id, check.short_id, f"{check.subject}::{check.id}"} for check in checks}
-    possible = {name for some in called.values() for name in some}
+    called = [
+        (check, {check.subject, *(f"{prefix}{name}" for prefix in ("", f"{check.subject}::") for name in check.names)})
+        for check in checks
+    ]
+    possible = {name for _, some in called for name in some}
     for name in names:
         if name not in possible:
             raise InputError(f"there is no check {name!r}.{nearest(name, possible)} 'verify --list' shows all.")
-    return [check for check in checks if called[check] & set(names)]
+    return [check for check, some in called if some & set(names)]
 
 
 def list_checks(file: DeploymentFile, request: Request) -> None:

@@ -60,7 +60,7 @@ def also_off_by_one(s: State) -> BoolLike:
 @counter.mutant("K5", "too-wild", killed_by="below-top")
 def leap(s: State) -> None:
     """Leaves the declared range."""
-    s.height = s.height + 2
+    s.height = s.height + 9
 
 
 @counter.mutant("K6", "unclaimed", of=may_rise, killed_by="below-tip")

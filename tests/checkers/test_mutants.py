@@ -86,7 +86,7 @@ def test_the_mutant_is_in_the_story_and_not_in_the_original(answers: dict[str, A
 
 def test_reasons_are_told(answers: dict[str, Answer]) -> None:
     assert answers["K5"].explanation == (
-        "the text of the mutant is wrong: machine counter~K5, action leap: writes 5 to height, allowed is 0…4."
+        "the text of the mutant is wrong: machine counter~K5, action leap: writes 9 to height, allowed is 0…4."
     )
     assert answers["K6"].explanation == ("no property 'below-tip' is claimed of counter. Did you mean 'below-top'?")
     assert answers["K11"].explanation == "there is no theorem 'double-is-odd'. Did you mean 'double-is-even'?"

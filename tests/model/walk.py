@@ -1,33 +1,57 @@
-"""Walks: take named actions of a configuration in the plain form, and look at single variables in between."""
+"""A walk through a machine: actions taken one after another by label, and the values they leave."""
 
 from __future__ import annotations
 
-from rocketproof.model.kernel import Machine, trace
+from rocketproof.checkers.explore import explore
+from rocketproof.checkers.liveness import check_eventually
+from rocketproof.checkers.result import Result
+from rocketproof.model.consumption import consumption
+from rocketproof.model.kernel import Configuration, trace
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties.property import Kind, Property
+from rocketproof.properties.verdict import Verdict
 
 
 class Walk:
-    """A run of a machine, one named action after the other; ``walk["owns[c0, q0]"]`` is a variable's value now."""
+    """One run of the consumption machine, begun in a configuration and moved on by labels of actions."""
 
-    def __init__(self, machine: Machine, **constants: int | str) -> None:
-        self._plain = PlainMachine(trace(machine.configure(**constants)))
-        self._numbers = {instance.label: instance.number for instance in self._plain.traced.instances}
-        self._cells = {cell.label: number for number, cell in enumerate(self._plain.traced.cells)}
-        self._state = self._plain.initial
+    def __init__(self, *labels: str, **constants: int | str) -> None:
+        self.machine = PlainMachine(trace(consumption.configure(**constants)))
+        self.numbers = {instance.label: instance.number for instance in self.machine.traced.instances}
+        self.cells = {cell.key: number for number, cell in enumerate(self.machine.traced.cells)}
+        self.state = self.machine.initial
+        self.do(*labels)
 
-    def __call__(self, *labels: str) -> Walk:
-        """Take the actions ``labels``, each of which must be possible."""
+    def do(self, *labels: str) -> Walk:
+        """Take the actions ``labels``; each must be enabled."""
         for label in labels:
-            assert label in self._numbers, f"{label} is none of {', '.join(self._numbers)}"
-            following = self._plain.step(self._state, self._numbers[label])
-            assert following is not None, f"{label} is not possible; possible are {', '.join(self.possible())}"
-            self._state = following
+            following = self.machine.step(self.state, self.numbers[label])
+            assert following is not None, f"{label} is not enabled"
+            self.state = following
         return self
 
-    def __getitem__(self, cell: str) -> int:
-        return self._state[self._cells[cell]]
+    def may(self, label: str) -> bool:
+        """Whether the action ``label`` is enabled now."""
+        return self.machine.step(self.state, self.numbers[label]) is not None
 
-    def possible(self) -> list[str]:
-        """The actions that can happen now."""
-        instances = self._plain.traced.instances
-        return [instances[number].label for number in self._plain.enabled(self._state)]
+    def value(self, name: str, *index: int) -> int:
+        """The value of a variable now."""
+        return int(self.state[self.cells[(name, index)]])
+
+
+def judged(configuration: Configuration, subject: Property) -> Result:
+    """What the usual engine says of ``subject``."""
+    if subject.kind in (Kind.SETTLES, Kind.EVENTUALLY):
+        return check_eventually(configuration, subject)
+    return explore(configuration, [subject], idle_actions_allowed=True).results[0]
+
+
+def killed(name: str, properties: dict[str, Property]) -> tuple[int, int]:
+    """States of the right configuration, steps of the run that kills the mutant ``name``; both verdicts are asserted."""
+    mutant = consumption.mutants[name]
+    subject = properties[mutant.killed_by]
+    original = judged(consumption.configure(**mutant.constants), subject)
+    mutated = judged(consumption.mutated(name).configure(**mutant.wrong_constants), subject)
+    assert (original.verdict, mutated.verdict) == (Verdict.HOLDS, Verdict.VIOLATED)
+    assert mutated.run is not None
+    return int(original.figures["states"]), len(mutated.run)

@@ -1,4 +1,4 @@
-"""Partial-order reduction: exact counts, the same answers with runs as short, and what each of its conditions is for."""
+"""Partial-order reduction: exact counts, the same answers, runs as short, and what each of its conditions is for."""
 
 import random
 from collections.abc import Sequence
@@ -10,7 +10,19 @@ import pytest
 import rocketproof.checkers.explore as explore_module
 from rocketproof.checkers.explore import Exploration, Limits, explore
 from rocketproof.checkers.reduction import PartialOrder, Reduction
-from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, State, all_of, any_of, ite, minimum
+from rocketproof.model.kernel import (
+    Configuration,
+    Domain,
+    Int,
+    Machine,
+    ModelError,
+    State,
+    all_of,
+    any_of,
+    ite,
+    minimum,
+    not_,
+)
 from rocketproof.model.kernel.native import CodeCache
 from rocketproof.properties.examples import EXPECTED, Expected
 from rocketproof.properties.property import Kind, Property
@@ -93,7 +105,7 @@ def test_a_busy_bystander_does_not_keep_others_from_working() -> None:
 
     @machine.action
     def blink(s: State) -> None:
-        s.lamp = s.lamp == False  # noqa: E712  a term
+        s.lamp = not_(s.lamp)
 
     done = always("not-done", lambda s: s.done[0] < 3)
     whole, reduced = compared(machine.configure(workers=1), [done])
@@ -169,7 +181,7 @@ def chain() -> Machine:
 
     @machine.action
     def start(s: State) -> None:
-        s.require(s.started == False)  # noqa: E712
+        s.require(not_(s.started))
         s.started = True
 
     @machine.action
@@ -194,7 +206,7 @@ def race() -> Machine:
 
     @machine.action
     def copy_it(s: State) -> None:
-        s.require(s.copied == False)  # noqa: E712
+        s.require(not_(s.copied))
         s.copied = True
         s.copy = s.cell
 
@@ -244,12 +256,12 @@ def tangle(seed: int) -> tuple[Configuration, list[Property]]:
     chance = random.Random(seed)
     machine = Machine("tangle")
     machine.variable("x", Int(0, 2), Cell)
-    for number in range(6):
+    for number in range(7):
         home = number % 4
         near = (home + 1) % 4
-        tested = [(home, chance.randrange(3), chance.random() < 0.4)]
+        tested = [(home, chance.randrange(3), chance.random() < 0.25)]
         if chance.random() < 0.5:
-            tested.append((near, chance.randrange(3), chance.random() < 0.4))
+            tested.append((near, chance.randrange(3), chance.random() < 0.25))
         join = all_of if chance.random() < 0.6 else any_of
         written = [(home, chance.choice(("set", "next", "next", "up")), chance.randrange(4))]
         if chance.random() < 0.3:
@@ -283,14 +295,13 @@ def _action(name: str, tested: Any, join: Any, written: Any) -> Any:
     return action
 
 
-SEEDS = range(25)
+SEEDS = range(20)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_machines_have_the_same_answers(seed: int) -> None:
     configuration, properties = tangle(seed)
     compared(configuration, properties[seed % 2 :], deadlocks=seed % 3 == 0)
-    compared(configuration, properties[:1])
 
 
 def test_random_machines_are_reduced() -> None:

@@ -11,7 +11,18 @@ import pytest
 from rocketproof.checkers.explore import Exploration, Limits, explore
 from rocketproof.checkers.reduction import Reduction, Symmetry
 from rocketproof.model.examples import dining_philosophers, two_phase_commit
-from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, SetOf, State, Traced, any_of, trace
+from rocketproof.model.kernel import (
+    Configuration,
+    Domain,
+    Int,
+    Machine,
+    ModelError,
+    SetOf,
+    State,
+    Traced,
+    any_of,
+    trace,
+)
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine, StateTuple
 from rocketproof.properties.examples import TWO_PHASE_COMMIT
@@ -112,19 +123,14 @@ def permutations(traced: Traced) -> Iterator[list[int]]:
     """For each permutation of slots and of sides: where every cell goes."""
     numbers = {cell.key: number for number, cell in enumerate(traced.cells)}
     constants: Any = traced.configuration.constants
-    sides = constants.sides if "sides" in constants else 0
-    for slot in itertools.permutations(range(constants.slots)):
-        for side in itertools.permutations(range(sides)):
-            images = {"Slot": slot, "Side": side}
-            yield [
-                numbers[
-                    (
-                        cell.family.name,
-                        tuple(images[dim.name][item or 0] for dim, item in zip(cell.family.dims, cell.index, strict=True)),
-                    )
-                ]
-                for cell in traced.cells
-            ]
+    for slots in itertools.permutations(range(constants.slots)):
+        for sides in itertools.permutations(range(constants.sides)):
+            goes = {"Slot": slots, "Side": sides}
+            images = []
+            for cell in traced.cells:
+                index = zip(cell.family.dims, cell.index, strict=True)
+                images.append(numbers[(cell.family.name, tuple(goes[dim.name][item or 0] for dim, item in index))])
+            yield images
 
 
 def permuted(state: StateTuple, images: list[int]) -> StateTuple:
@@ -163,7 +169,9 @@ def test_there_is_one_state_of_each_class(slots: int, sides: int, states: int, c
     assert (whole.states, reduced.states) == (states, classes)
     traced = trace(configuration)
     images = list(permutations(traced))
-    assert len({min(permuted(state, image) for image in images) for state in reachable(PlainMachine(traced))}) == classes
+    assert (
+        len({min(permuted(state, image) for image in images) for state in reachable(PlainMachine(traced))}) == classes
+    )
 
 
 def test_steps_of_permuted_states_are_permuted_steps() -> None:

@@ -51,8 +51,8 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
         ),
         (
             changed(b2='allocate_message_queue_strategy = "AGV"'),
-            "rocketproof.toml:19: groups[billing].members[b2].allocate_message_queue_strategy: 'AGV' is not possible; it "
-            "is one of AVG, AVG_BY_CIRCLE, CONFIG, ",
+            "rocketproof.toml:19: groups[billing].members[b2].allocate_message_queue_strategy: 'AGV' is not possible; "
+            "it is one of AVG, AVG_BY_CIRCLE, CONFIG, ",
         ),
         (
             changed(broker='version = "4.9"'),
@@ -65,8 +65,8 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
         ),
         (
             changed(b2="instances = 'two'"),
-            "rocketproof.toml:19: groups[billing].members[b2].instances: 'two' is not possible; it is a whole number from "
-            "1 to 1024.",
+            "rocketproof.toml:19: groups[billing].members[b2].instances: 'two' is not possible; it is a whole number "
+            "from 1 to 1024.",
         ),
         (
             FINE.replace('name = "b2"', "instances = 2"),
@@ -74,8 +74,8 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
         ),
         (
             FINE.replace("orders = ", "order = "),
-            "rocketproof.toml:10: groups[billing].subscriptions.order: there is no topic 'order' in [[topics]]. Did you "
-            "mean 'orders'?",
+            "rocketproof.toml:10: groups[billing].subscriptions.order: there is no topic 'order' in [[topics]]. Did "
+            "you mean 'orders'?",
         ),
         (
             changed(topic='brokers = ["broker-b"]'),
@@ -88,7 +88,8 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
         ),
         (
             changed(group="pull_threshold_for_topic = 0"),
-            "rocketproof.toml:10: groups[billing].pull_threshold_for_topic: pull_threshold_for_topic is 0; it is -1 (off)",
+            "rocketproof.toml:10: groups[billing].pull_threshold_for_topic: pull_threshold_for_topic is 0; it is -1 "
+            "(off)",
         ),
         (
             FINE.replace('"billing"', '"DEFAULT_CONSUMER"'),
@@ -96,14 +97,15 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
         ),
         (
             FINE.replace('"billing"', '"bill ing"'),
-            "rocketproof.toml:9: groups[bill ing].name: 'bill ing' is not possible; it is up to 255 letters, digits and "
-            "the signs % | _ - [ST-2].",
+            "rocketproof.toml:9: groups[bill ing].name: 'bill ing' is not possible; it is up to 255 letters, digits "
+            "and the signs % | _ - [ST-2].",
         ),
         (
             FINE.replace("subscriptions = { orders", "sql_subscriptions = { orders").replace(
                 'name = "b1"', 'name = "b1"\nsubscriptions = { orders = "*" }'
             ),
-            "rocketproof.toml:14: groups[billing].members[b1]: 'b1' subscribes topic 'orders' by tags and by SQL92; choose one.",
+            "rocketproof.toml:14: groups[billing].members[b1]: 'b1' subscribes topic 'orders' by tags and by SQL92; "
+            "choose one.",
         ),
         (
             FINE.replace('name = "b2"', 'name = "b1"'),

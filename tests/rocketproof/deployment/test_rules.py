@@ -29,7 +29,9 @@ CONFIG = changed(
     b2='message_queues = ["orders/broker-a/4-7"]',
 )
 DEAD_LETTERS = FINE.replace('{ orders = "paid || shipped" }', '{ "%DLQ%billing" = "*" }')
-TWO_BROKERS = FINE.replace("[[topics]]", '[[brokers]]\nname = "broker-b"\nmessage_delay_level = "1s 5s 1m"\n\n[[topics]]')
+TWO_BROKERS = FINE.replace(
+    "[[topics]]", '[[brokers]]\nname = "broker-b"\nmessage_delay_level = "1s 5s 1m"\n\n[[topics]]'
+)
 
 # Rule, deployment, severity, what the text says, line.
 FOUND: list[tuple[str, str, Severity, str, int]] = [
@@ -37,8 +39,8 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "A1",
         changed(b1='client_ip = "10.0.0.1"\ninstance_name = "w"', b2='client_ip = "10.0.0.1"\ninstance_name = "w"'),
         ERROR,
-        "b1 and b2 all have the client id 10.0.0.1@w. Each takes the share of the first of them, and the other shares go "
-        "to nobody, for good: of the 8 queues of orders, b1 and b2 all consume broker-a/0-3; nobody consumes "
+        "b1 and b2 all have the client id 10.0.0.1@w. Each takes the share of the first of them, and the other shares "
+        "go to nobody, for good: of the 8 queues of orders, b1 and b2 all consume broker-a/0-3; nobody consumes "
         "broker-a/4-7.",
         19,
     ),
@@ -60,9 +62,9 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "A3",
         changed(b2='subscriptions = { orders = "paid" }'),
         ERROR,
-        "(b1: paid || shipped; b2: paid). The broker keeps one expression for the group, that of the newest subscription, "
-        "and filters everybody's pulls with it: what only another member wants is passed over, and no member ever gets "
-        "it (messages tagged shipped).",
+        "(b1: paid || shipped; b2: paid). The broker keeps one expression for the group, that of the newest "
+        "subscription, and filters everybody's pulls with it: what only another member wants is passed over, and no "
+        "member ever gets it (messages tagged shipped).",
         19,
     ),
     (
@@ -113,8 +115,8 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "RB-23",
         CONFIG.replace(', "%RETRY%billing/broker-a/0"', ""),
         ERROR,
-        "no list holds the queues broker-a/0 of %RETRY%billing, so messages that failed are never consumed again. Since "
-        "the list never fits the topic at hand, the client also rebalances every second.",
+        "no list holds the queues broker-a/0 of %RETRY%billing, so messages that failed are never consumed again. "
+        "Since the list never fits the topic at hand, the client also rebalances every second.",
         17,
     ),
     (
@@ -154,7 +156,8 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "A13",
         changed(topic="planned_read_queue_nums = 4"),
         WARNING,
-        "when read_queue_nums of orders goes from 8 to 4, what is left in queues 4-7 of each broker is consumed by nobody",
+        "when read_queue_nums of orders goes from 8 to 4, what is left in queues 4-7 of each broker is consumed by "
+        "nobody",
         6,
     ),
     (
@@ -190,7 +193,8 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "SB-12",
         changed(group="retry_queue_nums = 0"),
         ERROR,
-        "retry_queue_nums of billing is 0: the broker answers 'success' when a message is sent back, and stores nothing",
+        "retry_queue_nums of billing is 0: the broker answers 'success' when a message is sent back, and stores "
+        "nothing",
         10,
     ),
     (
@@ -204,8 +208,9 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "DL-2",
         changed(broker='message_delay_level = "1s 5s 10s 30s 1m"'),
         WARNING,
-        "broker-a has 5 delay levels, and billing retries up to 16 times, beginning with level 3: retries 4 to 16 all wait "
-        "1 min, the last level. A message that always fails is delivered 17 times and is a dead letter after 14 min 40 s.",
+        "broker-a has 5 delay levels, and billing retries up to 16 times, beginning with level 3: retries 4 to 16 all "
+        "wait 1 min, the last level. A message that always fails is delivered 17 times and is a dead letter after 14 "
+        "min 40 s.",
         3,
     ),
     (
@@ -278,8 +283,9 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "E8",
         changed(group=f"{ORDERLY}").replace("= 200\n", "= 25000\n"),
         ERROR,
-        "a call of the listener takes up to 25 s. When a rebalance gives its queue to another member, the lock is released "
-        "by force 20 s after its last renewal, and the other member consumes the queue while the call still runs",
+        "a call of the listener takes up to 25 s. When a rebalance gives its queue to another member, the lock is "
+        "released by force 20 s after its last renewal, and the other member consumes the queue while the call still "
+        "runs",
         13,
     ),
     (
@@ -345,16 +351,16 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "F3",
         FINE.replace("= 200\n", "= 1200000\n"),
         WARNING,
-        "a call takes up to 20 min, and after 15 min (noticed within as long again) its message is sent back and delivered "
-        "again 10 s later",
+        "a call takes up to 20 min, and after 15 min (noticed within as long again) its message is sent back and "
+        "delivered again 10 s later",
         11,
     ),
     (
         "F4",
         FINE.replace("= 200\n", "= 60000\n"),
         NOTE,
-        "while one call runs for 1 min the progress of its queue stands still; 2,000 messages further pulling stops, and "
-        "after a restart or rebalance up to 2,032 finished messages of the queue come again.",
+        "while one call runs for 1 min the progress of its queue stands still; 2,000 messages further pulling stops, "
+        "and after a restart or rebalance up to 2,032 finished messages of the queue come again.",
         11,
     ),
     (

@@ -1,0 +1,192 @@
+"""Ways from a failed delivery to a copy, step by step, and what a window does with each answer."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from rocketproof.model.consumption import consumption
+from rocketproof.model.kernel import ConfigurationError, trace
+from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.model.process_queue import Stage
+from rocketproof.model.retry_copy import Place
+
+ONE_MESSAGE: dict[str, int | str] = {
+    "consumers": 1,
+    "queues": 2,
+    "messages": 3,
+    "retry_room": 2,
+    "copies": 3,
+    "failures": 3,
+    "watch_retries": 1,
+}
+FAILED = ("take(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)", "fail(c0, q0, m0)")
+RETRIED = (
+    "send_back_by_request(c0, q0, m0)",
+    "ripen(k0)",
+    "deliver(k0)",
+    "take(c0, q1)",
+    "pull(c0, q1)",
+    "begin(c0, q1, m0)",
+    "fail(c0, q1, m0)",
+)
+
+
+@functools.cache
+def machine_with(constants: tuple[tuple[str, int | str], ...]) -> PlainMachine:
+    """The consumption machine in a configuration."""
+    return PlainMachine(trace(consumption.configure(**dict(constants))))
+
+
+class Played:
+    """The state after some actions; its cells by name and index."""
+
+    def __init__(self, *labels: str, **constants: int | str) -> None:
+        self.machine = machine_with(tuple(sorted({**ONE_MESSAGE, **constants}.items())))
+        self._cells = {cell.key: place for place, cell in enumerate(self.machine.traced.cells)}
+        numbers = {instance.label: instance.number for instance in self.machine.traced.instances}
+        self.state = self.machine.initial
+        for label in labels:
+            following = self.machine.step(self.state, numbers[label])
+            assert following is not None, f"{label} is not enabled"
+            self.state = following
+
+    def __call__(self, name: str, *index: int) -> int:
+        return self.state[self._cells[(name, index)]]
+
+    def copy(self, k: int) -> dict[str, Any]:
+        """The copy ``k``."""
+        return {name: self(name, k) for name in ("place", "dead", "times", "level")}
+
+    def enabled(self) -> set[str]:
+        """Labels of what may happen next."""
+        return {self.machine.traced.instances[number].label for number in self.machine.enabled(self.state)}
+
+
+def waiting(times: int, level: int) -> dict[str, int]:
+    return {"place": Place.SCHEDULE_TOPIC, "dead": 0, "times": times, "level": level}
+
+
+def dead(times: int) -> dict[str, int]:
+    return {"place": Place.DELIVERED, "dead": 1, "times": times, "level": 0}
+
+
+def test_a_failed_message_becomes_a_copy_and_counts_as_finished() -> None:
+    played = Played(*FAILED, "send_back_by_request(c0, q0, m0)")
+    assert played.copy(0) == waiting(1, 3)
+    assert (played("memory", 0, 0), played("stage", 0, 0, 0), played("handled", 0, 0)) == (1, Stage.ABSENT, 1)
+
+
+def test_a_retry_that_fails_for_the_last_time_becomes_a_dead_letter_at_once() -> None:
+    played = Played(*FAILED, *RETRIED, "send_back_by_request(c0, q1, m0)")
+    assert played.copy(1) == dead(2)
+    assert (played("source", 0), played("source", 1), played("root", 1), played("tries", 1)) == (0, 3, 0, 2)
+    assert played("dead_letter_permission") == 6
+
+
+@pytest.mark.parametrize(
+    ("level", "stored"), [(0, waiting(1, 3)), (2, waiting(1, 2)), (9, waiting(1, 4)), (-1, dead(1))]
+)
+def test_the_level_of_the_listener_decides(level: int, stored: dict[str, int]) -> None:
+    assert Played(*FAILED, "send_back_by_request(c0, q0, m0)", listener_level=level).copy(0) == stored
+
+
+@pytest.mark.parametrize("level", [0, 2, -1])
+def test_the_fallback_ignores_the_level_of_the_listener(level: int) -> None:
+    played = Played(*FAILED, "send_back_by_fallback(c0, q0, m0)", listener_level=level, refused=1)
+    assert played.copy(0) == waiting(1, 3)
+
+
+def test_the_fallback_of_4_9_8_makes_a_delayed_dead_letter_one_try_early() -> None:
+    played = Played(*FAILED, "send_back_by_fallback(c0, q0, m0)", refused=1, version="4.9.8")
+    assert played.copy(0) == {**waiting(1, 3), "dead": 1}
+
+
+def test_a_lock_of_the_group_turns_the_fallback_into_a_dead_letter() -> None:
+    played = Played(*FAILED, "send_back_by_fallback(c0, q0, m0)", refused=1, group_locked=1, attempts=3)
+    assert played.copy(0) == dead(1)
+
+
+def test_a_lost_answer_makes_two_copies() -> None:
+    played = Played(*FAILED, "send_back_twice(c0, q0, m0)", lost_replies=1)
+    assert [played.copy(0), played.copy(1)] == [waiting(1, 3)] * 2
+    assert (played("source", 0), played("source", 1)) == (0, 0)
+
+
+def test_a_second_attempt_of_the_fallback_loses_the_count() -> None:
+    played = Played(*FAILED, *RETRIED, "send_back_without_count(c0, q1, m0)", count_resets=1)
+    assert (played.copy(1), played("tries", 1)) == (waiting(0, 4), 2)
+
+
+def test_where_both_ways_fail_the_message_stays_in_the_window_and_counts_in_memory() -> None:
+    played = Played(*FAILED, "send_back_fails_twice(c0, q0, m0)", refusals=1)
+    assert (played("stage", 0, 0, 0), played("memory", 0, 0), played("failed_send_backs", 0, 0, 0)) == (1, 0, 1)
+    again = ("begin(c0, q0, m0)", "fail(c0, q0, m0)")
+    by_request = Played(
+        *FAILED, "send_back_fails_twice(c0, q0, m0)", *again, "send_back_by_request(c0, q0, m0)", refusals=1
+    )
+    assert by_request.copy(0) == waiting(1, 3)  # the broker counts what it has stored (SB-6)
+    by_fallback = Played(
+        *FAILED,
+        "send_back_fails_twice(c0, q0, m0)",
+        *again,
+        "send_back_by_fallback(c0, q0, m0)",
+        refusals=1,
+        refused=1,
+        attempts=3,
+    )
+    assert by_fallback.copy(0) == waiting(2, 4)  # the client counts what it has in memory
+
+
+def test_without_a_retry_queue_the_message_is_gone() -> None:
+    played = Played(*FAILED, "send_back_to_nowhere(c0, q0, m0)", retry_queues=0)
+    assert (played("place", 0), played("memory", 0, 0), played("handled", 0, 0)) == (Place.NONE, 1, 0)
+
+
+def test_an_expired_message_is_sent_back_at_level_3_and_its_offset_is_not_updated() -> None:
+    played = Played(*FAILED[:-1], "expire(c0, q0, m0)", expiries=1)
+    assert played.copy(0) == waiting(1, 3)
+    assert (played("stage", 0, 0, 0), played("memory", 0, 0), played("overdue", 0, 0, 0)) == (Stage.ABSENT, 0, 1)
+    assert {"overdue_succeeds(c0, q0, m0)", "overdue_fails(c0, q0, m0)"} <= played.enabled()
+
+
+def test_an_expired_retry_waits_at_level_3_as_well() -> None:
+    played = Played(*FAILED, *RETRIED[:-1], "expire(c0, q1, m0)", expiries=1, attempts=2)
+    assert played.copy(1) == waiting(2, 3)
+
+
+@pytest.mark.parametrize(("version", "copies"), [("5.3.3", 1), ("4.9.8", 2)])
+def test_a_late_failure_of_an_expired_message_is_sent_back_again_by_4_9_8(version: str, copies: int) -> None:
+    played = Played(*FAILED[:-1], "expire(c0, q0, m0)", "overdue_fails(c0, q0, m0)", expiries=1, version=version)
+    assert [played("place", k) != Place.NONE for k in range(3)].count(True) == copies
+
+
+def test_only_the_first_message_of_a_window_expires() -> None:
+    started = ("take(c0, q0)", "pull(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m1)")
+    blocked = Played(*started, expiries=1, messages=4)
+    assert not {label for label in blocked.enabled() if label.startswith("expire")}
+    running = Played(*started, "begin(c0, q0, m0)", expiries=1, messages=4)
+    assert {label for label in running.enabled() if label.startswith("expire")} == {"expire(c0, q0, m0)"}
+
+
+def test_a_message_that_failed_in_a_window_dropped_since_is_copied_and_comes_again() -> None:
+    played = Played(
+        *FAILED, "drop(c0, q0)", "orphan_copied(c0, q0, m0)", "take(c0, q0)", "pull(c0, q0)", moves=1, orphans=1
+    )
+    assert (played.copy(0), played("stage", 0, 0, 0)) == (waiting(1, 3), Stage.WAITING)
+
+
+def test_without_room_nothing_can_be_sent_back() -> None:
+    assert "send_back_by_request(c0, q1, m0)" not in Played(*FAILED, *RETRIED, copies=1).enabled()
+
+
+@pytest.mark.parametrize(
+    "constants",
+    [{"queues": 1}, {"messages": "unbounded"}, {"listener": "orderly"}, {"mode": "broadcasting"}],
+    ids=lambda constants: next(iter(constants)),
+)
+def test_copies_need_a_retry_queue_bounded_messages_and_concurrent_clustering(constants: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        consumption.configure(**{**ONE_MESSAGE, **constants})
