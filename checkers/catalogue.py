@@ -13,24 +13,47 @@ from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
 from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
+from ..properties.offset_claims import claims as offset_claims
+from ..properties.orderly import claims as orderly_claims
+from ..properties.orderly_lock import claims as orderly_lock_claims
 from ..properties.presets import preset_claims, preset_named
+from ..properties.retry import claims as retry_claims
+from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
+from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
+from ..properties.schedule import claims as schedule_claims
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
 from .suite import Row, claim_rows
 
 ALLOCATION = "allocation"
 """Where the theorems about strategies belong; it is a set of rules, not a machine."""
+RETRY = "retry"
+"""Where the theorems about attempts, delay levels and dead letters belong."""
 
 
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + claim_rows(assignment_claims()) + claim_rows(_consumption_claims())
+    return allocation_rows() + retry_rows() + claim_rows(_claims())
 
 
-def _consumption_claims() -> Iterator[Claim]:
+def _claims() -> Iterator[Claim]:
+    yield from assignment_claims()
+    yield from orderly_lock_claims()
     yield from delivery_claims()
+    yield from offset_claims()
     yield from broadcast_claims()
     yield from filtering_claims()
+    yield from orderly_claims()
+    yield from retry_claims()
+    yield from schedule_claims()
+
+
+def retry_rows() -> list[Row]:
+    """Theorems about attempts, delay levels and dead letters."""
+    proven = (*RETRY_THEOREMS, *SCHEDULE_THEOREMS)
+    naive = (*NAIVE_RETRY_THEOREMS, *NAIVE_SCHEDULE_THEOREMS)
+    rows = [Row(subject=item, machine=RETRY, expected=Verdict.HOLDS) for item in proven]
+    return rows + [Row(subject=item, machine=RETRY, expected=Verdict.VIOLATED) for item in naive]
 
 
 def preset_rows(name: str) -> list[Row]:

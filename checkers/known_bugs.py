@@ -94,12 +94,10 @@ KNOWN_BUGS: Mapping[str, str] = {
 }
 """Id → what goes wrong, in a few words."""
 
-_REPLICAS = "a broker of the model has no replicas, so nothing can be read from, or written to, a wrong one"
 _POP = "pop consumption is not modelled: its retries and locks are the broker's, not the client's"
 _TIMER = "the timer wheel is not modelled: only delay levels are, which also carry every retry"
 
 LEFT_OUT: Mapping[str, str] = {
-    "B5": _REPLICAS,
     "D4": _POP,
     "F5": "worker threads are not counted in the model: a listener call starts or does not",
     "F6": "what several clients of one process share is not modelled: each client stands for itself",

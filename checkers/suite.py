@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from ..model.kernel import UNBOUNDED, ModelError
+from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.unequal_views import GroupClaim
 from ..properties.verdict import Verdict
-from .explore import Limits, Progress, explore
+from .explore import Exploration, Limits, Progress, explore, half_of_memory
 from .groups import ENGINE as GROUPS
 from .groups import search_groups
 from .liveness import check_eventually
-from .prove import prove
+from .prove import prove_together
 from .result import Result
 from .run import counted
 from .simulate import simulate
 from .strategies import ENGINE as STRATEGIES
 from .strategies import Law
 from .theorems import prove_theorem
+from .workers import Answer, side_by_side
 
 ENGINES = ("explore", "prove", "simulate", "liveness", GROUPS)
 _ENGINES_OF: Mapping[Kind, tuple[str, ...]] = {
@@ -75,7 +77,8 @@ class Row:
     def engines(self) -> tuple[str, ...]:
         """Engines that can judge it, the usual one first."""
         if isinstance(self.subject, Claim):
-            unbounded = UNBOUNDED in self.constants.values()
+            budgets = self.subject.machine.budgets
+            unbounded = any(value == UNBOUNDED and name not in budgets for name, value in self.constants.items())
             return ("prove",) if unbounded else _ENGINES_OF[self.subject.property.kind]
         if isinstance(self.subject, Coverage):
             return ("explore",)
@@ -100,6 +103,7 @@ class Options:
         depth: bound of ``prove`` for bounded model checking, in steps.
         runs, steps, seed: how much ``simulate`` does.
         cache: keeps compiled code between runs.
+        jobs: how many searches and proofs may be under way at a time, each in a process of its own if more than one.
     """
 
     engine: str | None = None
@@ -112,6 +116,7 @@ class Options:
     steps: int = 50
     seed: int = 0
     cache: CodeCache | None = None
+    jobs: int = 1
 
     @property
     def limits(self) -> Limits:
@@ -168,15 +173,63 @@ def run_suite(
         ConfigurationError: the options name a constant that a machine does not have.
     """
     chosen = options or Options()
-    for engine, group in _grouped(rows, chosen):
-        started = time.perf_counter()
-        title = " ".join(filter(None, [group[0].machine, group[0].configuration]))
-        if progress is not None:
-            progress(title, None)
-        results = _check(engine, group, chosen, functools.partial(progress, title) if progress is not None else None)
-        seconds = time.perf_counter() - started
-        for row, result in zip(group, results, strict=True):
-            yield Outcome(row=row, result=replace(result, seconds=seconds))
+    groups = list(_grouped(rows, chosen))
+    answers = _answers([group for group in groups if not group.covers], chosen, progress)
+    taken: dict[str, set[str]] = {}
+    searched: Counter[str] = Counter()
+    for group in groups:
+        name = group.rows[0].machine
+        if group.covers:
+            results = [_check_coverage(group.covers, taken.get(name, set()), searched[name], chosen)]
+        else:
+            answer = next(answers)
+            results = list(answer.results)
+            if answer.taken:
+                taken.setdefault(name, set()).update(answer.taken)
+                searched[name] += 1
+        for row, result in zip(group.rows, results, strict=True):
+            yield Outcome(row=row, result=result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """Rows that one engine judges with one search, or one proof."""
+
+    engine: str
+    rows: list[Row]
+
+    @property
+    def title(self) -> str:
+        return " ".join(filter(None, [self.rows[0].machine, self.rows[0].configuration]))
+
+    @property
+    def covers(self) -> Coverage | None:
+        subject = self.rows[0].subject
+        return subject if isinstance(subject, Coverage) else None
+
+    @property
+    def machine(self) -> Machine | None:
+        subject = self.rows[0].subject
+        return subject.machine if isinstance(subject, Claim) else None
+
+
+def _answers(
+    groups: Sequence[_Group], options: Options, progress: Callable[[str, Progress | None], None] | None
+) -> Iterator[Answer]:
+    """One answer for each group, in order; by several workers at once if there are that many groups."""
+    show = progress or (lambda _title, _progress: None)
+    jobs = min(options.jobs, len(groups))
+    if jobs <= 1:
+        for group in groups:
+            show(group.title, None)
+            yield _check(group, options, functools.partial(show, group.title) if progress is not None else None)
+        return
+    share = replace(options, bytes=options.bytes or half_of_memory() // jobs)
+    answers = side_by_side(lambda n: _check(groups[n], share, None), [group.machine for group in groups], jobs=jobs)
+    show(f"{len(groups)} searches and proofs, {jobs} at a time", None)
+    for number, answer in enumerate(answers):
+        yield answer
+        show(f"{number + 1} of {len(groups)} searches and proofs, {jobs} at a time", None)
 
 
 def engine_for(row: Row, options: Options) -> str | None:
@@ -186,8 +239,8 @@ def engine_for(row: Row, options: Options) -> str | None:
     return options.engine if options.engine in row.engines else None
 
 
-def _grouped(rows: Sequence[Row], options: Options) -> Iterator[tuple[str, list[Row]]]:
-    groups: dict[object, tuple[str, list[Row]]] = {}
+def _grouped(rows: Sequence[Row], options: Options) -> Iterator[_Group]:
+    groups: dict[object, _Group] = {}
     for number, row in enumerate(rows):
         if options.constants and isinstance(row.subject, Claim):
             row = replace(row, constants={**row.constants, **options.constants})
@@ -197,36 +250,66 @@ def _grouped(rows: Sequence[Row], options: Options) -> Iterator[tuple[str, list[
                 f"{row.id} of {row.configuration or row.machine} cannot be judged by {options.engine!r}; "
                 f"possible: {', '.join(row.engines)}."
             )
-        shared = isinstance(row.subject, Claim) and engine in ("explore", "simulate")
-        key = (engine, row.machine, tuple(sorted(row.constants.items()))) if shared else number
-        groups.setdefault(key, (engine, []))[1].append(row)
+        groups.setdefault(_work_shared_by(row, engine) or number, _Group(engine=engine, rows=[])).rows.append(row)
     yield from groups.values()
 
 
-def _check(
-    engine: str, rows: Sequence[Row], options: Options, progress: Callable[[Progress], None] | None
-) -> Sequence[Result]:
-    subject = rows[0].subject
+def _work_shared_by(row: Row, engine: str) -> object:
+    """What rows must have in common to share one search, or one proof of their lemmas; None for no sharing."""
+    if not isinstance(row.subject, Claim):
+        return None
+    configuration = (engine, row.machine, tuple(sorted(row.constants.items())))
+    if engine in ("explore", "simulate"):
+        return configuration
+    if engine == "prove" and row.subject.lemmas and row.subject.property.kind is Kind.ALWAYS:
+        return (*configuration, tuple(lemma.id for lemma in row.subject.lemmas))
+    return None
+
+
+def _check(group: _Group, options: Options, progress: Callable[[Progress], None] | None) -> Answer:
+    """Judge the rows of ``group``; each result has the time of all of them."""
+    started = time.perf_counter()
+    if group.engine == "explore":
+        answer = _explore(group, options, progress)
+    else:
+        answer = Answer(results=tuple(_judge(group, options)))
+    seconds = time.perf_counter() - started
+    return replace(answer, results=tuple(replace(result, seconds=seconds) for result in answer.results))
+
+
+def _explore(group: _Group, options: Options, progress: Callable[[Progress], None] | None) -> Answer:
+    found = explore(
+        _configuration(group),
+        _properties(group.rows),
+        limits=options.limits,
+        idle_actions_allowed=True,
+        progress=progress,
+        cache=options.cache,
+    )
+    return Answer(results=tuple(found.results), taken=_actions_in(found))
+
+
+def _actions_in(found: Exploration) -> frozenset[str]:
+    """Names of the actions that happened in a search."""
+    return frozenset(label.partition("(")[0] for label, count in found.taken.items() if count)
+
+
+def _configuration(group: _Group) -> Configuration:
+    assert group.machine is not None
+    return group.machine.configure(**group.rows[0].constants)
+
+
+def _judge(group: _Group, options: Options) -> Sequence[Result]:
+    subject = group.rows[0].subject
     if isinstance(subject, Theorem):
         return [prove_theorem(subject, timeout_seconds=options.seconds or 30.0)]
     if isinstance(subject, GroupClaim):
         return [search_groups(subject, timeout_seconds=options.seconds or 30.0)]
-    if isinstance(subject, Coverage):
-        return [_check_coverage(subject, options)]
     if not isinstance(subject, Claim):
-        raise ModelError(f"{rows[0].id} is a law for strategies of users; 'verify --strategy' checks it.")
-    configuration = subject.machine.configure(**rows[0].constants)
-    properties = _properties(rows)
-    match engine:
-        case "explore":
-            return explore(
-                configuration,
-                properties,
-                limits=options.limits,
-                idle_actions_allowed=True,
-                progress=progress,
-                cache=options.cache,
-            ).results
+        raise ModelError(f"{subject.id} is a law for strategies of users; 'verify --strategy' checks it.")
+    configuration = _configuration(group)
+    properties = _properties(group.rows)
+    match group.engine:
         case "simulate":
             return simulate(
                 configuration,
@@ -237,15 +320,13 @@ def _check(
                 max_seconds=options.seconds,
             )
         case "prove":
-            return [
-                prove(
-                    configuration,
-                    properties[0],
-                    lemmas=subject.lemmas,
-                    search_depth=options.depth,
-                    timeout_seconds=options.seconds or 60.0,
-                )
-            ]
+            return prove_together(
+                configuration,
+                properties,
+                lemmas=subject.lemmas,
+                search_depth=options.depth,
+                timeout_seconds=options.seconds or 60.0,
+            )
         case _:
             return [
                 check_eventually(
@@ -263,11 +344,11 @@ def _properties(rows: Sequence[Row]) -> list[Property]:
     return [row.subject.property for row in rows if isinstance(row.subject, Claim)]
 
 
-def _check_coverage(subject: Coverage, options: Options) -> Result:
+def _check_coverage(subject: Coverage, taken: Set[str], searched: int, options: Options) -> Result:
+    """Whether every action of the machine happens: in the searches made already, else in further ones."""
     started = time.perf_counter()
-    missing = set(subject.machine.actions)
+    missing = set(subject.machine.actions) - taken
     unsearched = [subject.machine.configure(**constants) for constants in subject.configurations]
-    searched = 0
     limit = ""
     while missing and unsearched:
         configuration = max(unsearched, key=lambda item: len(missing & item.actions()))
@@ -276,7 +357,7 @@ def _check_coverage(subject: Coverage, options: Options) -> Result:
         unsearched.remove(configuration)
         searched += 1
         found = explore(configuration, limits=options.limits, idle_actions_allowed=True, cache=options.cache)
-        missing -= {label.partition("(")[0] for label, count in found.taken.items() if count}
+        missing -= _actions_in(found)
         limit = limit or found.limit
     verdict = Verdict.HOLDS if not missing else Verdict.UNKNOWN if limit else Verdict.VIOLATED
     bounds = f"{counted(len(subject.machine.actions), 'action')}, looked for in {counted(searched, 'configuration')}"

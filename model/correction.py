@@ -1,9 +1,9 @@
 """Correction: OFFSET_ILLEGAL, from the answer to the new window, step by step (PL-23).
 
 The callback drops the window, which stays in the table; a task then sets the in-memory offset, sends it, and removes
-the queue from the table, whatever window of it is there by then. In 5.3.3 the task runs at once, and the offset is frozen
-from the first step to the last (OF-2): nothing comes between, so this is one step here. In 4.9.8 the task runs 10 s
-later, nothing is frozen, and a worker that still has to update the offset raises it before it is sent again.
+the queue from the table, whatever window of it is there by then. In 5.3.3 the task runs at once, and the offset is
+frozen from the first step to the last (OF-2): nothing comes between, so this is one step here. In 4.9.8 the task runs
+10 s later, nothing is frozen, and a worker that still has to update the offset raises it before it is sent again.
 
 With ``corrections=whole`` all of it is one step; see ``pull``.
 """

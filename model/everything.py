@@ -1,7 +1,7 @@
 """Everything at once: the message layer on top of real membership and real rebalance.
 
 ``consumption`` lets clients take and drop queues as they please. Here a queue changes hands for the reasons it does in
-RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, a broker that forgets. The texts are the same; only$
+RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, a broker that forgets. The texts are the same; only
 what else happens when a table changes is said here.
 """
 
@@ -18,6 +18,9 @@ from .process_queue import process_queue, reaches_broker
 from .pull import pull_loop
 from .queue_table import Leaving, change_windows, nothing
 from .rebalance import Chosen, Queue, allocated, obtainable, rebalance, table_changes
+from .retry_copy import retry_copy
+from .schedule import schedule
+from .send_back import send_back
 from .share import share
 from .start_position import start_position
 from .start_stop import may_unregister, process_ends, start_stop
@@ -26,12 +29,22 @@ everything = Machine(
     "everything",
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
-everything.include(start_position)
+everything.include(start_position, retry_copy, send_back, schedule)
 everything.constraint(
     "orderly",
     "repairs",
     holds=lambda k: not k.orderly and not k.repairs,
     message="orderly locks and repairs are followed in the machines assignment and consumption",
+)
+everything.constraint(
+    "listener",
+    holds=lambda k: k.listener == "concurrently",
+    message="orderly listeners, with their locks, are followed in the machine consumption",
+)
+everything.constraint(
+    "mode",
+    holds=lambda k: k.mode == "clustering",
+    message="broadcasting clients need no membership; they are followed in the machine consumption",
 )
 everything.constraint(
     "running", holds=lambda k: k.running == 0, message="here all clients start during the run, so that windows open"

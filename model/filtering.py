@@ -38,8 +38,8 @@ def _first_writer(k: Constants) -> Edition:
     return Edition.USUAL if k.other_expression == "same" else Edition.OTHER
 
 
-def _last(k: Constants) -> int:
-    return int(k.consumers - 1)
+def _last(k: Constants) -> IntLike:
+    return k.consumers - 1
 
 
 filtering.variable("upgraded", bool, Consumer, when=upgrades, doc="started later, with next_expression")

@@ -168,7 +168,7 @@ def possible(k: Constants, torn: Torn) -> bool:
     """Whether a write of this version can be torn in this way."""
     if torn in (Torn.COPY_EMPTY, Torn.COPY_UNREADABLE):
         return True
-    return (torn is Torn.FILE_MISSING) == (k.version == "4.9.8")
+    return bool((torn is Torn.FILE_MISSING) == (k.version == "4.9.8"))
 
 
 def tear(s: State, c: IntLike, torn: Torn) -> None:

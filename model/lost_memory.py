@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .correction import client_resets, corrects, leaves_zombies
 from .kernel import IntLike, Machine, State
+from .orderly_ownership import unlocks_late
 from .process_queue import NO_OFFSET, process_forgets
 from .start_position import starts_in_steps
 
@@ -27,3 +28,5 @@ def forget_everything(s: State, c: IntLike) -> None:
         s.held_update[c] = NO_OFFSET
     if starts_in_steps(s.constants):
         s.unknown[c] = False
+    if unlocks_late(s.constants):
+        s.unlocking[c] = False

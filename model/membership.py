@@ -90,7 +90,7 @@ def heartbeat(s: State, c: Consumer, b: Broker) -> None:
 
 
 @membership.action(fair=True, tells="{b} finds {c} silent and removes it", when=lambda k: k.crashes + k.cuts > 0)
-def expire(s: State, b: Broker, c: Consumer) -> None:
+def expire_member(s: State, b: Broker, c: Consumer) -> None:
     """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and tells nobody.
 
     ``ConsumerManager#scanNotActiveChannel``.

@@ -74,6 +74,31 @@ PRESETS = (
         states=16_937_384,
     ),
     Preset(
+        name="orderly",
+        machine=consumption,
+        constants={
+            "listener": "orderly",
+            "client_window": 1,
+            "broker_window": 2,
+            "call": 1,
+            "unlock_delay": 1,
+            "messages": 2,
+            "failures": 1,
+            "moves": 1,
+            "crashes": 1,
+            "leaves": 1,
+            "causes": 1,
+            "orphans": 1,
+            "forced_unlock": 1,
+            "reallocations": 1,
+            "lock_losses": 1,
+        },
+        doc="Two orderly consumers, one queue, two messages, and the broker's lock, with ticks of 30 s: a suspended "
+        "batch, a rebalance, a queue given up by force or allocated again meanwhile, a stop, a death, a broker that "
+        "forgets its locks.",
+        states=3_654_095,
+    ),
+    Preset(
         name="retry",
         machine=consumption,
         constants={

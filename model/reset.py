@@ -16,7 +16,7 @@ The observer's ``handled`` begins anew: what a backward reset uncovers is to be 
 from __future__ import annotations
 
 from .consume_queue import Message
-from .correction import client_resets, correction, corrects, drop_and_correct, reset_excludes_rebalance, server_resets
+from .correction import client_resets, corrects, drop_and_correct, reset_excludes_rebalance, server_resets
 from .history import Cause, Regression, note_cause, note_commit
 from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_
 from .membership import Consumer, Life
@@ -115,12 +115,12 @@ def begin_reset(s: State, c: Consumer) -> None:
 def end_reset(s: State, c: Consumer) -> None:
     """``MQClientInstance#resetOffset``, second half, 10 s later, of all queues that are in the table by then."""
     s.require(working(s, c), s.resetting[c])
-    s.ghost[c] = lambda q: ite(s.owns[c, q], maximum(s.ghost[c, q], s.memory[c, q]), s.ghost[c, q])
     s.resetting[c] = False
     s.zombie[c] = lambda q: False
     if reset_excludes_rebalance(s):
         leaving = Leaving(cause=Cause.RESET, offset=lambda _: s.reset_to, because=lambda _: Regression.RESET)
         change_table(s, c, lost=lambda q: in_table(s, c, q), won=nothing, leaving=leaving)
+        s.ghost[c] = lambda q: ite(s.owns[c, q], maximum(s.ghost[c, q], s.memory[c, q]), s.ghost[c, q])
         return
     note_commit(s, lambda q: s.zombie[c, q], lambda _: s.reset_to, because=lambda _: Regression.RESET)
     s.committed = lambda q: ite(s.zombie[c, q], s.reset_to, s.committed[q])

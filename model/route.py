@@ -11,20 +11,20 @@ from .membership import Consumer, Life
 
 route = Machine("route", doc="How many queues of the topic there are, and how many each client knows of.")
 route.constant("queues", 4, low=1, high=8, doc="queues of the topic, once all route changes are made")
-route.constant("unreadable", 0, high=7, doc="how many of them are written but not read: read below write count")
+route.constant("unread_queues", 0, high=7, doc="how many of them are written but not read: read below write count")
 route.constant("route_changes", 0, high=2, doc="how many queues are added while running")
 route.constraint(
     "route_changes",
-    "unreadable",
+    "unread_queues",
     "queues",
-    holds=lambda k: k.route_changes + k.unreadable < k.queues,
+    holds=lambda k: k.route_changes + k.unread_queues < k.queues,
     message="a topic has a readable queue before others are added",
 )
 
 
 def _readable_at_last(k: Constants) -> IntLike:
     queues: IntLike = k.queues
-    return queues - k.unreadable if k.unreadable else queues
+    return queues - k.unread_queues if k.unread_queues else queues
 
 
 def readable_at_start(k: Constants) -> IntLike:
@@ -49,7 +49,7 @@ def readable_queues(s: State) -> IntLike:
 
 def written_queues(s: State) -> IntLike:
     """Number of queues that producers write to: the write count, which no consumer looks at."""
-    return readable_queues(s) + s.unreadable if s.unreadable else readable_queues(s)
+    return readable_queues(s) + s.unread_queues if s.unread_queues else readable_queues(s)
 
 
 def queues_in_route(s: State, c: IntLike) -> IntLike:
@@ -105,7 +105,7 @@ route.misconfiguration(
     "read-queues-fewer-than-write-queues",
     killed_by="written-queues-owned",
     constants={"consumers": 1, "running": 0},
-    sets={"unreadable": 1},
+    sets={"unread_queues": 1},
     doc="Producers use the write count of a topic, consumers its read count: what is written above it is read by "
     "nobody. To shrink a topic lower the write count, let consumers empty the queues, then lower the read count. "
     "Source: #1465.",

@@ -205,20 +205,26 @@ def orphan_copied(s: State, c: Consumer, q: Queue, m: Message) -> None:
     s.orphan[c, q, m] = Orphan.NONE
 
 
+@send_back.definition
+def may_expire(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """PQ-9: a message waiting for a thread has no start time, and never expires."""
+    return s.stage[c, q, m] == Stage.RUNNING
+
+
 @send_back.action(budget="expiries", tells="{c} sends {m} of {q} back: its listener runs for too long", when=retries)
-def expire(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def clean_expired(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """PQ-9: the first message of the window, if it has been in a listener for longer than the consume timeout.
 
     It is sent back at level 3 and removed, the offset is not updated, and the listener runs on
     (``ProcessQueue#cleanExpiredMsg``).
     """
     first = s.forall(Message, lambda o: not_(all_of(o < m, held(s, c, q, o))))
-    s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.RUNNING, first)
+    s.require(may_send_back(s, c), may_expire(s, c, q, m), first)
     store(s, by_request(s, q, m, EXPIRY_LEVEL, Cause.TIMEOUT))
     _note_copies(s, c, q, m, Cause.TIMEOUT)
     handle(s, q, lambda o: same(o, m))
     take_out(s, c, q, lambda o: same(o, m))
-    s.overdue[c, q, m] = True
+    s.overdue[c, q, m] = s.stage[c, q, m] == Stage.RUNNING
 
 
 def _late_result(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -335,6 +341,21 @@ def request_to_name_server(s: State, c: Consumer, q: Queue, m: Message) -> None:
     store(s, by_fallback(s, c, q, m, Cause.NONE))
     _note_copies(s, c, q, m)
     _is_sent(s, c, q, m)
+
+
+@send_back.mutant(
+    "F2",
+    "clean-up-of-unstarted-messages",
+    of=may_expire,
+    killed_by="retry-follows-a-delivery",
+    constants={**_CHAIN, "expiries": 1},
+)
+def unstarted_expires(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """A message without a start time counts as expired, so it is sent back without having been delivered.
+
+    apache/rocketmq-client-go#879, #1034, fixed in 2.1.2.
+    """
+    return held(s, c, q, m)
 
 
 @send_back.mutant(

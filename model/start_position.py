@@ -131,7 +131,8 @@ start_position.explanation(
     naive="new-group-starts-at-the-end",
     exact="new-group-starts-where-chosen",
     constants={"group": "new", "head_in_memory": 1, "watch_starts": 1, "consumers": 1},
-    doc="The broker answers 0 where the queue still begins at 0 and its head is in memory, so that nothing is skipped in "
-    "a queue that was added a moment ago. A new group on a young topic therefore reads everything, although LAST_OFFSET "
-    "was asked for. Set the offset of the group before its first start if that is not wanted. Source: #334, #4909.",
+    doc="The broker answers 0 where the queue still begins at 0 and its head is in memory, so that nothing is skipped "
+    "in a queue that was added a moment ago. A new group on a young topic therefore reads everything, although "
+    "LAST_OFFSET was asked for. Set the offset of the group before its first start if that is not wanted. "
+    "Source: #334, #4909.",
 )

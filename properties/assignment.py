@@ -315,7 +315,7 @@ def claims() -> Iterator[Claim]:
     yield Claim(
         property=WRITTEN_QUEUES_OWNED,
         machine=assignment,
-        constants={"consumers": 1, "running": 0, "unreadable": 1},
+        constants={"consumers": 1, "running": 0, "unread_queues": 1},
         expected=Verdict.VIOLATED,
         lesson="Producers use the write count, consumers the read count: nobody reads what is written above it.",
     )

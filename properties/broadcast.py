@@ -288,7 +288,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(STRAY_COPY, SLOW)
     for constants in (DELETED, TRUNCATED):
         yield _claim(CORRECTION_ENDS, constants)
-    for constants in (FAILING, CRASH, TORN, NEW, ORDERLY):
+    for constants in (CRASH, TORN, NEW, ORDERLY):
         yield _claim(REACHES_ALL, constants)
-    for constants in (FAILING, CRASH, TORN, SLOW, NEW, ORDERLY):
+    for constants in (CRASH, TORN, SLOW):
         yield _claim(PROGRESS_SAVED, constants)

@@ -8,7 +8,9 @@ from ..model.presets import PRESETS, Preset
 from .assignment import PARTITION_LEMMA
 from .broadcast import EACH_SEES_ALL, KEEPS_ITS_PLACE, NO_SEND_BACK, STARTS_AGAIN
 from .claim import Claim
-from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, NOTHING_SKIPPED, OFFSET_SAFE
+from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, MARK, NOTHING_SKIPPED, OFFSET_SAFE
+from .orderly import IN_ORDER as HANDLED_IN_ORDER
+from .orderly import STAIRCASE
 from .property import Property
 from .retry import (
     ATTEMPTS,
@@ -26,6 +28,7 @@ _DELIVERY = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
 _CLAIMED: Mapping[str, tuple[Property, ...]] = {
     "assignment": (PARTITION_LEMMA,),
     "delivery": (*_DELIVERY, FAILED_BEFORE),
+    "orderly": (*_DELIVERY, MARK, HANDLED_IN_ORDER, STAIRCASE),
     "retry": (
         OFFSET_SAFE,
         AT_LEAST_ONCE,

@@ -8,7 +8,7 @@ true in every state of every small configuration, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
@@ -95,14 +95,18 @@ LET_GO = Property(
     id="window-lets-go-of-handled-only",
     statement="What a window has behind its pull position and holds no more, or never held, is handled.",
     kind=Kind.ALWAYS,
-    holds=lambda s: every_window(
+    holds=lambda s: _every_table(
         s,
-        lambda c, q: _each_message(
-            s, lambda m: implies(all_of(m < s.next_offset[c, q], not_(held(s, c, q, m))), s.handled[q, m])
-        ),
+        lambda c, q: _each_message(s, lambda m: implies(_let_go(s, c, q, m), s.handled[q, m])),
     ),
     rules=("PQ-2", "CC-12", "CC-13"),
 )
+
+
+def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    return all_of(owned_or_leaving(s, c, q), m < s.next_offset[c, q], not_(held(s, c, q, m)))
+
+
 MEMORY_SAFE = Property(
     id="in-memory-offset-is-safe",
     statement="Below the in-memory offset of a window, and below what an answer may still move it to, all is handled.",
@@ -208,7 +212,11 @@ NOTHING_YET = Property(
     statement="A window whose start was not asked for again under the lock holds nothing.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
-        s, lambda c, q: implies(not_(s.recomputed[c, q]), _each_message(s, lambda m: not_(held(s, c, q, m))))
+        s,
+        lambda c, q: implies(
+            not_(s.recomputed[c, q]),
+            all_of(_each_message(s, lambda m: not_(held(s, c, q, m))), _asks_nothing(s, c, q)),
+        ),
     ),
     rules=("PL-11",),
 )
@@ -243,3 +251,26 @@ ANY_FAULTS: Constants = {
         UNBOUNDED,
     ),
 }
+NO_FIRST_OFFSET_ERRORS: Constants = {"version": "4.9.8", "failed_queries": 0}
+"""4.9.8 where every offset query is answered: it takes an error for "no offset stored" (RB-42)."""
+
+_CONCURRENT: Constants = {**ANY_SIZE, **ANY_FAULTS}
+_ONE_QUEUE: Constants = {**_CONCURRENT, "queues": 1}
+_ORDERLY: Constants = {**_ONE_QUEUE, "listener": "orderly"}
+_SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, STARTS_SAFE)
+_ROWS: tuple[tuple[Constants, tuple[Property, ...], tuple[Property, ...]], ...] = (
+    ({**_CONCURRENT, "watch_marks": 1}, (*_SAFE, MARK, EXACT_MARK, MARK_KEPT), LEMMAS),
+    ({**_CONCURRENT, "pulls": "fine", "watch_marks": 1}, (*_SAFE, MARK_KEPT), LEMMAS),
+    ({**_ONE_QUEUE, "batch": 2, "pull_batch": 3}, _SAFE, LEMMAS),
+    ({**_ONE_QUEUE, **NO_FIRST_OFFSET_ERRORS}, _SAFE, LEMMAS),
+    ({**_ONE_QUEUE, "group": "new", "from_where": "FIRST_OFFSET"}, _SAFE, LEMMAS),
+    ({**_ORDERLY, "pulls": "fine"}, _SAFE, ORDERLY_LEMMAS),
+    ({**_ORDERLY, **NO_FIRST_OFFSET_ERRORS}, _SAFE, ORDERLY_LEMMAS),
+)
+
+
+def claims() -> Iterator[Claim]:
+    """What is proven for every size; the rows of one configuration share one proof of their lemmas."""
+    for constants, properties, lemmas in _ROWS:
+        for property in properties:
+            yield Claim(property=property, machine=consumption, constants=constants, lemmas=lemmas)

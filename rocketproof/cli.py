@@ -97,6 +97,9 @@ def verify(
             "runs=N, steps=N, seed=N (simulate); repeatable.",
         ),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Searches at a time, each in a process; 0 is one for each core.")
+    ] = 0,
     config: Annotated[
         str,
         typer.Option(
@@ -142,6 +145,7 @@ def verify(
         strategy_command=strategy_command,
         preset=preset,
         fail_on=fail_on,
+        jobs=jobs,
     )
     if list_:
         run.list_rows(request)

@@ -56,7 +56,7 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     seconds = time.perf_counter() - started
     print_table(console, answers)
     for answer in answers:
-        if names or (answer.mutated is not None and (outputs.stories or not answer.as_expected)):
+        if (names and not outputs.matrix) or (_has_story(answer) and (outputs.stories or not answer.as_expected)):
             print_story(console, answer)
     if outputs.matrix:
         print_matrix(console, answers, rows)
@@ -101,6 +101,10 @@ def list_mutants(names: Sequence[str]) -> None:
         InputError: as :func:`select`.
     """
     print_entries(make_console(quiet=False), select(entries(all_rows()), names))
+
+
+def _has_story(answer: Answer) -> bool:
+    return answer.mutated is not None
 
 
 def _is_meant(entry: Entry, name: str) -> bool:

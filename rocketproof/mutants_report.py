@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from .checkers.kill_matrix import Cell, Outcome
@@ -91,14 +90,8 @@ def print_matrix(console: Console, answers: Sequence[Answer], rows: Mapping[str,
         kills = Counter(
             name for entry in here for name in columns if "killed" in _outcomes(rows[entry.id], name).values()
         )
-        table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-        table.add_column(where)
-        for number in range(1, len(columns) + 1):
-            table.add_column(str(number), justify="center")
-        for entry in here:
-            table.add_row(entry.id, *(_mark(rows[entry.id], name, _property(entry)) for name in columns))
-        console.print()
-        console.print(table, soft_wrap=True)
+        marks = {entry.id: [_mark(rows[entry.id], name, _property(entry)) for name in columns] for entry in here}
+        _print_grid(console, where, marks)
         width = max(map(len, columns))
         for number, name in enumerate(columns, start=1):
             kind = f"kills {kills[name]}" if kills[name] else "kills none"
@@ -107,6 +100,31 @@ def print_matrix(console: Console, answers: Sequence[Answer], rows: Mapping[str,
     named = ", ".join(f"{letter} {name}" for letter, name in _NAMES.items() if letter in used)
     console.print()
     console.print(Text(f"Killed by: {named}. · survives, ? unknown, empty: not claimed there."), soft_wrap=True)
+
+
+def _print_grid(console: Console, where: str, marks: Mapping[str, Sequence[Text]]) -> None:
+    """The rows, in as many grids as the width of the console takes; a row is left out of one where it has no mark."""
+    first = max(len(name) for name in (where, *marks))
+    widths = [max(map(len, column)) for column in zip(*marks.values(), strict=True)]
+    widths = [2 + max(len(str(number)), width) for number, width in enumerate(widths, start=1)]
+    start = 0
+    while start < len(widths):
+        end = start + 1
+        while end < len(widths) and first + sum(widths[start : end + 1]) <= console.width:
+            end += 1
+        here = range(start, end)
+        console.print()
+        numbers = "".join(f"{place + 1:>{widths[place]}}" for place in here)
+        console.print(Text(f"{where:{first}}{numbers}", style="bold"), soft_wrap=True)
+        for name, row in marks.items():
+            if any(row[place] for place in here):
+                line = Text(f"{name:{first}}")
+                for place in here:
+                    line.append(" " * (widths[place] - len(row[place])))
+                    line.append_text(row[place])
+                line.rstrip()
+                console.print(line, soft_wrap=True)
+        start = end
 
 
 def summary(answers: Sequence[Answer], seconds: float) -> str:

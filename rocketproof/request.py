@@ -100,6 +100,7 @@ class Request:
     strategy: str = ""
     strategy_command: str = ""
     preset: str = ""
+    jobs: int = 1
     deployment: DeploymentFile | None = None
     fail_on: str = "error"
 
@@ -116,6 +117,7 @@ class Request:
         strategy: str,
         strategy_command: str,
         preset: str = "",
+        jobs: int = 1,
         fail_on: str = "",
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
@@ -167,6 +169,7 @@ class Request:
             strategy=strategy,
             strategy_command=strategy_command,
             preset=preset,
+            jobs=jobs,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -138,10 +140,16 @@ def list_rows(request: Request) -> None:
 
 def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
     """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
-    with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
+    status = console.status("starting", spinner="dots")
+    with interrupts() as stop_if_interrupted, contextlib.ExitStack() as screen:
+        on_screen = False
 
         def show(title: str, progress: Progress | None) -> None:
+            nonlocal on_screen
             stop_if_interrupted()
+            if not on_screen:  # not before workers are forked: the spinner is a thread
+                screen.enter_context(status)
+                on_screen = True
             text = title
             if progress is not None:
                 text += (
@@ -156,7 +164,12 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
 
 
 def _options(request: Request) -> Options:
-    return replace(options_of(request.limit), engine=request.engine or None, constants=request.constants)
+    return replace(
+        options_of(request.limit),
+        engine=request.engine or None,
+        constants=request.constants,
+        jobs=request.jobs or len(os.sched_getaffinity(0)),
+    )
 
 
 def options_of(limit: LimitTable) -> Options:

@@ -5,6 +5,6 @@ formulas), ``induction`` and ``bounded_search`` (the two ways), ``witness`` (fro
 replayed run), ``solving`` (solvers and their limits).
 """
 
-from .methods import bounded, k_induction, prove, prove_inductive
+from .methods import bounded, k_induction, prove, prove_inductive, prove_together
 
-__all__ = ["bounded", "k_induction", "prove", "prove_inductive"]
+__all__ = ["bounded", "k_induction", "prove", "prove_inductive", "prove_together"]

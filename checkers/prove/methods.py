@@ -81,6 +81,46 @@ def prove(
     )
 
 
+def prove_together(
+    configuration: Configuration,
+    properties: Sequence[Property],
+    *,
+    lemmas: Sequence[Property] = (),
+    search_depth: int = 10,
+    timeout_seconds: float = 60.0,
+) -> list[Result]:
+    """As :func:`prove`, for several ALWAYS properties: all of them and the lemmas are first tried in one induction.
+
+    What that does not show is then tried one property at a time, so that a false one does not spoil the others. A lemma
+    may be one of the properties.
+
+    Raises:
+        ModelError: as :func:`prove`.
+    """
+    if len(properties) > 1:
+        wanted = _without(properties, *lemmas)
+        first, *others = [*wanted, *lemmas]
+        effort = Effort(timeout_seconds).part(0.25)
+        result, _ = _induct(Problem(configuration, first, others, effort, properties=len(wanted)), 1, False)
+        if result.verdict is Verdict.HOLDS:
+            return [replace(result, property=item.id) for item in properties]
+    return [
+        prove(
+            configuration,
+            item,
+            lemmas=_without(lemmas, item),
+            search_depth=search_depth,
+            timeout_seconds=timeout_seconds,
+        )
+        for item in properties
+    ]
+
+
+def _without(properties: Sequence[Property], *left_out: Property) -> list[Property]:
+    names = {item.id for item in left_out}
+    return [item for item in properties if item.id not in names]
+
+
 def prove_inductive(
     configuration: Configuration,
     property: Property,
@@ -152,25 +192,32 @@ def _induction(
     simple_path: bool,
     effort: Effort,
 ) -> Result:
-    problem = Problem(configuration, property, lemmas, effort)
+    result, gave_up = _induct(Problem(configuration, property, lemmas, effort), depth, simple_path)
+    if not gave_up:
+        return result
+    hints = _gaps_with_small_numbers(configuration, property, lemmas, effort)
+    return replace(result, explanation="\n".join([result.explanation, *hints]))
+
+
+def _induct(problem: Problem, depth: int, simple_path: bool) -> tuple[Result, bool]:
+    """The result, and whether it is UNKNOWN because the solver gave up."""
     search = Search(problem)
     induction = Induction(problem, simple_path=simple_path)
     for k in range(1, depth + 1):
         finding = search.advance()
         if finding is not None:
             result = problem.result_of(finding)
-            return replace(result, explanation="\n".join([result.explanation, *induction.gaps]).strip())
+            return replace(result, explanation="\n".join([result.explanation, *induction.gaps]).strip()), False
         if induction.succeeds(k):
             method = "inductive" if k == 1 else f"{k}-inductive"
-            with_lemmas = f" together with {counted(len(lemmas), 'lemma')}" if lemmas else ""
-            return problem.proven(f"{problem.scope}; {method}{with_lemmas}", k=k)
+            lemmas = len(problem.claims) - problem.properties
+            with_lemmas = f" together with {counted(lemmas, 'lemma')}" if lemmas else ""
+            return problem.proven(f"{problem.scope}; {method}{with_lemmas}", k=k), False
         if induction.solver_gave_up:
             break
     tried = "not shown inductive" if k == 1 else f"not shown k-inductive for k up to {k}"
-    gaps = list(induction.gaps)
-    if induction.solver_gave_up:
-        gaps += _gaps_with_small_numbers(configuration, property, lemmas, effort)
-    return problem.unknown(f"{tried}; {problem.first_states(k - 1)}", "\n".join(gaps))
+    result = problem.unknown(f"{tried}; {problem.first_states(k - 1)}", "\n".join(induction.gaps))
+    return result, induction.solver_gave_up
 
 
 def _search(configuration: Configuration, property: Property, depth: int, effort: Effort) -> Result:

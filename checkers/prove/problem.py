@@ -61,10 +61,21 @@ Finding: TypeAlias = "Found | Ended | GaveUp"
 
 
 class Problem:
-    """What is to be shown, with the machine as constraints; makes the results."""
+    """What is to be shown, with the machine as constraints; makes the results.
+
+    Attributes:
+        claims: the property, and what is proven along with it.
+        properties: how many of the claims, the first ones, are wanted for themselves.
+    """
 
     def __init__(
-        self, configuration: Configuration, property: Property, lemmas: Sequence[Property], effort: Effort
+        self,
+        configuration: Configuration,
+        property: Property,
+        lemmas: Sequence[Property],
+        effort: Effort,
+        *,
+        properties: int = 1,
     ) -> None:
         _check_kinds(property, lemmas)
         self.property = property
@@ -74,6 +85,7 @@ class Problem:
         self.transition = Transition(self.traced)
         self.never = property.kind is Kind.SOMETIMES
         self.claims = [Claim(property.id, not self.never), *(Claim(lemma.id, True) for lemma in lemmas)]
+        self.properties = properties
         self.finite_domain = self.traced.is_finite and fits_finite_domain(self.transition.terms)
         self.risky = [(instance, check) for instance in self.traced.instances for check in self._risky(instance)]
 

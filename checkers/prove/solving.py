@@ -75,13 +75,13 @@ class Solver:
         """The model of the question just answered "sat"."""
         return Model(self._model, self._context)
 
-    def check(self, *, milliseconds: int, rlimit: int | None) -> tuple[Any, str]:
-        """Z3's answer, and its reason when that is "unknown"."""
+    def check(self, *, milliseconds: int, rlimit: int | None, models: bool = True) -> tuple[Any, str]:
+        """Z3's answer, and its reason when that is "unknown"; without ``models`` it never searches for one."""
         deadline = time.perf_counter() + milliseconds / 1000
         answer, reason = self._ask(milliseconds, rlimit)
         if answer == z3.unknown:
             left = int((deadline - time.perf_counter()) * 1000)
-            if reason == _LEFT_OPEN and left > 0:
+            if models and reason == _LEFT_OPEN and left > 0:
                 self._solver = self._again(searches_models=True)
                 answer, reason = self._ask(left, rlimit)
                 if answer == z3.sat:
@@ -180,10 +180,10 @@ class Effort:
         part._deadline = time.perf_counter() + self.left * share
         return part
 
-    def ask(self, solver: Solver, *, share: float = 1.0) -> Any:
+    def ask(self, solver: Solver, *, share: float = 1.0, models: bool = True) -> Any:
         """Put one question; answers ``z3.sat``, ``z3.unsat`` or ``z3.unknown`` (then ``reason`` says why).
 
-        ``share`` is the part of the remaining time that this question may use.
+        ``share`` is the part of the remaining time that this question may use; ``models`` as in :meth:`Solver.check`.
         """
         milliseconds = int(self.left * share * 1000)
         if milliseconds < 1:
@@ -191,7 +191,7 @@ class Effort:
             return z3.unknown
         self._asked[0] += 1
         asked = time.perf_counter()
-        answer, said = solver.check(milliseconds=milliseconds, rlimit=self.rlimit)
+        answer, said = solver.check(milliseconds=milliseconds, rlimit=self.rlimit, models=models)
         if answer == z3.unknown:
             out_of_time = (time.perf_counter() - asked) * 1000 > milliseconds * 0.9
             self.reason = self._why(said, out_of_time)

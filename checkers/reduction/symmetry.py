@@ -49,17 +49,17 @@ class Records(NamedTuple):
 class Permutations(NamedTuple):
     """All permutations but the identity of the other domains.
 
-    The moves of permutation ``p`` are those from ``start[p]`` to ``start[p + 1]``: the bits of ``mask`` go left, or
-    right, into another word. ``kept[p]`` has the bits that stay where they are.
+    The moves of permutation ``p`` into word ``w`` of ``words`` are those from ``start[i]`` to ``start[i + 1]``, where
+    ``i = p * words + w``: the bits of ``mask`` in ``from_word`` go left, or right. ``kept[p]`` has the bits that stay
+    where they are.
     """
 
     start: NDArray[np.int64]
     kept: NDArray[np.uint64]
-    from_word: NDArray[np.int64]
+    from_word: NDArray[np.uint64]
     mask: NDArray[np.uint64]
     left: NDArray[np.uint64]
     right: NDArray[np.uint64]
-    to_word: NDArray[np.int64]
     best: NDArray[np.uint64]
     trial: NDArray[np.uint64]
 
@@ -69,7 +69,7 @@ def no_symmetry() -> tuple[Records, Permutations]:
     sets, row, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
     return (
         Records(numbers, numbers, numbers, numbers, row, numbers, row, numbers, row, sets, numbers),
-        Permutations(numbers, sets, numbers, row, row, row, numbers, row, row),
+        Permutations(numbers, sets, row, row, row, row, row, row),
     )
 
 
@@ -197,20 +197,20 @@ class Symmetry:
                 place, target = places[number], places[numbers[(cell.family.name, _image(cell, images))]]
                 if target != place:
                     clear[place.word] &= ~place.mask
-                    way = (place.word, target.word, target.shift - place.shift)
+                    way = (target.word, place.word, target.shift - place.shift)
                     together[way] = together.get(way, 0) | place.mask
             if together:
-                moves.extend(together.items())
-                start.append(len(moves))
+                for word in range(words):
+                    moves.extend((way, mask) for way, mask in together.items() if way[0] == word)
+                    start.append(len(moves))
                 kept.append(clear)
         return Permutations(
             start=np.array(start, np.int64),
             kept=np.array(kept, np.uint64).reshape(len(kept), words),
-            from_word=np.array([way[0] for way, _ in moves], np.int64),
+            from_word=np.array([way[1] for way, _ in moves], np.uint64),
             mask=np.array([mask for _, mask in moves], np.uint64),
             left=np.array([max(way[2], 0) for way, _ in moves], np.uint64),
             right=np.array([max(-way[2], 0) for way, _ in moves], np.uint64),
-            to_word=np.array([way[1] for way, _ in moves], np.int64),
             best=np.zeros(words, np.uint64),
             trial=np.zeros(words, np.uint64),
         )
@@ -232,35 +232,52 @@ def represent(records: Records, permutations: Permutations, states: Any, count: 
     """Replace the first ``count`` packed states by their representatives."""
     best, trial = permutations.best, permutations.trial
     start, kept, mask = permutations.start, permutations.kept, permutations.mask
-    left, right = permutations.left, permutations.right
-    from_word, to_word = permutations.from_word, permutations.to_word
+    left, right, from_word = permutations.left, permutations.right, permutations.from_word
     sizes, fields, starts, key_starts = records.sizes, records.fields, records.start, records.key_start
     words, shifts, masks = records.word, records.shift, records.mask
     key_words, key_shifts, keys, order = records.key_word, records.key_shift, records.keys, records.order
     width = states.shape[1]
+    sorts = len(sizes) > 0
     for number in range(count):
+        state = states[number]
         for column in range(width):
-            best[column] = states[number, column]
-        if len(sizes) > 0:
+            best[column] = state[column]
+        if sorts:
             _sort(sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, best)
         for permutation in range(len(kept)):
+            smaller = False
             for column in range(width):
-                trial[column] = states[number, column] & kept[permutation, column]
-            for move in range(start[permutation], start[permutation + 1]):
-                value = states[number, from_word[move]] & mask[move]
-                trial[to_word[move]] |= (value << left[move]) >> right[move]
-            if len(sizes) > 0:
+                word = state[column] & kept[permutation, column]
+                place = permutation * width + column
+                for move in range(start[place], start[place + 1]):
+                    word |= ((state[from_word[move]] & mask[move]) << left[move]) >> right[move]
+                trial[column] = word
+                if not sorts and not smaller:
+                    if word > best[column]:
+                        break
+                    smaller = word < best[column]
+            if sorts:
                 _sort(
                     sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, trial
                 )
-            for column in range(width):
-                if trial[column] != best[column]:
-                    if trial[column] < best[column]:
-                        for other in range(width):
-                            best[other] = trial[other]
-                    break
-        for column in range(width):
-            states[number, column] = best[column]
+                smaller = _less(trial, best)
+            if smaller:
+                _copy(trial, best)
+        _copy(best, state)
+
+
+@njit(cache=True)
+def _copy(source: Any, target: Any) -> None:
+    for column in range(len(source)):
+        target[column] = source[column]
+
+
+@njit(cache=True)
+def _less(one: Any, other: Any) -> bool:
+    for column in range(len(one)):
+        if one[column] != other[column]:
+            return bool(one[column] < other[column])
+    return False
 
 
 @njit(cache=True)
@@ -291,7 +308,7 @@ def _sort(
                 value = (row[words[place + field]] >> shifts[place + field]) & masks[key_start + field]
                 keys[item, key_words[key_start + field]] |= value << key_shifts[key_start + field]
             position = item
-            while position > 0 and _smaller(keys, item, order[position - 1]):
+            while position > 0 and _less(keys[item], keys[order[position - 1]]):
                 order[position] = order[position - 1]
                 position -= 1
                 moved = True
@@ -306,11 +323,3 @@ def _sort(
                             keys[order[item], key_words[key_start + field]] >> key_shifts[key_start + field]
                         ) & mask
                         row[word] = (row[word] & ~(mask << shift)) | (value << shift)
-
-
-@njit(cache=True)
-def _smaller(keys: Any, one: int, other: int) -> bool:
-    for column in range(keys.shape[1]):
-        if keys[one, column] != keys[other, column]:
-            return bool(keys[one, column] < keys[other, column])
-    return False

@@ -178,7 +178,7 @@ class Group(Consumer):
     )
     members: list[Member] = setting(..., "Its members.", min_length=1)
     planned_members: int | None = setting(None, "How many members there will be, if a change is planned.", ge=1)
-    first_start: bool = setting(False, "Whether the group has no stored progress yet.", source="G2")
+    first_start: bool = setting(False, "Whether the group has no stored progress yet.", source="RB-40")
     created: bool = setting(False, "Whether the group was created at the brokers by an administrator.", source="EN-12")
     consume_broadcast_enable: bool = setting(
         True, "Broker: whether the group may consume by BROADCASTING.", source="EN-12"

@@ -176,14 +176,15 @@ def retries_of(facts: GroupFacts) -> Constants:
 
 def send_back_of(facts: GroupFacts) -> Constants:
     """Failing messages whose copies are stored, or are not for want of a retry queue."""
-    return {**retry.CHAIN_ONLY, "retry_queues": int(facts.group.retry_queue_nums > 0)}
+    none: Constants = {"retry_queues": 0} if facts.group.retry_queue_nums <= 0 else {}
+    return {**retry.CHAIN_ONLY, **none}
 
 
 def slow_listener_of(facts: GroupFacts) -> Constants:
     """A listener that may outlast the consume timeout, if it is known to."""
     settings = _retrying(facts)
     expires = (settings.slowest_listener_millis or 0) >= settings.consume_timeout * 60_000
-    return {**(retry.EXPIRED if expires else retry.CHAIN_ONLY), "causes": 1}
+    return dict(retry.EXPIRED if expires else retry.CHAIN_ONLY)
 
 
 def offset_files_of(facts: GroupFacts) -> Constants:

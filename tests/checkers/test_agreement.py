@@ -15,6 +15,8 @@ from rocketproof.checkers.explore import Limits, explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.prove import bounded, prove_inductive
+from rocketproof.checkers.reduction import Reduction
+from rocketproof.checkers.reduction.equivariance import symmetric_domains
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.simulate import simulate
 from rocketproof.checkers.spin import run_spin, spin_available
@@ -116,6 +118,24 @@ def test_liveness_reaches_the_same_states(configuration: Configuration, properti
         debt = dataclasses.replace(item, kind=Kind.EVENTUALLY, after=incurs, holds=lambda s: False)
         reached = check_eventually(configuration, debt).verdict is Verdict.VIOLATED
         assert reached is (result.run is not None)
+
+
+@pytest.mark.slow
+@ALL
+def test_reductions_change_no_answer(configuration: Configuration, properties: list[Property]) -> None:
+    def answers(asked: list[Property], deadlocks: bool, reduce: Reduction) -> list[tuple[Verdict, int | None]]:
+        found = explore(configuration, asked, deadlocks=deadlocks, idle_actions_allowed=True, reduce=reduce)
+        return [(item.verdict, None if item.run is None else len(item.run)) for item in found.results]
+
+    reductions = [Reduction.PARTIAL_ORDER]
+    traced = trace(configuration, {item.id: item.holds for item in properties})
+    if symmetric_domains(traced):
+        reductions += [Reduction.SYMMETRY, Reduction.SYMMETRY | Reduction.PARTIAL_ORDER]
+    questions = [(properties, False), (properties, True), *(([item], False) for item in properties)]
+    for asked, deadlocks in questions:
+        whole = answers(asked, deadlocks, Reduction.NONE)
+        for reduce in reductions:
+            assert answers(asked, deadlocks, reduce) == whole
 
 
 @pytest.mark.slow

@@ -68,6 +68,7 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         "CONTRIBUTING.md",
         "README.md",
         "command-line.md",
+        "in-your-ci.md",
         "mutants.md",
         "strategies.md",
     }

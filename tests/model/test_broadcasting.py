@@ -8,7 +8,9 @@ from rocketproof.checkers.explore import explore
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import BoolLike, ConfigurationError, IntLike, Machine, State
 from rocketproof.model.local_file import Content, Torn, possible, worth_copying
-from rocketproof.properties.broadcast import STARTS_AGAIN, TORN_TWICE, claims
+from rocketproof.properties.broadcast import EACH_SEES_ALL, HANDLED_BY_EACH, STARTS_AGAIN, TORN_TWICE, claims
+from rocketproof.properties.delivery import OFFSET_SAFE
+from rocketproof.properties.property import Property
 from rocketproof.properties.verdict import Verdict
 
 from .walk import Walk, judged, killed
@@ -146,19 +148,17 @@ def test_surprises_are_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "listener", "states", "transitions"),
+    ("mode", "listener", "subject", "states", "transitions"),
     [
-        ("clustering", "concurrently", 0, 0),
-        ("clustering", "orderly", 0, 0),
-        ("broadcasting", "concurrently", 0, 0),
-        ("broadcasting", "orderly", 0, 0),
+        ("clustering", "concurrently", OFFSET_SAFE, 84792, 346806),
+        ("clustering", "orderly", OFFSET_SAFE, 3498, 9420),
+        ("broadcasting", "concurrently", EACH_SEES_ALL, 54123, 205326),
+        ("broadcasting", "orderly", HANDLED_BY_EACH, 23601, 87420),
     ],
 )
-def test_modes_times_listeners(mode: str, listener: str, states: int, transitions: int) -> None:
-    found = explore(
-        consumption.configure(
-            mode=mode, listener=listener, clock="stopped", messages=2, moves=1, failures=1, leaves=1, restarts=1
-        ),
-        idle_actions_allowed=True,
-    )
+def test_modes_times_listeners(mode: str, listener: str, subject: Property, states: int, transitions: int) -> None:
+    faults = {"moves": 1, "failures": 1, "crashes": 1, "restarts": 1}
+    kind: dict[str, int | str] = {"mode": mode, "listener": listener, "clock": "stopped", "watch_clients": 1}
+    found = explore(consumption.configure(messages=2, **kind, **faults), [subject], idle_actions_allowed=True)
+    assert found.results[0].verdict is Verdict.HOLDS
     assert (found.states, found.transitions) == (states, transitions)

@@ -146,29 +146,29 @@ def test_without_a_retry_queue_the_message_is_gone() -> None:
 
 
 def test_an_expired_message_is_sent_back_at_level_3_and_its_offset_is_not_updated() -> None:
-    played = Played(*FAILED[:-1], "expire(c0, q0, m0)", expiries=1)
+    played = Played(*FAILED[:-1], "clean_expired(c0, q0, m0)", expiries=1)
     assert played.copy(0) == waiting(1, 3)
     assert (played("stage", 0, 0, 0), played("memory", 0, 0), played("overdue", 0, 0, 0)) == (Stage.ABSENT, 0, 1)
     assert {"overdue_succeeds(c0, q0, m0)", "overdue_fails(c0, q0, m0)"} <= played.enabled()
 
 
 def test_an_expired_retry_waits_at_level_3_as_well() -> None:
-    played = Played(*FAILED, *RETRIED[:-1], "expire(c0, q1, m0)", expiries=1, attempts=2)
+    played = Played(*FAILED, *RETRIED[:-1], "clean_expired(c0, q1, m0)", expiries=1, attempts=2)
     assert played.copy(1) == waiting(2, 3)
 
 
 @pytest.mark.parametrize(("version", "copies"), [("5.3.3", 1), ("4.9.8", 2)])
 def test_a_late_failure_of_an_expired_message_is_sent_back_again_by_4_9_8(version: str, copies: int) -> None:
-    played = Played(*FAILED[:-1], "expire(c0, q0, m0)", "overdue_fails(c0, q0, m0)", expiries=1, version=version)
+    played = Played(*FAILED[:-1], "clean_expired(c0, q0, m0)", "overdue_fails(c0, q0, m0)", expiries=1, version=version)
     assert [played("place", k) != Place.NONE for k in range(3)].count(True) == copies
 
 
 def test_only_the_first_message_of_a_window_expires() -> None:
     started = ("take(c0, q0)", "pull(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m1)")
     blocked = Played(*started, expiries=1, messages=4)
-    assert not {label for label in blocked.enabled() if label.startswith("expire")}
+    assert not {label for label in blocked.enabled() if label.startswith("clean_expired")}
     running = Played(*started, "begin(c0, q0, m0)", expiries=1, messages=4)
-    assert {label for label in running.enabled() if label.startswith("expire")} == {"expire(c0, q0, m0)"}
+    assert {label for label in running.enabled() if label.startswith("clean_expired")} == {"clean_expired(c0, q0, m0)"}
 
 
 def test_a_message_that_failed_in_a_window_dropped_since_is_copied_and_comes_again() -> None:

@@ -6,37 +6,54 @@ from rocketproof.checkers.explore import explore
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.result import Result
 from rocketproof.model.consumption import consumption
-from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.kernel import Configuration, Machine, trace
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
 
 class Walk:
-    """One run of the consumption machine, begun in a configuration and moved on by labels of actions."""
+    """A run of a machine, one action after the other; ``walk["owns[c0, q0]"]`` is a variable's value now.
 
-    def __init__(self, *labels: str, **constants: int | str) -> None:
-        self.machine = PlainMachine(trace(consumption.configure(**constants)))
-        self.numbers = {instance.label: instance.number for instance in self.machine.traced.instances}
-        self.cells = {cell.key: number for number, cell in enumerate(self.machine.traced.cells)}
+    Without a machine it is one of the consumption machine. Labels given at first are taken at once.
+    """
+
+    def __init__(self, *begin: Machine | str, **constants: int | str) -> None:
+        machines = [item for item in begin if isinstance(item, Machine)]
+        self.machine = PlainMachine(trace((machines[0] if machines else consumption).configure(**constants)))
+        traced = self.machine.traced
+        self.numbers = {instance.label: instance.number for instance in traced.instances}
+        self.labels = {cell.label: number for number, cell in enumerate(traced.cells)}
+        self.cells = {cell.key: number for number, cell in enumerate(traced.cells)}
         self.state = self.machine.initial
-        self.do(*labels)
+        self.do(*(item for item in begin if isinstance(item, str)))
 
     def do(self, *labels: str) -> Walk:
-        """Take the actions ``labels``; each must be enabled."""
+        """Take the actions ``labels``, each of which must be possible."""
         for label in labels:
+            assert label in self.numbers, f"{label} is none of {', '.join(self.numbers)}"
             following = self.machine.step(self.state, self.numbers[label])
-            assert following is not None, f"{label} is not enabled"
+            assert following is not None, f"{label} is not possible; possible are {', '.join(self.possible())}"
             self.state = following
         return self
 
+    __call__ = do
+
     def may(self, label: str) -> bool:
-        """Whether the action ``label`` is enabled now."""
+        """Whether the action ``label`` is possible now."""
         return self.machine.step(self.state, self.numbers[label]) is not None
 
+    def possible(self) -> list[str]:
+        """The actions that can happen now."""
+        instances = self.machine.traced.instances
+        return [instances[number].label for number in self.machine.enabled(self.state)]
+
     def value(self, name: str, *index: int) -> int:
-        """The value of a variable now."""
+        """The value of a variable now, by name and index."""
         return int(self.state[self.cells[(name, index)]])
+
+    def __getitem__(self, cell: str) -> int:
+        return self.state[self.labels[cell]]
 
 
 def judged(configuration: Configuration, subject: Property) -> Result:
@@ -47,7 +64,7 @@ def judged(configuration: Configuration, subject: Property) -> Result:
 
 
 def killed(name: str, properties: dict[str, Property]) -> tuple[int, int]:
-    """States of the right configuration, steps of the run that kills the mutant ``name``; both verdicts are asserted."""
+    """States of the right configuration, and steps of the run that kills the mutant ``name``; asserts both verdicts."""
     mutant = consumption.mutants[name]
     subject = properties[mutant.killed_by]
     original = judged(consumption.configure(**mutant.constants), subject)

@@ -93,7 +93,7 @@ EXPECTED: list[tuple[str, str, int | None, int | None, int | None]] = [
     ("owns-its-share", "consumers=2 running=2 unsubscribes=1", 5, 10, None),
     ("partition-lemma", "consumers=2 running=2 unsubscribes=1", 5, 10, 2),
     ("owns-its-share", "consumers=2 running=1 repairs=1", 92, 278, None),
-    ("written-queues-owned", "consumers=1 running=0 unreadable=1", 4, 4, 3),
+    ("written-queues-owned", "consumers=1 running=0 unread_queues=1", 4, 4, 3),
     ("partition-lemma", "consumers=3 running=1 same_id=1", 135, 453, 4),
     ("same-id-never-heals", "consumers=3 running=1 same_id=1", 135, 453, None),
     ("same-id-overlap", "consumers=3 running=1 same_id=1", 135, 453, 4),

@@ -95,12 +95,12 @@ def test_without_names_only_what_is_wrong_is_told(capsys: pytest.CaptureFixture[
 def test_the_matrix_shows_who_kills(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("K1", "K2", "K3", "--matrix") == 1
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    start = lines.index("counter   1   2  3")
+    start = lines.index("counter    1  2  3")
     assert lines[start : start + 7] == [
-        "counter   1   2  3",
+        "counter    1  2  3",
         "K1       erp  l",
-        "K2        ·   l  l",
-        "K3        ·   ·  ·",
+        "K2         ·  l  l",
+        "K3         ·  ·  ·",
         "   1  below-top      kills 1",
         "   2  ends-at-top    kills 2",
         "   3  ends-at-three  kills 1",

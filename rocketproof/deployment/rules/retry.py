@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
+from ...model.dead_letter import given_up_at_once
 from ...model.delay import DelayTable
 from ..attempts import duration, maximum_of, retries, waited
 from ..description import DEAD_LETTERS, Description
@@ -275,9 +276,12 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
                 )
             elif client in _retrying(facts):
                 maximum = maximum_of(client.settings.max_reconsume_times)
+                carried = _carried(facts.description, topic.removeprefix(DEAD_LETTERS))
+                if not given_up_at_once(carried, maximum):
+                    continue
                 yield Finding(
                     at,
-                    f"a message of {topic} keeps its number of attempts ({maximum_of(-1) + 1} with the usual maximum), "
+                    f"a message of {topic} keeps its number of attempts, {carried}, "
                     f"and {facts.group.name} retries up to {maximum}: one that fails is a dead letter of "
                     f"{facts.group.name} at once, without a retry.",
                     "Set max_reconsume_times of this group to the attempts of the first group plus those that are "
@@ -285,3 +289,9 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
                     Severity.WARNING,
                 )
         return
+
+
+def _carried(description: Description, group: str) -> int:
+    """The highest number of attempts with which dead letters of a group come (EN-14)."""
+    (owner,) = [found for found in description.groups if found.name == group]
+    return max(maximum_of(owner.settings_of(member).max_reconsume_times) for member in owner.members) + 1

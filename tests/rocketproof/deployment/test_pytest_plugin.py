@@ -1,4 +1,4 @@
-"""``pytest rocketproof.toml``: a test for each check, failures without traceback, and nothing at all unless asked for."""
+"""``pytest rocketproof.toml``: a test for each check, failures without traceback, nothing unless asked for."""
 
 import subprocess
 import sys
@@ -61,12 +61,13 @@ def test_a_property_fails_with_its_story(pytester: pytest.Pytester) -> None:
 
 
 def test_unknown_is_a_failure_in_words_of_its_own(pytester: pytest.Pytester) -> None:
-    write(pytester.path, only(changed(), "partition-lemma") + "[verify.limit]\nstates = 50\n")
+    text = changed(group='listener = "orderly"\nmax_reconsume_times = 3')
+    write(pytester.path, only(text, "one-listener-a-queue") + "[verify.limit]\nstates = 50\n")
     result = pytester.runpytest_inprocess(NAME)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "UNKNOWN: partition-lemma was neither shown nor refuted for billing.",
+            "UNKNOWN: one-listener-a-queue was neither shown nor refuted for billing.",
             "*limit of 50 states reached*",
             "This is no violation, and no pass either: *",
         ]

@@ -1,5 +1,6 @@
-"""``rocketproof verify --config`` with a deployment: what it prints, its exit codes, JSON, JUnit, SARIF, annotations."""
+"""``rocketproof verify --config`` with a deployment: output, exit codes, JSON, JUnit, SARIF, annotations."""
 
+import functools
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from rocketproof.checkers.suite import Options
 from rocketproof.cli import main
 from rocketproof.deployment.annotations import workflow_commands
 from rocketproof.deployment.judge import Judge
@@ -21,6 +23,8 @@ from .sarif_log import LOG
 TAGS = changed(b2='subscriptions = { orders = "paid" }')
 ACCEPTED = '\n[[accepted]]\nfinding = "A3"\nbecause = "we know: until \\"v2\\""\n'
 NAMES = ["A3", "C4", "offset-never-past-wanted", "accepted-findings"]
+ORDERLY = changed(group='listener = "orderly"\nmax_reconsume_times = 3')
+LOCK = "one-listener-a-queue"
 SCHEMA = "SARIF_SCHEMA"
 
 
@@ -63,11 +67,11 @@ def test_a_story_is_told_of_an_error(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_unknown_is_2(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, changed(), "partition-lemma", "--limit", "50")
+    code, out, _ = run(capsys, ORDERLY, LOCK, "--limit", "50")
     assert code == 2
-    assert "UNKNOWN: partition-lemma was neither shown nor refuted for billing." in out
+    assert "UNKNOWN: one-listener-a-queue was neither shown nor refuted for billing." in out
     assert "1 check: 0 ok, 1 unknown;" in out
-    code, _, _ = run(capsys, TAGS, "partition-lemma", "A3", "--limit", "50")
+    code, _, _ = run(capsys, ORDERLY.replace("= 200\n", "= 25000\n"), LOCK, "E8", "--limit", "50")
     assert code == 1
 
 
@@ -158,31 +162,34 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_junit(capsys: pytest.CaptureFixture[str]) -> None:
     text = TAGS.replace("= 5000", "= 0").replace('"billing"', '"billing"\nretry_queue_nums = 0') + ACCEPTED
-    run(capsys, text, "A3", "C4", "SB-12", "A1", "partition-lemma", "--limit", "50", "--junit", "rows.xml")
+    run(capsys, text, "A3", "C4", "SB-12", "A1", "offset-never-past-wanted", "--limit", "50", "--junit", "rows.xml")
     suite = ElementTree.parse("rows.xml").getroot()[0]
     assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["5", "1", "1", "1"]
     cases = {case.get("name"): case for case in suite}
-    assert cases["partition-lemma"].get("classname") == "rocketproof.toml.billing"
+    assert cases["offset-never-past-wanted"].get("classname") == "rocketproof.toml.billing"
     assert cases["SB-12-no-retry-queues"][0].tag == "failure"
     assert len(cases["A1-clientid-clash"]) == 0
-    assert cases["partition-lemma"][0].tag == "error"
-    assert (cases["partition-lemma"][0].text or "").startswith("UNKNOWN: ")
+    assert cases["offset-never-past-wanted"][0].tag == "error"
+    assert (cases["offset-never-past-wanted"][0].text or "").startswith("UNKNOWN: ")
     assert cases["A3-group-subscribes-different-tags"][0].tag == "skipped"
     assert cases["C4-shutdown-commits-too-early"][0].tag == "system-out"
 
 
 def logs() -> list[dict[str, Any]]:
-    """SARIF logs with all that may occur: findings, stories, stories without steps, unknown, accepted, fine."""
-    from rocketproof.checkers.suite import Options
+    """What :func:`texts` says, anew for each test."""
+    return [json.loads(text) for text in texts()]
 
+
+@functools.cache
+def texts() -> tuple[str, ...]:
+    """SARIF logs with all that may occur: findings, stories, stories without steps, unknown, accepted, fine."""
     same_id = changed(b1='client_ip = "a"\ninstance_name = "w"', b2='client_ip = "a"\ninstance_name = "w"')
-    limited = Judge(deployment(changed()), Options(states=50))
-    texts = [
+    limited = Judge(deployment(ORDERLY), Options(states=50))
+    return (
         as_sarif(answers(TAGS + ACCEPTED, "A3", "A1", "offset-never-past-wanted"), NAME),
         as_sarif(answers(same_id, "A1", "partition-lemma", "deployed-shares"), "deploy/my rocketproof.toml"),
-        as_sarif([limited.answer(check) for check in limited.checks if check.id == "partition-lemma"], "/x/" + NAME),
-    ]
-    return [json.loads(text) for text in texts]
+        as_sarif([limited.answer(check) for check in limited.checks if check.id == LOCK], "/x/" + NAME),
+    )
 
 
 def test_sarif_is_well_formed() -> None:

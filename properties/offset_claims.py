@@ -1,0 +1,351 @@
+"""Offsets, claim by claim: what takes them back, past a message, to a wrong start, and what undoes a reset.
+
+Each way in which a claim about offsets is false is a row of its own, and where that way is closed the claim holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model.consumption import consumption
+from ..model.history import Regression
+from .claim import Claim
+from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS
+from .offsets import (
+    AT_THE_END,
+    CAUSED,
+    COUNTED,
+    NEVER_BACK,
+    ONE_PULL,
+    OWNED_ONLY,
+    PINNED,
+    QUIET_ONCE,
+    RESET_LASTS,
+    RETRY_FROM_BEGINNING,
+    SAFE_FROM_START,
+    STORED,
+    WHERE_CHOSEN,
+    went_back,
+)
+from .property import Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+WATCH: Constants = {"messages": 2, "watch_offsets": 1}
+ALONE: Constants = {**WATCH, "consumers": 1}
+OVERLAP: Constants = {**WATCH, "moves": 1}
+ONE_OWNER: Constants = {**WATCH, "moves": 1, "crashes": 1, "overlaps": 0, "lost_commits": 1, "leaves": 1, "failures": 1}
+LATE: Constants = {**WATCH, "moves": 1, "overlaps": 0, "late_commits": 1}
+CARRIED: Constants = {**ALONE, "pulls": "fine", "piggyback": 1}
+BROKER_RESTART: Constants = {**ALONE, "broker_restarts": 1}
+FAIL_OVER: Constants = {**WATCH, "overlaps": 0, "moves": 1, "slaves": 1, "fail_overs": 1}
+SHORTENED: Constants = {**ALONE, "truncations": 1}
+SHORTENED_IN_STEPS: Constants = {**SHORTENED, "corrections": "steps", "held_updates": 1, "moves": 1}
+CLIENT_RESET: Constants = {**ALONE, "version": "4.9.8", "resets": 1}
+SERVER_RESET: Constants = {**ALONE, "resets": 1, "corrections": "steps", "piggyback": 1}
+RECREATED: Constants = {
+    "messages": 1,
+    "arriving": 1,
+    "consumers": 1,
+    "moves": 1,
+    "recreations": 1,
+    "from_where": "FIRST_OFFSET",
+}
+FAILED_QUERY: Constants = {"messages": 2, "consumers": 1, "moves": 1, "failed_queries": 1}
+NEW: Constants = {"messages": 2, "crashes": 1, "group": "new", "watch_starts": 1}
+RETRY: Constants = {
+    "queues": 2,
+    "messages": 2,
+    "retry_room": 1,
+    "copies": 1,
+    "failures": 1,
+    "group": "new",
+    "consumers": 1,
+    "watch_starts": 1,
+}
+ADDED_QUEUE: Constants = {"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1}
+RETENTION: Constants = {"messages": 2, "moves": 1, "crashes": 1, "retentions": 1}
+LATE_UPDATE: Constants = {"messages": 2, "moves": 1, "crashes": 1, "held_updates": 1}
+RESET_OLD: Constants = {"messages": 1, "version": "4.9.8", "resets": 1}
+RESET_NEW: Constants = {"messages": 1, "resets": 1, "corrections": "steps"}
+HUNG: Constants = {"messages": 3, "moves": 1, "overlaps": 0, "hangs": 1}
+COUNTERS: Constants = {
+    "messages": 3,
+    "consumers": 1,
+    "moves": 1,
+    "counters": 1,
+    "threshold": 1,
+    "failures": 1,
+    "refusals": 1,
+    "batch": 2,
+    "pull_batch": 2,
+}
+FINE: Constants = {"messages": 2, "consumers": 1, "moves": 1, "pulls": "fine", "lost_pulls": 1}
+
+_BACK: tuple[tuple[Property, Constants, str], ...] = (
+    (
+        went_back(Regression.OVERLAP, "Two owners: the slower one's commit takes the offset back.", "OF-20", "RB-32"),
+        OVERLAP,
+        "Two owners for a moment are enough: the broker takes any commit from anybody, the smaller one as well.",
+    ),
+    (
+        went_back(Regression.LATE_COMMIT, "A commit arrives after a later one.", "OF-5", "OF-8"),
+        LATE,
+        "One owner at a time is not enough: the last commit of the old one may arrive after the new one's.",
+    ),
+    (
+        went_back(
+            Regression.LATE_COMMIT,
+            "A commit that came with a pull is applied after a later one.",
+            "PL-14",
+            "OF-8",
+            how="carried-commit",
+        ),
+        CARRIED,
+        "Even a single client overtakes itself: commits with pulls and periodic ones are served by two pools.",
+    ),
+    (
+        went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23"),
+        BROKER_RESTART,
+        "Committed is not on disk: a broker that dies loses the commits of the last 5 s.",
+    ),
+    (
+        went_back(Regression.FAIL_OVER, "A slave answers with its old copy.", "OF-4", "OF-23"),
+        FAIL_OVER,
+        "A slave's copy is 10 s to 60 s old, and what clients commit to it is lost when the master is back.",
+    ),
+    (
+        went_back(Regression.CORRECTED, "The log is shorter than the offset, which is corrected.", "PL-19", "PL-23"),
+        SHORTENED,
+        "A log that lost its tail takes the offset back to its new end.",
+    ),
+    (
+        went_back(Regression.RESET, "The operator has it reset.", "OF-31"),
+        CLIENT_RESET,
+        "A reset is there to take the offset back.",
+    ),
+    (
+        went_back(Regression.RECREATED, "The topic is deleted, and its offsets with it.", "OF-20"),
+        {**RECREATED, "watch_offsets": 1},
+        "A topic that is deleted and created again starts anew, and so does its offset in 5.x.",
+    ),
+)
+
+
+def _claim(property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
+    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
+    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about offsets."""
+    yield from _back_claims()
+    yield from _loss_claims()
+    yield from _start_claims()
+    yield from _reset_claims()
+    yield from _progress_claims()
+
+
+def _back_claims() -> Iterator[Claim]:
+    """G7: what takes an offset back; each way is a witness, and none other is left."""
+    yield _claim(NEVER_BACK, ONE_OWNER)
+    yield _claim(NEVER_BACK, {**ALONE, "moves": 1, "held_updates": 1})
+    for witness, constants, lesson in _BACK:
+        yield _claim(NEVER_BACK, constants, lesson)
+        yield _claim(witness, constants)
+        yield _claim(CAUSED, constants)
+        yield _claim(OWNED_ONLY, constants)
+    old_steps: Constants = {**SHORTENED_IN_STEPS, "version": "4.9.8"}
+    for constants in (ONE_OWNER, SHORTENED_IN_STEPS, old_steps, SERVER_RESET):
+        yield _claim(CAUSED, constants)
+        yield _claim(OWNED_ONLY, constants)
+    yield _claim(CAUSED, {**FAILED_QUERY, "watch_offsets": 1})
+    yield _claim(
+        CAUSED,
+        {**FAILED_QUERY, "watch_offsets": 1, "version": "4.9.8", "from_where": "FIRST_OFFSET"},
+        "4.9.8 takes any error of the broker for 'no offset': with FIRST_OFFSET the group starts all over again.",
+    )
+
+
+def _loss_claims() -> Iterator[Claim]:
+    """G2: what makes an offset pass a message that nobody has handled."""
+    harmless: tuple[Constants, ...] = (
+        LATE_UPDATE,
+        {"messages": 2, "moves": 1, "crashes": 1, "slaves": 1, "fail_overs": 1},
+        {"messages": 2, "consumers": 1, "moves": 1, "pulls": "fine", "piggyback": 1, "broker_restarts": 1},
+        FAILED_QUERY,
+        {**FAILED_QUERY, "version": "4.9.8", "from_where": "FIRST_OFFSET"},
+        {**RETENTION, "retentions": 2, "retention": "consumed", "corrections": "steps", "late_commits": 1},
+        RECREATED,
+    )
+    for constants in harmless:
+        yield _claim(OFFSET_SAFE, constants)
+    yield _claim(
+        OFFSET_SAFE,
+        {**FAILED_QUERY, "version": "4.9.8"},
+        "4.9.8 takes any error of the broker for 'no offset', and LAST_OFFSET jumps to the end (G2-2).",
+    )
+    yield _claim(
+        OFFSET_SAFE, RETENTION, "What retention deletes before it was consumed is passed over without a word (G2-3)."
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {"messages": 2, "consumers": 1, "removals": 1},
+        "A pull that finds index entries of deleted messages goes on behind them (G2-3).",
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {"messages": 2, "consumers": 1, "truncations": 1},
+        "Beyond the end of a shortened log the offset is corrected to its end, past what the client had pulled and not "
+        "finished (G2-4).",
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {"messages": 1, "arriving": 1, "consumers": 1, "truncations": 1},
+        "A log that lost its tail and has grown again hides new messages below the committed offset (G2-4).",
+    )
+    yield _claim(
+        OFFSET_SAFE, {**RESET_NEW, "consumers": 1, "reset_to": 1}, "A reset forward skips what lies between (G2-5)."
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {**RECREATED, "version": "4.9.8"},
+        "4.9.8 keeps the offsets of a deleted topic: the first messages of its next life are below them (G2-5).",
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {**RECREATED, "from_where": "LAST_OFFSET"},
+        "A topic created again is a new one: LAST_OFFSET skips what came before the first start (G2-5).",
+    )
+
+
+def _start_claims() -> Iterator[Claim]:
+    """G2-1: where a group starts without a stored offset."""
+    for from_where in ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP"):
+        for in_memory in (0, 1):
+            constants: Constants = {**NEW, "from_where": from_where, "head_in_memory": in_memory}
+            if from_where == "TIMESTAMP":
+                constants["timestamp_offset"] = 1
+            skips = from_where != "FIRST_OFFSET" and not in_memory
+            yield _claim(WHERE_CHOSEN, constants)
+            yield _claim(SAFE_FROM_START, constants)
+            yield _claim(
+                OFFSET_SAFE, constants, f"{from_where} skips what is older than the group (G2-1)." if skips else ""
+            )
+    yield _claim(AT_THE_END, {**NEW, "from_where": "LAST_OFFSET"})
+    yield _claim(
+        AT_THE_END,
+        {**NEW, "from_where": "LAST_OFFSET", "head_in_memory": 1},
+        "On a young topic the broker answers 0: the group reads everything although LAST_OFFSET was asked for.",
+    )
+    yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "LAST_OFFSET", "head_in_memory": 1})
+    yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "FIRST_OFFSET"})
+    yield _claim(
+        RETRY_FROM_BEGINNING,
+        {**RETRY, "from_where": "TIMESTAMP"},
+        "With TIMESTAMP a retry queue is started at its end: retries that were stored before are skipped (G2-1).",
+    )
+    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1})
+    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps"})
+    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps", "version": "4.9.8"})
+    yield _claim(
+        OFFSET_SAFE,
+        ADDED_QUEUE,
+        "A queue added to the topic is started at its end once its head has left the memory: the beginning is skipped.",
+    )
+    yield _claim(
+        OFFSET_SAFE,
+        {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps"},
+        "Since 5.1 an empty queue has no answer 0: what is stored before the client asks for the end is skipped.",
+    )
+
+
+def _reset_claims() -> Iterator[Claim]:
+    """G2-9, G2-10: what undoes a reset."""
+    yield _claim(RESET_LASTS, {**RESET_OLD, "messages": 2, "consumers": 1})
+    yield _claim(RESET_LASTS, {**RESET_NEW, "messages": 2, "consumers": 1, "resets": 2, "piggyback": 1})
+    old: tuple[tuple[Constants, str], ...] = (
+        (
+            {"consumers": 2},
+            "Clients reset one after the other: who takes the queue in between starts at the old offset.",
+        ),
+        (
+            {"messages": 2, "consumers": 1, "resets": 2},
+            "A window opened while a reset waits is forgotten, not dropped: it goes on beside the next one for ever.",
+        ),
+        ({"consumers": 1, "moves": 1}, "A queue that nobody owns at that moment is not reset."),
+        ({"consumers": 1, "late_commits": 1}, "A commit that was under way undoes the reset."),
+        (
+            {"consumers": 1, "pulls": "fine"},
+            "A pull parked at the broker outlives the reset, and its answer undoes it (G2-9).",
+        ),
+        ({"consumers": 1, "held_updates": 1}, "A worker that updates the offset late undoes the reset (G2-9)."),
+    )
+    new: tuple[tuple[Constants, str], ...] = (
+        (
+            {"consumers": 2, "moves": 1},
+            "Only the client that pulls first learns of the reset; a second owner commits on.",
+        ),
+        (
+            {"consumers": 2, "crashes": 1, "overlaps": 0, "piggyback": 1},
+            "The pull that learns of the reset carries the old offset; if the client dies then, it is lost (G2-10).",
+        ),
+        (
+            {"consumers": 2, "crashes": 1, "overlaps": 0},
+            "So does a periodic commit between that answer and the repair.",
+        ),
+        (
+            {"consumers": 1, "late_commits": 1},
+            "The next window's query may overtake the corrected offset: nobody fails, and the reset is lost (G2-10).",
+        ),
+        (
+            {"consumers": 1, "held_updates": 1, "moves": 1},
+            "A worker that updates the offset late undoes the reset (G2-9).",
+        ),
+        ({"consumers": 1, "pulls": "fine", "moves": 1}, "A late answer for a dead window undoes the reset (G2-9)."),
+    )
+    for constants, lesson in old:
+        yield _claim(RESET_LASTS, {**RESET_OLD, **constants}, lesson)
+    for constants, lesson in new:
+        yield _claim(RESET_LASTS, {**RESET_NEW, **constants}, lesson)
+
+
+def _progress_claims() -> Iterator[Claim]:
+    """G10, U4: windows that pull, and what keeps them from it."""
+    yield _claim(COUNTED, COUNTERS)
+    yield _claim(ONE_PULL, COUNTERS)
+    yield _claim(ONE_PULL, {**FINE, "piggyback": 1, "truncations": 1, "arriving": 1})
+    yield _claim(EXPLAINED, {**FINE, "messages": 1, "causes": 1})
+    yield _claim(PROGRESS, COUNTERS)
+    yield _claim(PROGRESS, FINE)
+    yield _claim(
+        PROGRESS,
+        {**FINE, "pulls": "whole", "idle_limit": 0},
+        "A lost pull loop is brought back by the limit of 120 s, and by nothing else.",
+    )
+    yield _claim(PINNED, HUNG)
+    yield _claim(
+        STORED,
+        {"messages": 2, "consumers": 1, "hangs": 1},
+        "One listener call that never returns pins the offset: what is finished above comes again after a restart.",
+    )
+    repaired: tuple[Constants, ...] = (
+        LATE_UPDATE,
+        {"messages": 2, "consumers": 1, "moves": 1, "retentions": 1, "corrections": "steps"},
+        {
+            "messages": 2,
+            "consumers": 1,
+            "truncations": 1,
+            "corrections": "steps",
+            "version": "4.9.8",
+            "held_updates": 1,
+        },
+        {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1},
+        {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "piggyback": 1},
+        {"messages": 2, "consumers": 1, "moves": 1, "resets": 1, "version": "4.9.8"},
+        {"messages": 2, "consumers": 1, "moves": 1, "pulls": "fine", "piggyback": 1},
+    )
+    for constants in repaired:
+        yield _claim(STORED, constants)
+    yield _claim(QUIET_ONCE, {"messages": 2, "consumers": 1, "causes": 1})
