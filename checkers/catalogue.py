@@ -21,6 +21,8 @@ from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
+from ..properties.unbounded import claims as unbounded_claims
+from ..properties.unbounded_broadcast import claims as unbounded_broadcast_claims
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
 from .suite import Row, claim_rows
@@ -40,9 +42,11 @@ def _claims() -> Iterator[Claim]:
     yield from assignment_claims()
     yield from orderly_lock_claims()
     yield from delivery_claims()
+    yield from unbounded_claims()
     yield from offset_claims()
     yield from broadcast_claims()
     yield from filtering_claims()
+    yield from unbounded_broadcast_claims()
     yield from orderly_claims()
     yield from retry_claims()
     yield from schedule_claims()

@@ -209,7 +209,7 @@ class _Export:
         for check, root in open_checks:
             name = f"inside_{len(self.inside)}"
             self.inside.append(name)
-            step.lines.append(f"/* {_comment(check.label)}: {_comment(check.allowed)} */ {name} = {values[root]}")
+            step.lines.append(f"/* {_comment(str(check.label))}: {_comment(check.allowed)} */ {name} = {values[root]}")
             step.lines.append(f"assert({name})")
 
     def _write_updates(self, step: _Step, instance: Instance) -> None:

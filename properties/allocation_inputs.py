@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..model.allocation import averagely_owns, circle_owns, config_takes
+from ..model.allocation import averagely_owns, circle_owns, config_takes, machine_room_takes
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, ite, not_, same
-from .allocation import Numbering, machine_room_partition, machine_room_takes, takers
+from .allocation import Numbering, machine_room_partition, takers
 from .theorem import Function, Relation, Theorem, exactly_one, exists, forall
 from .unequal_views import GROUP_CLAIMS, GroupClaim
 

@@ -35,7 +35,8 @@ def _owed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.first_start[c, q] <= m if s.group != "known" else True
 
 
-def _had(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def was_called(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    """Whether the listener of ``c`` was ever called with ``m``."""
     return s.had[c, q, m] != Had.NOTHING
 
 
@@ -57,7 +58,7 @@ EACH_SEES_ALL = Property(
     id="broadcast-each-sees-all",
     statement="No client's offset passes a message with which its listener was never called.",
     kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(_passed(s, c, q, m), _had(s, c, q, m))),
+    holds=lambda s: everywhere(s, lambda c, q, m: implies(_passed(s, c, q, m), was_called(s, c, q, m))),
     rules=("G8", "OF-10"),
 )
 NOTHING_SKIPPED = Property(
@@ -65,7 +66,7 @@ NOTHING_SKIPPED = Property(
     statement="From a client's first start on, its offset passes no message with which its listener was never called.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(
-        s, lambda c, q, m: implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), _had(s, c, q, m))
+        s, lambda c, q, m: implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), was_called(s, c, q, m))
     ),
     assuming=(
         "one client id for each process, the same after a restart",
@@ -121,7 +122,7 @@ IN_ORDER = Property(
     id="broadcast-in-order",
     statement="A client's listener is called with a message only after it has succeeded with all before.",
     kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(_had(s, c, q, m), _all_before(s, c, q, m))),
+    holds=lambda s: everywhere(s, lambda c, q, m: implies(was_called(s, c, q, m), _all_before(s, c, q, m))),
     assuming=("an orderly listener, whose failures have no limit", *NOTHING_SKIPPED.assuming),
     rules=("OR-7", "OR-12", "G4"),
 )
@@ -157,7 +158,7 @@ REACHES_ALL = Property(
     statement="In the end the listener of every running client was called with every message since its first start.",
     kind=Kind.SETTLES,
     holds=lambda s: everywhere(
-        s, lambda c, q, m: implies(all_of(_up(s, c), _owed(s, c, q, m), m < end(s, q)), _had(s, c, q, m))
+        s, lambda c, q, m: implies(all_of(_up(s, c), _owed(s, c, q, m), m < end(s, q)), was_called(s, c, q, m))
     ),
     assuming=(*NOTHING_SKIPPED.assuming, "listeners return", "weak fairness of allocation, pulls and listeners"),
     rules=("G8", "G10"),

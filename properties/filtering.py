@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..model.consume_queue import end
 from ..model.consumption import consumption
 from ..model.filtering import asks_for
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
 from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
@@ -15,6 +15,7 @@ from ..model.rebalance import Queue
 from .claim import Claim
 from .delivery import OFFSET_SAFE, every_message
 from .property import Kind, Property
+from .unbounded import CLOSED, IN_LOG, PULLED
 from .verdict import Verdict
 
 Constants = dict[str, int | str]
@@ -86,8 +87,62 @@ REFUSAL_ENDS = Property(
     rules=("PL-16", "RB-37", "ST-4"),
 )
 
+_EQUAL_TAGS = "all members of the group subscribe the same tags"
+
+
+def _every(s: State, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
+    """Whether ``holds(c, q, m)`` is true of every message that the client ``c`` asks for."""
+    return s.forall(Consumer, lambda c: every_message(s, lambda q, m: implies(asks_for(s, c, q, m), holds(c, q, m))))
+
+
+def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
+
+
+LET_GO_WANTED = Property(
+    id="wanted-let-go-is-handled",
+    statement="What a client asks for and its window has passed and holds no more, or never held, is handled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every(s, lambda c, q, m: implies(_let_go(s, c, q, m), s.handled[q, m])),
+    assuming=(_EQUAL_TAGS,),
+    rules=("FI-3", "CC-13"),
+)
+MEMORY_WANTED = Property(
+    id="wanted-below-memory-is-handled",
+    statement="Below an in-memory offset all that the client asks for is handled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every(s, lambda c, q, m: implies(m < s.memory[c, q], s.handled[q, m])),
+    assuming=(_EQUAL_TAGS,),
+    rules=("FI-3", "PL-23"),
+)
+COMMITTED_WANTED = Property(
+    id="wanted-below-committed-is-handled",
+    statement="Below the committed offset all that any client asks for, running or not, is handled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _every(s, lambda c, q, m: implies(m < s.committed[q], s.handled[q, m])),
+    assuming=(_EQUAL_TAGS,),
+    rules=("FI-3", "OF-20"),
+)
+PUT_BEHIND = Property(
+    id="put-before-the-pull-position",
+    statement="The last message that was put into a window lies before its pull position.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: s.put_end[c, q] <= s.next_offset[c, q])),
+    rules=("PQ-1", "FI-3"),
+)
+LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED, PUT_BEHIND)
+"""What windows know of filtered queues: together they are preserved by every action."""
+
 EQUAL: Constants = {"messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1, "crashes": 1, "failures": 1}
 COLLIDING: Constants = {"messages": 2, "expression": "Aa", "tags": "BB,Aa", "moves": 1, "crashes": 1}
+ANY_SIZE: Constants = {
+    "expression": "Aa",
+    "tags": "Aa,C",
+    **dict.fromkeys(
+        ("consumers", "queues", "messages", "moves", "crashes", "restarts", "failures", "refusals"), UNBOUNDED
+    ),
+}
+ANY_TAGS: Constants = {**ANY_SIZE, "consumers": 2, "other_expression": "C"}
 DIFFERENT: Constants = {"messages": 2, "expression": "Aa", "other_expression": "C", "tags": "Aa,C", "moves": 1}
 OVERLAPPING: Constants = {**DIFFERENT, "other_expression": "Aa||C"}
 UPGRADE: Constants = {
@@ -137,3 +192,8 @@ def claims() -> Iterator[Claim]:
         yield _claim(END_COMMITTED, constants)
     yield _claim(REFUSAL_ENDS, DIFFERENT)
     yield _claim(REFUSAL_ENDS, ROLLING)
+    for property in (PAST_WANTED, NOTHING_MISSED):
+        yield Claim(property=property, machine=consumption, constants=ANY_SIZE, lemmas=LEMMAS)
+    yield _claim(ONLY_ASKED, ANY_TAGS)
+    for lemma in LEMMAS:
+        yield _claim(lemma, EQUAL)

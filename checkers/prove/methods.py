@@ -100,7 +100,7 @@ def prove_together(
     if len(properties) > 1:
         wanted = _without(properties, *lemmas)
         first, *others = [*wanted, *lemmas]
-        effort = Effort(timeout_seconds).part(0.25)
+        effort = Effort(timeout_seconds).part(0.5)
         result, _ = _induct(Problem(configuration, first, others, effort, properties=len(wanted)), 1, False)
         if result.verdict is Verdict.HOLDS:
             return [replace(result, property=item.id) for item in properties]

@@ -98,9 +98,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition under which one write of an action stays inside the declared domain."""
+    """A condition under which one write of an action stays inside the declared domain; ``label`` names it as text."""
 
-    label: str
+    label: object
     allowed: str
     condition: Any
     value: Any

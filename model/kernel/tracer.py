@@ -22,6 +22,19 @@ from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, imp
 from .traced import Cell, CellKey, Check, Family
 
 
+@dataclass(frozen=True)
+class Spelled:
+    """A member of a family as it is spelled in messages; spelling terms takes long, so it is done when it is read."""
+
+    family: Family
+    index: tuple[IntLike, ...]
+
+    def __str__(self) -> str:
+        dims = zip(self.family.dims, self.index, strict=False)
+        parts = (str(item) if isinstance(item, Term) else f"{dim.label}{item}" for dim, item in dims)
+        return f"{self.family.name}[{', '.join(parts)}]" if self.index else self.family.name
+
+
 @dataclass
 class Recording:
     """What one action or predicate text has done so far."""
@@ -196,12 +209,12 @@ class Tracer:
         identity = (family.name, tuple(map(_identity, index)), tuple(map(_identity, self.path)))
         if identity in self._recording.written:
             raise ModelError(
-                f"{self.where()}: writes {self._spell(family, index)} twice; the second write would hide the first."
+                f"{self.where()}: writes {Spelled(family, index)} twice; the second write would hide the first."
             )
         self._recording.written[identity] = (index, tuple(self.path))
         self._check_given_indices(family, index)
         if not family.is_bool and not (isinstance(value, enum.IntEnum) and family.enumeration is type(value)):
-            self._check(self._spell(family, index), family.allowed, family.contains(value), value)
+            self._check(Spelled(family, index), family.allowed, family.contains(value), value)
         self._store_cells(family, index, 0, (), (), all_of(*self.path), value)
 
     def _store_cells(
@@ -281,7 +294,7 @@ class Tracer:
 
     # --- checks ------------------------------------------------------------------------------------------------
 
-    def _check(self, label: str, allowed: str, inside: BoolLike, value: Any) -> None:
+    def _check(self, label: Spelled, allowed: str, inside: BoolLike, value: Any) -> None:
         condition = implies(all_of(*self.path), inside)
         if condition is not True:
             self._recording.checks.append(Check(label, allowed, as_bool(condition), as_int(value)))
@@ -290,7 +303,7 @@ class Tracer:
         for elements, item in zip(family.dims, index, strict=False):
             if isinstance(item, Term) or not elements.bounded:
                 allowed = f"index in 0…{elements.size - 1}"
-                self._check(self._spell(family, index), allowed, elements.contains(item), item)
+                self._check(Spelled(family, index), allowed, elements.contains(item), item)
 
     def _check_kind(self, family: Family, value: Any) -> None:
         is_bool = isinstance(value, bool) or (isinstance(value, Term) and value.is_bool)
@@ -317,13 +330,6 @@ class Tracer:
     def where(self) -> str:
         """The machine and the text that is traced, as error messages begin."""
         return f"machine {self.frame.configuration.machine.name}, {self._recording.title}"
-
-    def _spell(self, family: Family, index: tuple[IntLike, ...]) -> str:
-        parts = (
-            str(item) if isinstance(item, Term) else f"{dim.label}{item}"
-            for dim, item in zip(family.dims, index, strict=False)
-        )
-        return f"{family.name}[{', '.join(parts)}]" if index else family.name
 
     def _bound_symbol(self, elements: Elements) -> Any:
         return z3.FreshInt(elements.label)
