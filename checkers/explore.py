@@ -154,7 +154,7 @@ def explore(
     partial_order = None
     if Reduction.PARTIAL_ORDER in reduce:
         partial_order = PartialOrder(native, properties, deadlocks=deadlocks, cache=cache)
-    symmetry = Symmetry(native) if Reduction.SYMMETRY in reduce else None
+    symmetry = Symmetry(native, cache=cache) if Reduction.SYMMETRY in reduce else None
     engine = _Search(
         native,
         properties,

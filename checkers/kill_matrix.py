@@ -71,7 +71,7 @@ class Effort:
         seconds: time for each bounded proof.
     """
 
-    runs: int = 50
+    runs: int = 30
     steps: int = 40
     seed: int = 0
     depth: int = 8
@@ -113,9 +113,9 @@ def _questions(
     always = [item for item in states if item.kind is Kind.ALWAYS]
     if states:
         yield "explore", states, partial(trials.check, wrong.machine, constants, states, stop_early=True)
-    for item in claimed:
-        if item.kind in LIVENESS:
-            yield "liveness", [item], partial(trials.check, wrong.machine, constants, [item])
+    whole = [item for item in claimed if item.kind in LIVENESS]
+    if whole:
+        yield "liveness", whole, partial(trials.check, wrong.machine, constants, whole)
     if always:
         runs = partial(simulate, runs=effort.runs, steps=effort.steps, seed=effort.seed)
         yield "simulate", always, partial(runs, wrong, always)

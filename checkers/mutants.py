@@ -24,7 +24,7 @@ from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
 from .explore import Limits, explore
 from .known_bugs import KNOWN_BUGS, LEFT_OUT, in_order, known_id
-from .liveness import check_eventually
+from .liveness import check_all_eventually
 from .result import Result
 from .suite import Row
 from .theorems import prove_theorem
@@ -248,7 +248,7 @@ class Trials:
         *,
         stop_early: bool = False,
     ) -> list[Result]:
-        """Judge properties of one configuration: those about states by one search, each other by a search of its own.
+        """Judge properties of one configuration: those about states by one search, those about whole runs by another.
 
         Raises:
             ModelError: a text is written wrongly, or a step leaves the declared domains.
@@ -257,7 +257,7 @@ class Trials:
         about_states = [item for item in properties if item.kind not in LIVENESS]
         found: dict[str, Result] = {}
         if about_states:
-            results = explore(
+            results: Sequence[Result] = explore(
                 configuration,
                 about_states,
                 limits=self.limits,
@@ -266,16 +266,17 @@ class Trials:
                 cache=self.cache,
             ).results
             found.update((item.id, result) for item, result in zip(about_states, results, strict=True))
-        for item in properties:
-            if item.kind in LIVENESS:
-                found[item.id] = check_eventually(
-                    configuration,
-                    item,
-                    max_states=self.limits.states,
-                    max_seconds=self.limits.seconds,
-                    max_bytes=self.limits.bytes,
-                    cache=self.cache,
-                )
+        about_runs = [item for item in properties if item.kind in LIVENESS]
+        if about_runs:
+            results = check_all_eventually(
+                configuration,
+                about_runs,
+                max_states=self.limits.states,
+                max_seconds=self.limits.seconds,
+                max_bytes=self.limits.bytes,
+                cache=self.cache,
+            )
+            found.update((item.id, result) for item, result in zip(about_runs, results, strict=True))
         return [found[item.id] for item in properties]
 
     def original(

@@ -22,8 +22,8 @@ def _call_properties(typing_context: Any, address: Any, state: Any) -> Any:
     return types.int64(address, state), _emit_call
 
 
-def _call_truths(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
-    """Call the native function at ``address`` that judges conditions."""
+def _call_with_result(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
+    """Call a native function at ``address`` that writes what it makes of a state to ``out``."""
     return types.int64(address, state, out), _emit_call
 
 
@@ -49,5 +49,5 @@ def _emit_call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 call_successors: Any = intrinsic(_call_successors)
 call_properties: Any = intrinsic(_call_properties)
-call_truths: Any = intrinsic(_call_truths)
+call_with_result: Any = intrinsic(_call_with_result)
 prefetch: Any = intrinsic(_prefetch)

@@ -106,7 +106,7 @@ def partition(shares: Shares) -> Theorem:
             f"{crowd(queues, consumers)}, queue {queue} goes to "
             f"{takers(consumers, lambda index: shares.owns(queue, index, queues, consumers))}"
         ),
-        rules=(shares.rule,),
+        rules=(shares.rule, "U1"),
     )
 
 
@@ -125,7 +125,7 @@ def share_size(shares: Shares) -> Theorem:
             f"{_size(shares, index, queues, consumers)} queues, the formula says "
             f"{shares.count(index, queues, consumers)}"
         ),
-        rules=(shares.rule,),
+        rules=(shares.rule, "U2"),
     )
 
 
@@ -151,7 +151,7 @@ def balanced(shares: Shares) -> Theorem:
             f"{crowd(queues, consumers)}, consumer {first} gets {_size(shares, first, queues, consumers)} queues and "
             f"consumer {second} gets {_size(shares, second, queues, consumers)}"
         ),
-        rules=(shares.rule,),
+        rules=(shares.rule, "U2"),
     )
 
 
@@ -174,7 +174,7 @@ def contiguous(shares: Shares) -> Theorem:
         tells=lambda first, queue, last, index, queues, consumers: (
             f"{crowd(queues, consumers)}, consumer {index} gets queues {first} and {last} but not {queue}"
         ),
-        rules=(shares.rule,),
+        rules=(shares.rule, "U2"),
     )
 
 
@@ -238,7 +238,7 @@ def machine_room_partition(takes: Takes = machine_room_takes) -> Theorem:
         given=given,
         claim=claim,
         tells=tells,
-        rules=("RB-24",),
+        rules=("RB-24", "U1"),
     )
 
 
@@ -316,7 +316,7 @@ def nearby_partition(sharing: Callable[[IntLike, IntLike, IntLike], IntLike] = n
             + takers(consumers, lambda client: taken(room, in_room, room_of, among_room, among_all, client))
         ),
         covers="every number of consumers and rooms, and any inner strategy",
-        rules=("RB-25",),
+        rules=("RB-25", "U1"),
     )
 
 

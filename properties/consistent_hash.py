@@ -74,7 +74,7 @@ def ring_owner_is_one(precedes: Precedes = ring_precedes) -> Theorem:
         claim=lambda first, second: same(first, second),
         tells=_tell_owners,
         covers=_COVERS,
-        rules=("RB-26",),
+        rules=("RB-26", "U1"),
     )
 
 
@@ -116,7 +116,7 @@ def ring_joiner_only_takes(precedes: Precedes = ring_precedes) -> Theorem:
             f"{_tell_owners(first, second, point, member, node, consumers, places)}; consumer {joiner} joined between"
         ),
         covers=_COVERS,
-        rules=("RB-26",),
+        rules=("RB-26", "U3"),
     )
 
 

@@ -8,14 +8,16 @@ true in every state of every small configuration, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.orderly import Result
-from ..model.process_queue import Stage, held, owned_or_leaving
+from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
+from ..model.pull import carries
 from ..model.rebalance import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
@@ -43,6 +45,20 @@ def _offsets_at_broker(s: State, q: IntLike) -> list[IntLike]:
     ]
 
 
+def _offsets_at_client(s: State, c: IntLike, q: IntLike) -> list[IntLike]:
+    """Every offset of ``q`` that ``c`` may commit some time: in memory, with a request (PL-14), about to be written.
+
+    So is the position of a dead window that held nothing: a late answer moves the in-memory offset there (G2-9).
+    """
+    stale = ite(s.stale_empty[c, q], s.stale[c, q], NO_OFFSET) if s.pulls == "fine" else NO_OFFSET
+    return [
+        s.memory[c, q],
+        *([stale] if s.pulls == "fine" else []),
+        *([s.carried[c, q]] if carries(s.constants) else []),
+        *([s.held_update[c, q]] if s.held_updates else []),
+    ]
+
+
 def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return not_(s.asked[c, q]) if s.pulls == "fine" else True
 
@@ -63,7 +79,7 @@ CLOSED = Property(
             all_of(_each_message(s, lambda m: not_(_known(s, c, q, m))), _asks_nothing(s, c, q)),
         ),
     ),
-    rules=("RB-32", "PL-3"),
+    rules=("RB-32", "PL-3", "U7"),
 )
 IN_LOG = Property(
     id="positions-inside-the-log",
@@ -72,11 +88,7 @@ IN_LOG = Property(
     holds=lambda s: all_of(
         _every_table(
             s,
-            lambda c, q: all_of(
-                s.next_offset[c, q] <= end(s, q),
-                s.memory[c, q] <= end(s, q),
-                s.stale[c, q] <= end(s, q) if s.pulls == "fine" else True,
-            ),
+            lambda c, q: all_of(offset <= end(s, q) for offset in (s.next_offset[c, q], *_offsets_at_client(s, c, q))),
         ),
         s.forall(Queue, lambda q: all_of(offset <= end(s, q) for offset in _offsets_at_broker(s, q))),
     ),
@@ -109,24 +121,17 @@ def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 MEMORY_SAFE = Property(
     id="in-memory-offset-is-safe",
-    statement="Below the in-memory offset of a window, and below what an answer may still move it to, all is handled.",
+    statement="Below the in-memory offset of a queue, and below whatever a client may still commit of it, all is "
+    "handled.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
         s,
         lambda c, q: _each_message(
-            s,
-            lambda m: implies(any_of(m < s.memory[c, q], _below_stale(s, c, q, m)), s.handled[q, m]),
+            s, lambda m: implies(any_of(m < offset for offset in _offsets_at_client(s, c, q)), s.handled[q, m])
         ),
     ),
-    rules=("CC-13", "PL-24"),
+    rules=("CC-13", "PL-14", "PL-24", "G2"),
 )
-
-
-def _below_stale(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether ``m`` is below the position of a dead window that held nothing (G2-9)."""
-    return all_of(s.stale_empty[c, q], m < s.stale[c, q]) if s.pulls == "fine" else False
-
-
 STARTS_SAFE = Property(
     id="no-start-behind-unhandled",
     statement="Below every offset at which a window may ever start (committed, on the broker's disk, or in a commit "
@@ -248,30 +253,83 @@ ANY_FAULTS: Constants = {
             "failed_queries",
             "failures",
             "refusals",
+            "hangs",
+            "lost_pulls",
         ),
         UNBOUNDED,
     ),
 }
-NO_FIRST_OFFSET_ERRORS: Constants = {"version": "4.9.8", "failed_queries": 0}
+LOCK_FAULTS: Constants = dict.fromkeys(("lock_losses", "late_locks", "reallocations"), UNBOUNDED)
+OLD_VERSION: Constants = {"version": "4.9.8", "failed_queries": 0}
 """4.9.8 where every offset query is answered: it takes an error for "no offset stored" (RB-42)."""
 
-_CONCURRENT: Constants = {**ANY_SIZE, **ANY_FAULTS}
-_ONE_QUEUE: Constants = {**_CONCURRENT, "queues": 1}
-_ORDERLY: Constants = {**_ONE_QUEUE, "listener": "orderly"}
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Properties that one induction proves for every size.
+
+    Attributes:
+        name: what it covers, in a few words.
+        constants: the configuration; what is unbounded in it is arbitrary.
+        properties: what is claimed.
+        lemmas: what is proven along with them.
+    """
+
+    name: str
+    constants: Mapping[str, int | str]
+    properties: tuple[Property, ...]
+    lemmas: tuple[Property, ...] = LEMMAS
+
+
+_ANY: Constants = {**ANY_SIZE, **ANY_FAULTS}
+_ONE_QUEUE: Constants = {**_ANY, "queues": 1}
+_ORDERLY: Constants = {**_ONE_QUEUE, **LOCK_FAULTS, "listener": "orderly"}
 _SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, STARTS_SAFE)
-_ROWS: tuple[tuple[Constants, tuple[Property, ...], tuple[Property, ...]], ...] = (
-    ({**_CONCURRENT, "watch_marks": 1}, (*_SAFE, MARK, EXACT_MARK, MARK_KEPT), LEMMAS),
-    ({**_CONCURRENT, "pulls": "fine", "watch_marks": 1}, (*_SAFE, MARK_KEPT), LEMMAS),
-    ({**_ONE_QUEUE, "batch": 2, "pull_batch": 3}, _SAFE, LEMMAS),
-    ({**_ONE_QUEUE, **NO_FIRST_OFFSET_ERRORS}, _SAFE, LEMMAS),
-    ({**_ONE_QUEUE, "group": "new", "from_where": "FIRST_OFFSET"}, _SAFE, LEMMAS),
-    ({**_ORDERLY, "pulls": "fine"}, _SAFE, ORDERLY_LEMMAS),
-    ({**_ORDERLY, **NO_FIRST_OFFSET_ERRORS}, _SAFE, ORDERLY_LEMMAS),
+
+PROOFS = (
+    Proof(
+        name="concurrent listeners",
+        constants={**_ANY, "watch_marks": 1},
+        properties=(*_SAFE, MARK, EXACT_MARK, MARK_KEPT),
+    ),
+    Proof(
+        name="late answers, late updates and commits that travel with requests",
+        constants={**_ONE_QUEUE, "pulls": "fine", "piggyback": 1, "held_updates": UNBOUNDED, "watch_marks": 1},
+        properties=(*_SAFE, MARK_KEPT),
+    ),
+    Proof(
+        name="batches",
+        constants={**_ONE_QUEUE, "batch": 2, "pull_batch": 3},
+        properties=_SAFE,
+    ),
+    Proof(
+        name="4.9.8",
+        constants={**_ONE_QUEUE, **OLD_VERSION},
+        properties=_SAFE,
+    ),
+    Proof(
+        name="a new group that starts at the first offset",
+        constants={**_ONE_QUEUE, "group": "new", "from_where": "FIRST_OFFSET"},
+        properties=_SAFE,
+    ),
+    Proof(
+        name="orderly listeners",
+        constants={**_ORDERLY, "pulls": "fine", "forced_unlock": 1},
+        properties=_SAFE,
+        lemmas=ORDERLY_LEMMAS,
+    ),
+    Proof(
+        name="orderly listeners of 4.9.8",
+        constants={**_ORDERLY, **OLD_VERSION},
+        properties=_SAFE,
+        lemmas=ORDERLY_LEMMAS,
+    ),
 )
+"""All proofs; queues do not influence each other's offsets, so most speak of one queue."""
 
 
 def claims() -> Iterator[Claim]:
     """What is proven for every size; the rows of one configuration share one proof of their lemmas."""
-    for constants, properties, lemmas in _ROWS:
-        for property in properties:
-            yield Claim(property=property, machine=consumption, constants=constants, lemmas=lemmas)
+    for proof in PROOFS:
+        for property in proof.properties:
+            yield Claim(property=property, machine=consumption, constants=proof.constants, lemmas=proof.lemmas)

@@ -9,6 +9,8 @@ form before it is shown.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,18 +57,42 @@ def check_eventually(
         ModelError: the configuration is not finite; a step writes outside a declared domain; the property has another
             kind.
     """
-    if property.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
-        raise ModelError(
-            f"property {property.id} is of kind {property.kind}; liveness judges 'eventually' and 'settles' only."
-        )
+    (result,) = check_all_eventually(
+        configuration,
+        [property],
+        max_states=max_states,
+        max_seconds=max_seconds,
+        max_bytes=max_bytes,
+        cache=cache,
+    )
+    return result
+
+
+def check_all_eventually(
+    configuration: Configuration,
+    properties: Sequence[Property],
+    *,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_bytes: int | None = None,
+    cache: CodeCache | None = None,
+) -> list[Result]:
+    """As :func:`check_eventually`, of several properties of one configuration, whose states are found once for all."""
+    for item in properties:
+        if item.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
+            raise ModelError(
+                f"property {item.id} is of kind {item.kind}; liveness judges 'eventually' and 'settles' only."
+            )
     started = time.perf_counter()
-    predicates: dict[str, Predicate] = {_GOAL: property.holds}
-    if property.after is not None:
-        predicates[_AFTER] = property.after
+    predicates: dict[str, Predicate] = {}
+    for item in properties:
+        predicates[_named(_GOAL, item, properties)] = item.holds
+        if item.after is not None:
+            predicates[_named(_AFTER, item, properties)] = item.after
     traced = trace(configuration, predicates)
     native = compile_machine(traced, cache=cache)
-    # Where the goal is owed from the initial state only, what comes after it does not matter.
-    goal_ends = property.kind is Kind.EVENTUALLY and property.after is None
+    # Where the only goal is owed from the initial state only, what comes after it does not matter.
+    goal_ends = len(properties) == 1 and properties[0].kind is Kind.EVENTUALLY and properties[0].after is None
     graph = reachable_graph(
         native,
         stop_at=_GOAL if goal_ends else None,
@@ -74,27 +100,42 @@ def check_eventually(
         max_seconds=max_seconds,
         max_bytes=max_bytes,
     )
+    found = time.perf_counter() - started
+    results = []
+    for item in properties:
+        started = time.perf_counter()
+        result = _judge(graph, item, properties, goal_ends=goal_ends)
+        results.append(replace(result, seconds=found + time.perf_counter() - started))
+    return results
+
+
+def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal_ends: bool) -> Result:
+    traced = graph.native.traced
+    goal, after = _named(_GOAL, item, properties), _named(_AFTER, item, properties)
     fair = [instance.number for instance in traced.instances if instance.action.fair]
-    without_goal = ~graph.where(_GOAL)
-    start = graph.where(_AFTER) if property.after is not None else np.arange(graph.states) == 0
-    if property.kind is Kind.EVENTUALLY:
+    without_goal = ~graph.where(goal)
+    start = graph.where(after) if item.after is not None else np.arange(graph.states) == 0
+    if item.kind is Kind.EVENTUALLY:
         lasso = find_fair_lasso(graph, fair, start=start, within=without_goal)
     else:
         lasso = find_fair_lasso(graph, fair, start=start, within=np.ones_like(start), again=without_goal)
     run = None
     if lasso is not None:
-        machine = PlainMachine(traced)
+        own = {_GOAL: traced.predicates[goal]}
+        if item.after is not None:
+            own[_AFTER] = traced.predicates[after]
+        machine = PlainMachine(replace(traced, predicates=own))
         run = lasso.replay(machine)
-        require_counterexample(machine, run, property.kind)
+        require_counterexample(machine, run, item.kind)
         verdict = Verdict.VIOLATED
     else:
         verdict = Verdict.UNKNOWN if graph.limit else Verdict.HOLDS
     return Result(
-        property=property.id,
+        property=item.id,
         verdict=verdict,
         engine=ENGINE,
         bounds=_bounds(graph, run, goal_ends=goal_ends),
-        seconds=time.perf_counter() - started,
+        seconds=0.0,
         run=run,
         explanation=_explanation(graph, verdict, triggered=bool(start.any())),
         figures={
@@ -105,6 +146,11 @@ def check_eventually(
             "fair_instances": len(fair),
         },
     )
+
+
+def _named(what: str, item: Property, properties: Sequence[Property]) -> str:
+    """Name of the goal or of the trigger of a property among all predicates."""
+    return what if len(properties) == 1 else f"{what} of {item.id}"
 
 
 def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:

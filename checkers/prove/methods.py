@@ -97,23 +97,20 @@ def prove_together(
     Raises:
         ModelError: as :func:`prove`.
     """
+    effort = Effort(timeout_seconds)
     if len(properties) > 1:
         wanted = _without(properties, *lemmas)
         first, *others = [*wanted, *lemmas]
-        effort = Effort(timeout_seconds).part(0.5)
-        result, _ = _induct(Problem(configuration, first, others, effort, properties=len(wanted)), 1, False)
+        problem = Problem(configuration, first, others, effort.part(0.5), properties=len(wanted))
+        result, _ = _induct(problem, 1, False)
         if result.verdict is Verdict.HOLDS:
             return [replace(result, property=item.id) for item in properties]
-    return [
-        prove(
-            configuration,
-            item,
-            lemmas=_without(lemmas, item),
-            search_depth=search_depth,
-            timeout_seconds=timeout_seconds,
-        )
-        for item in properties
-    ]
+    results = []
+    for number, item in enumerate(properties):
+        rest = _without(lemmas, item)
+        seconds = effort.left / (len(properties) - number)
+        results.append(prove(configuration, item, lemmas=rest, search_depth=search_depth, timeout_seconds=seconds))
+    return results
 
 
 def _without(properties: Sequence[Property], *left_out: Property) -> list[Property]:

@@ -72,9 +72,9 @@ def _walk(
                 state[column] = start[column]
             length = 0
             continue
-        native_calls.call_truths(truths, state.ctypes.data, bits.ctypes.data)
+        native_calls.call_with_result(truths, state.ctypes.data, bits.ctypes.data)
         for item in range(number):
-            native_calls.call_truths(truths, out.ctypes.data + item * row_bytes, bits[1].ctypes.data)
+            native_calls.call_with_result(truths, out.ctypes.data + item * row_bytes, bits[1].ctypes.data)
             for atom in range(len(enabled)):
                 word, shift = atom >> 6, np.uint64(atom & 63)
                 if ((~bits[0, word] & bits[1, word]) >> shift) & np.uint64(1):

@@ -220,7 +220,7 @@ def keep(
             words[_ENABLED, word] = words[_CHOSEN, word] = 0
         for item in range(start, end):
             words[_ENABLED, tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
-        native_calls.call_truths(truths, states + state * row_bytes, bits.ctypes.data)
+        native_calls.call_with_result(truths, states + state * row_bytes, bits.ctypes.data)
         stamps[-1] += 1
         conditions = np.int64(0)
         for target in range(len(targets)):

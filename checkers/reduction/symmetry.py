@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ...model.kernel import Cell, Elements, ModelError
 from ...model.kernel.layout import WORD_BITS
-from ...model.kernel.native import NativeMachine
+from ...model.kernel.native import CodeCache, NativeMachine, compile_moves
+from .. import native_calls
 from .equivariance import symmetric_domains
 
 _FEW_PERMUTATIONS = 24
-_MOST_PERMUTATIONS = 5040
+_MOST_PERMUTATIONS = 120
 
 
 class Records(NamedTuple):
@@ -47,19 +48,9 @@ class Records(NamedTuple):
 
 
 class Permutations(NamedTuple):
-    """All permutations but the identity of the other domains.
+    """The functions that apply all permutations but the identity of the other domains, and room for two states."""
 
-    The moves of permutation ``p`` into word ``w`` of ``words`` are those from ``start[i]`` to ``start[i + 1]``, where
-    ``i = p * words + w``: the bits of ``mask`` in ``from_word`` go left, or right. ``kept[p]`` has the bits that stay
-    where they are.
-    """
-
-    start: NDArray[np.int64]
-    kept: NDArray[np.uint64]
-    from_word: NDArray[np.uint64]
-    mask: NDArray[np.uint64]
-    left: NDArray[np.uint64]
-    right: NDArray[np.uint64]
+    addresses: NDArray[np.int64]
     best: NDArray[np.uint64]
     trial: NDArray[np.uint64]
 
@@ -69,7 +60,7 @@ def no_symmetry() -> tuple[Records, Permutations]:
     sets, row, numbers = np.zeros((0, 0), np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64)
     return (
         Records(numbers, numbers, numbers, numbers, row, numbers, row, numbers, row, sets, numbers),
-        Permutations(numbers, sets, row, row, row, row, row, row),
+        Permutations(numbers, row, row),
     )
 
 
@@ -81,7 +72,7 @@ class Symmetry:
         records, permutations: what the search loop uses.
     """
 
-    def __init__(self, native: NativeMachine) -> None:
+    def __init__(self, native: NativeMachine, *, cache: CodeCache | None = None) -> None:
         """Find out which domains are symmetric, and prepare their exchange.
 
         Raises:
@@ -110,7 +101,7 @@ class Symmetry:
             )
         self.domains = tuple(item for item in self.domains if item in tried or item in ordered)
         self.records = self._make_records(ordered)
-        self.permutations = self._make_permutations(tried)
+        self.permutations = self._make_permutations(tried, cache)
 
     @property
     def order(self) -> int:
@@ -120,7 +111,7 @@ class Symmetry:
     @property
     def tried(self) -> int:
         """How many permutations are tried for each state."""
-        return len(self.permutations.kept) + 1
+        return len(self.permutations.addresses) + 1
 
     def representative(self, words: Sequence[int]) -> tuple[int, ...]:
         """The representative of a packed state."""
@@ -183,34 +174,23 @@ class Symmetry:
             )
         ]
 
-    def _make_permutations(self, domains: Sequence[Elements]) -> Permutations:
+    def _make_permutations(self, domains: Sequence[Elements], cache: CodeCache | None) -> Permutations:
         cells, places = self._native.traced.cells, self._native.layout.places
         numbers = {cell.key: number for number, cell in enumerate(cells)}
         words = max(1, self._native.layout.words)
-        start, kept = [0], []
-        moves: list[tuple[tuple[int, int, int], int]] = []
+        rearrangements = []
         for choice in itertools.product(*(itertools.permutations(range(item.size)) for item in domains)):
             images = {item.name: permutation for item, permutation in zip(domains, choice, strict=True)}
-            clear = [2**WORD_BITS - 1] * words
-            together: dict[tuple[int, int, int], int] = {}
+            moves: dict[tuple[int, int, int], int] = {}
             for number, cell in enumerate(cells):
                 place, target = places[number], places[numbers[(cell.family.name, _image(cell, images))]]
-                if target != place:
-                    clear[place.word] &= ~place.mask
-                    way = (target.word, place.word, target.shift - place.shift)
-                    together[way] = together.get(way, 0) | place.mask
-            if together:
-                for word in range(words):
-                    moves.extend((way, mask) for way, mask in together.items() if way[0] == word)
-                    start.append(len(moves))
-                kept.append(clear)
+                way = (place.word, target.word, target.shift - place.shift)
+                moves[way] = moves.get(way, 0) | place.mask
+            rearrangements.append([(source, mask, target, left) for (source, target, left), mask in moves.items()])
+        compiled = compile_moves(words, rearrangements[1:], cache=cache)  # the first one is the identity
+        self._engine = compiled  # owns the code
         return Permutations(
-            start=np.array(start, np.int64),
-            kept=np.array(kept, np.uint64).reshape(len(kept), words),
-            from_word=np.array([way[1] for way, _ in moves], np.uint64),
-            mask=np.array([mask for _, mask in moves], np.uint64),
-            left=np.array([max(way[2], 0) for way, _ in moves], np.uint64),
-            right=np.array([max(-way[2], 0) for way, _ in moves], np.uint64),
+            addresses=np.array(compiled.addresses, np.int64),
             best=np.zeros(words, np.uint64),
             trial=np.zeros(words, np.uint64),
         )
@@ -230,9 +210,7 @@ def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, 
 @njit(cache=True)
 def represent(records: Records, permutations: Permutations, states: Any, count: int) -> None:
     """Replace the first ``count`` packed states by their representatives."""
-    best, trial = permutations.best, permutations.trial
-    start, kept, mask = permutations.start, permutations.kept, permutations.mask
-    left, right, from_word = permutations.left, permutations.right, permutations.from_word
+    addresses, best, trial = permutations.addresses, permutations.best, permutations.trial
     sizes, fields, starts, key_starts = records.sizes, records.fields, records.start, records.key_start
     words, shifts, masks = records.word, records.shift, records.mask
     key_words, key_shifts, keys, order = records.key_word, records.key_shift, records.keys, records.order
@@ -244,24 +222,13 @@ def represent(records: Records, permutations: Permutations, states: Any, count: 
             best[column] = state[column]
         if sorts:
             _sort(sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, best)
-        for permutation in range(len(kept)):
-            smaller = False
-            for column in range(width):
-                word = state[column] & kept[permutation, column]
-                place = permutation * width + column
-                for move in range(start[place], start[place + 1]):
-                    word |= ((state[from_word[move]] & mask[move]) << left[move]) >> right[move]
-                trial[column] = word
-                if not sorts and not smaller:
-                    if word > best[column]:
-                        break
-                    smaller = word < best[column]
+        for permutation in range(len(addresses)):
+            native_calls.call_with_result(addresses[permutation], state.ctypes.data, trial.ctypes.data)
             if sorts:
                 _sort(
                     sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, trial
                 )
-                smaller = _less(trial, best)
-            if smaller:
+            if _less(trial, best):
                 _copy(trial, best)
         _copy(best, state)
 

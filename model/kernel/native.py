@@ -14,7 +14,7 @@ import ctypes
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from llvmlite import binding, ir
 
@@ -127,6 +127,45 @@ def compile_truths(traced: Traced, terms: Sequence[Any], *, cache: CodeCache | N
     _require_64_bits(traced, program)
     engine = _compile(module, cache)
     return NativeTruths(engine.get_function_address("truths"), len(parts), engine)
+
+
+@dataclass(frozen=True)
+class NativeMoves:
+    """Rearrangements of the bits of packed states as machine code.
+
+    Attributes:
+        addresses: for each rearrangement the address of ``move(state, out) -> 0``.
+    """
+
+    addresses: tuple[int, ...]
+    _engine: Any = field(repr=False)
+
+
+Move: TypeAlias = tuple[int, int, int, int]
+"""Bits that go together: source word, mask, target word, and by how many bits they go left (right, if negative)."""
+
+
+def compile_moves(
+    words: int, rearrangements: Sequence[Sequence[Move]], *, cache: CodeCache | None = None
+) -> NativeMoves:
+    """Compile rearrangements of states of so many words, each given by the moves of all bits that are used."""
+    module = _module("moves")
+    for number, moves in enumerate(rearrangements):
+        function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER]), f"move_{number}")
+        builder = ir.IRBuilder(function.append_basic_block())
+        before = _load(builder, function.args[0], words)
+        after: list[Any] = [_WORD(0)] * words
+        for source, mask, target, left in moves:
+            bits = builder.and_(before[source], _WORD(mask))
+            bits = builder.shl(bits, _WORD(left)) if left >= 0 else builder.lshr(bits, _WORD(-left))
+            after[target] = builder.or_(after[target], bits)
+        for word, value in enumerate(after):
+            builder.store(value, builder.gep(function.args[1], [_WORD(word)], source_etype=_WORD))
+        builder.ret(_WORD(0))
+    engine = _compile(module, cache)
+    return NativeMoves(
+        tuple(engine.get_function_address(f"move_{number}") for number in range(len(rearrangements))), engine
+    )
 
 
 def _require_64_bits(traced: Traced, program: Program) -> None:
