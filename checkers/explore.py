@@ -78,6 +78,9 @@ class Exploration:
         seen = f"{counted(self.states, 'state')}, {counted(self.transitions, 'transition')}, depth {self.depth}"
         if self.reduction:
             seen += f" (with {self.reduction} reduction)"
+        memory = self.states * self.bytes_per_state
+        if memory >= 2**30:
+            seen += f", {memory / 2**30:.1f} GiB"
         return f"all {seen}" if self.complete else f"{self.limit}: {seen}"
 
 

@@ -23,11 +23,11 @@ from ..model.allocation import (
     MessageQueue,
     Strategy,
 )
-from ..model.kernel import Configuration, ModelError, Predicate, readable
+from ..model.kernel import Configuration, ModelError
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
-from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials
+from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials, about
 from .prove import bounded
 from .result import Result
 from .simulate import simulate
@@ -92,7 +92,7 @@ def cells(entry: Entry, trials: Trials, effort: Effort | None = None) -> list[Ce
 def _machine_cells(entry: MachineMutant, trials: Trials, effort: Effort) -> Iterator[Cell]:
     right = entry.machine.configure(**entry.mutant.constants)
     wrong = entry.machine.mutated(entry.id).configure(**entry.mutant.wrong_constants)
-    asked = _about(right, _about(wrong, (entry.killer, *entry.others)))
+    asked = about(right, about(wrong, (entry.killer, *entry.others)))
     original = {result.property: result for result in trials.original(entry.machine, entry.mutant.constants, asked)}
     claimed = [item for item in asked if original[item.id].verdict is not Verdict.VIOLATED]
     for engine, properties, ask in _questions(entry, wrong, claimed, trials, effort):
@@ -122,15 +122,6 @@ def _questions(
     if entry.killer in always:
         search = partial(bounded, wrong, entry.killer, depth=effort.depth, timeout_seconds=effort.seconds)
         yield "prove", [entry.killer], lambda: [search()]
-
-
-def _about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:
-    """The properties that speak of what exists in a configuration."""
-    texts: dict[str, Predicate] = {item.id: item.holds for item in properties}
-    triggers = {item.id: item.after for item in properties if item.after is not None}
-    possible = readable(configuration, texts)
-    possible -= triggers.keys() - readable(configuration, triggers)
-    return [item for item in properties if item.id in possible]
 
 
 def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:

@@ -16,7 +16,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .. import model
-from ..model.kernel import Explanation, Machine, ModelError, Mutant, Rule, nearest
+from ..model.kernel import (
+    Configuration,
+    Explanation,
+    Machine,
+    ModelError,
+    Mutant,
+    Predicate,
+    Rule,
+    nearest,
+    readable,
+)
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim
 from ..properties.property import Kind, Property
@@ -228,6 +238,8 @@ class Trials:
         match entry:
             case MachineMutant():
                 machine = entry.machine.mutated(entry.id)
+                if not about(machine.configure(**entry.mutant.wrong_constants), [entry.killer]):
+                    raise ModelError(f"{entry.killer.id} speaks of something that does not exist in its configuration.")
                 (mutated,) = self.check(machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True)
                 (original,) = self.original(entry.machine, entry.mutant.constants, [entry.killer])
             case RuleMutant():
@@ -304,6 +316,15 @@ def try_all(
         if progress is not None:
             progress(entry)
         yield trials.answer(entry)
+
+
+def about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:
+    """The properties that speak of what exists in a configuration."""
+    texts: dict[str, Predicate] = {item.id: item.holds for item in properties}
+    triggers = {item.id: item.after for item in properties if item.after is not None}
+    possible = readable(configuration, texts)
+    possible -= triggers.keys() - readable(configuration, triggers)
+    return [item for item in properties if item.id in possible]
 
 
 def _status(entry: Entry, mutated: Verdict, original: Verdict) -> Status:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .assignment import assignment
 from .consumption import consumption
+from .everything import everything
 from .kernel import Configuration, Machine
 
 
@@ -137,6 +138,29 @@ PRESETS = (
         doc="Two broadcasting clients with an offset file each: a failing listener, a queue that is dropped and taken "
         "again, a stop, a death, a death in the middle of a write, and a restart.",
         states=9_115_678,
+    ),
+    Preset(
+        name="everything-small",
+        machine=everything,
+        constants={
+            "consumers": 2,
+            "running": 0,
+            "brokers": 1,
+            "queues": 2,
+            "messages": 2,
+            "retry_room": 1,
+            "copies": 2,
+            "failures": 2,
+            "attempts": 1,
+            "crashes": 1,
+            "broker_restarts": 1,
+            "lost_replies": 1,
+            "orphans": 1,
+            "causes": 1,
+        },
+        doc="Two clients join with real heartbeats and rebalance, and consume one message and its retries up to the "
+        "dead letter: a death, a broker restart, failing listeners, a lost answer to a send-back.",
+        states=142_361_726,
     ),
 )
 """All presets, smallest scope first."""

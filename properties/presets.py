@@ -45,7 +45,7 @@ _CLAIMED: Mapping[str, tuple[Property, ...]] = {
         ONCE,
     ),
     "broadcast": (EACH_SEES_ALL, NO_SEND_BACK, STARTS_AGAIN, KEEPS_ITS_PLACE),
-    "everything-small": _DELIVERY,
+    "everything-small": (*_DELIVERY, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE),
 }
 
 

@@ -91,8 +91,9 @@ class Symmetry:
             if _permutations(tried) > _FEW_PERMUTATIONS and self._can_be_sorted(elements, ordered):
                 tried.remove(elements)
                 ordered.append(elements)
-        while _permutations(tried) > _MOST_PERMUTATIONS and not all(item.symmetric for item in tried):
-            tried.remove(next(item for item in reversed(tried) if not item.symmetric))
+        optional = [item for item in tried if not item.symmetric]
+        while _permutations(tried) > _MOST_PERMUTATIONS and optional and len(tried) + len(ordered) > 1:
+            tried.remove(optional.pop())
         if _permutations(tried) > _MOST_PERMUTATIONS:
             names = ", ".join(f"{item.name} ({item.size})" for item in tried)
             raise ModelError(

@@ -69,6 +69,12 @@ def unclaimed(s: State) -> BoolLike:
     return True
 
 
+@counter.mutant("K12", "out-of-sight", of=may_rise, killed_by="never-falls")
+def out_of_sight(s: State) -> BoolLike:
+    """Its property speaks of resets, of which there are none."""
+    return s.height <= s.top
+
+
 counter.misconfiguration("K7", "lower-top", killed_by="ends-at-three", sets={"top": 2}, doc="The top is too low.")
 counter.explanation("K8", "falls", naive="never-falls", exact="below-top", constants={"resets": 1}, doc="It may reset.")
 counter.explanation("K9", "no-surprise", naive="below-top", exact="ends-at-top", doc="Nothing happens.")

@@ -37,10 +37,18 @@ def answers() -> dict[str, Answer]:
 
 def test_entries_come_from_machines_rules_and_the_list() -> None:
     found = entries(rows(), [double])
-    assert len(found) == 11 + len(KNOWN_BUGS)
+    assert len(found) == 12 + len(KNOWN_BUGS)
     kinds = {entry.id: type(entry) for entry in declared()}
-    assert list(kinds) == [f"K{number}" for number in range(1, 12)]
-    assert [name for name, kind in kinds.items() if kind is MachineMutant] == ["K1", "K2", "K3", "K4", "K5", "K7"]
+    assert list(kinds) == [f"K{number}" for number in range(1, 13)]
+    assert [name for name, kind in kinds.items() if kind is MachineMutant] == [
+        "K1",
+        "K2",
+        "K3",
+        "K4",
+        "K5",
+        "K7",
+        "K12",
+    ]
     assert [name for name, kind in kinds.items() if kind is Surprise] == ["K8", "K9"]
     assert [name for name, kind in kinds.items() if kind is RuleMutant] == ["K10"]
     assert [name for name, kind in kinds.items() if kind is Undeclared] == ["K6", "K11"]
@@ -60,6 +68,7 @@ def test_entries_come_from_machines_rules_and_the_list() -> None:
         ("K9", Status.SURVIVED, None),
         ("K10", Status.KILLED, None),
         ("K11", Status.MISSING, None),
+        ("K12", Status.UNKNOWN, None),
     ],
 )
 def test_each_gets_its_status(answers: dict[str, Answer], name: str, status: Status, steps: int | None) -> None:
@@ -87,6 +96,9 @@ def test_the_mutant_is_in_the_story_and_not_in_the_original(answers: dict[str, A
 def test_reasons_are_told(answers: dict[str, Answer]) -> None:
     assert answers["K5"].explanation == (
         "the text of the mutant is wrong: machine counter~K5, action leap: writes 9 to height, allowed is 0…4."
+    )
+    assert answers["K12"].explanation == (
+        "the text of the mutant is wrong: never-falls speaks of something that does not exist in its configuration."
     )
     assert answers["K6"].explanation == ("no property 'below-tip' is claimed of counter. Did you mean 'below-top'?")
     assert answers["K11"].explanation == "there is no theorem 'double-is-odd'. Did you mean 'double-is-even'?"

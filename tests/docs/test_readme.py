@@ -10,7 +10,7 @@ from .console import ROOT
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 FINDINGS = re.findall(
-    r"^\| [^|]+ \| ((?:`[a-z0-9-]+`(?:, )?)+)(?: with `([^`]+)`)? \| ([A-Z]+) \|$", TEXT, re.MULTILINE
+    r"^\| [^|]+ \| ((?:`[a-z0-9.+-]+`(?:, )?)+)(?: with `([^`]+)`)? \| ([A-Z]+) \|$", TEXT, re.MULTILINE
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers.liveness import check_eventually, require_counterexample
+from rocketproof.checkers.liveness import check_all_eventually, check_eventually, require_counterexample
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import Run, replay, story
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson
@@ -362,3 +362,40 @@ def test_questions_that_cannot_be_answered() -> None:
         check_eventually(clock(finish_at=(0, 1)).configure(), always)
     with pytest.raises(ModelError, match="needs a finite configuration"):
         check(lock(), lambda s: s.free, processes=UNBOUNDED)
+
+
+def test_several_properties_share_one_search_and_get_the_same_answers() -> None:
+    properties = [
+        Property(id="inside", statement="", kind=Kind.EVENTUALLY, holds=lambda s: s.place[0] == Place.INSIDE),
+        Property(
+            id="served",
+            statement="",
+            kind=Kind.EVENTUALLY,
+            after=lambda s: s.place[0] == Place.WAITING,
+            holds=lambda s: s.place[0] == Place.INSIDE,
+        ),
+        Property(id="free-at-last", statement="", kind=Kind.SETTLES, holds=lambda s: s.free),
+        Property(
+            id="left",
+            statement="",
+            kind=Kind.EVENTUALLY,
+            after=lambda s: s.place[0] == Place.INSIDE,
+            holds=lambda s: s.place[0] == Place.IDLE,
+        ),
+    ]
+    together = check_all_eventually(lock().configure(), properties)
+    alone = [check_eventually(lock().configure(), item) for item in properties]
+
+    def told(results: list[Result]) -> list[tuple[str, Verdict, str]]:
+        return [(item.property, item.verdict, story(item.run) if item.run else "") for item in results]
+
+    assert told(together) == told(alone)
+    assert [result.verdict for result in together] == [
+        Verdict.VIOLATED,
+        Verdict.VIOLATED,
+        Verdict.VIOLATED,
+        Verdict.HOLDS,
+    ]
+    assert {result.figures["states"] for result in together} == {8}
+    limited = check_all_eventually(lock().configure(), properties, max_states=2)
+    assert [result.verdict for result in limited] == [Verdict.UNKNOWN] * 4

@@ -301,5 +301,15 @@ def test_too_many_permutations_are_refused() -> None:
 
     with pytest.raises(ModelError, match=r"Slot \(8\) have 40,320 permutations, 120 can be tried"):
         explore(machine.configure(), reduce=Reduction.SYMMETRY, limits=Limits(states=10))
+    undeclared = Machine("undeclared")
+    undeclared.constant("sides", 6)
+    undeclared.variable("knows", bool, Side, Side)
+
+    @undeclared.action
+    def learn(s: State, i: Side, j: Side) -> None:
+        s.knows[i, j] = True
+
+    with pytest.raises(ModelError, match=r"Side \(6\) have 720 permutations"):
+        explore(undeclared.configure(), reduce=Reduction.SYMMETRY, limits=Limits(states=10))
     graphs = explore(machine.configure(slots=3), reduce=Reduction.SYMMETRY)
     assert graphs.states == 104  # directed graphs with loops on 3 nodes, up to isomorphism
