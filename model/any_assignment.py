@@ -25,7 +25,6 @@ any_assignment.constant("overlaps", 1, high=1, doc="0: a queue is taken only whi
 any_assignment.constant("lost_commits", 0, high=3, doc="how many final commits may be lost")
 
 
-
 def _at_once(k: Constants) -> bool:
     """Whether a queue that is dropped leaves the table at once; an orderly client has to get rid of its lock first."""
     return not uses_locks(k)

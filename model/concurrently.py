@@ -307,3 +307,14 @@ def begin_by_physical_topic(s: State, c: Consumer, q: Queue, m: Message) -> None
         note_delivery(s, c, q, lambda o: in_task(s, c, q, m, o))
     stage = Stage.FAILED if retry else Stage.RUNNING
     s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), stage, s.stage[c, q, o])
+
+
+concurrently.explanation(
+    "C1",
+    "ack-index-ignored-on-failure",
+    naive="only-the-failed-message-sent-back",
+    exact="sent-back-only-after-failing",
+    constants={"messages": 2, "causes": 1, "batch": 2, "pull_batch": 2, "failures": 1},
+    doc="A failure makes the ackIndex -1 (CC-10), so all messages of the task are sent back, those too that the "
+    "listener was done with. The index counts with CONSUME_SUCCESS only. Source: #1815, #1382, #7332.",
+)

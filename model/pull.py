@@ -138,6 +138,22 @@ def receive(s: State, c: IntLike, q: IntLike) -> None:
     put(s, c, q)
 
 
+@pull_loop.mutant(
+    "F7",
+    "callback-bound-to-dead-request",
+    of=receive,
+    killed_by="every-message-is-handled",
+    constants={"consumers": 1, "messages": 1, "moves": 1},
+)
+def received_by_the_first_window(s: State, c: IntLike, q: IntLike) -> None:
+    """The callback keeps the request of the first window, so after a drop all answers go to a window that is dead.
+
+    apache/rocketmq-client-cpp#293.
+    """
+    with s.when(s.moves_left == s.moves):
+        put(s, c, q)
+
+
 @pull_loop.definition
 def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
     """PL-23, FI-3: with nothing to put, an empty window moves its offset up to the pull position.

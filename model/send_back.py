@@ -348,7 +348,7 @@ def request_to_name_server(s: State, c: Consumer, q: Queue, m: Message) -> None:
     "clean-up-of-unstarted-messages",
     of=may_expire,
     killed_by="retry-follows-a-delivery",
-    constants={**_CHAIN, "expiries": 1},
+    constants={**_CHAIN, "expiries": 1, "causes": 1},
 )
 def unstarted_expires(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """A message without a start time counts as expired, so it is sent back without having been delivered.

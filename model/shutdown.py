@@ -53,3 +53,14 @@ def end_stop(s: State, c: Consumer) -> None:
     """ST-8 (5): the last step of a shutdown, without another commit."""
     s.require(s.life[c] == Life.STOPPING, s.persisted[c])
     vanish(s, c, Leaving(cause=Cause.SHUTDOWN, persists=False, listeners_go_on=False))
+
+
+shutdown.explanation(
+    "C4",
+    "shutdown-commits-too-early",
+    naive="duplicates-only-after-a-crash",
+    exact="every-duplicate-has-a-cause",
+    constants={"messages": 1, "causes": 1, "repeats": 1, "overlaps": 0, "leaves": 1},
+    doc="Offsets are persisted before running listeners are done (ST-9): what they finish comes again. Set "
+    "awaitTerminationMillisWhenShutdown above the longest listener call. Source: #2085, ROCKETMQ-102.",
+)

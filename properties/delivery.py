@@ -93,6 +93,19 @@ ONLY_AFTER_CRASH = Property(
     holds=lambda s: any_of(s.repeated == Cause.NONE, s.repeated == Cause.CRASH),
     rules=("G3",),
 )
+ONE_BACK = Property(
+    id="only-the-failed-message-sent-back",
+    statement="When a listener fails with a batch, only the message it failed with is sent back.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: s.forall(
+            Queue,
+            lambda q: s.count(Message, lambda m: s.stage[c, q, m] == Stage.FAILED) <= s.failures - s.failures_left,
+        ),
+    ),
+    rules=("CC-10", "CC-12"),
+)
 FAILED_BEFORE = Property(
     id="sent-back-only-after-failing",
     statement="A message is sent back only after a listener has had it.",
@@ -197,6 +210,11 @@ def claims() -> Iterator[Claim]:
     for constants in (FAULTS, COMMITS, STOPS, BATCHES, PULLS, PAUSES):
         for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED):
             yield _claim(property, constants)
+    yield _claim(
+        ONE_BACK,
+        {**QUIET, "batch": 2, "pull_batch": 2, "failures": 1},
+        "A failure makes the ackIndex -1: the whole batch goes back, whatever the listener was done with.",
+    )
     yield _claim(FAILED_BEFORE, FAULTS)
     yield _claim(FAILED_BEFORE, BATCHES)
     yield _claim(ONE_LISTENER, {"messages": 2, "overlaps": 0, "crashes": 1, "failures": 1})

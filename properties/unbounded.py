@@ -148,7 +148,10 @@ EXACT_MARK = Property(
     statement="The in-memory offset is the lowest offset that the window holds, or its pull position if it holds none.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: _is_mark(s, c, q)),
-    assuming=("no answer to a dropped window's pull arrives late (PL-24)",),
+    assuming=(
+        "one message a task",
+        "no answer to a dropped window's pull and no update of a worker comes late (PL-24, G2-9)",
+    ),
     rules=("U5", "PQ-2", "CC-13"),
 )
 
@@ -227,7 +230,7 @@ NOTHING_YET = Property(
     rules=("PL-11",),
 )
 
-LEMMAS = (CLOSED, IN_LOG, PULLED, LET_GO, MEMORY_SAFE, STARTS_SAFE)
+LEMMAS = (CLOSED, PULLED, LET_GO, MEMORY_SAFE, STARTS_SAFE)
 """What a window knows: together they are preserved by every action."""
 
 ORDERLY_LEMMAS = (*LEMMAS, TAKEN_FIRST, NONE_FAILED, RESULT_TRUE, NOTHING_YET)
@@ -290,7 +293,7 @@ PROOFS = (
     Proof(
         name="concurrent listeners",
         constants={**_ANY, "watch_marks": 1},
-        properties=(*_SAFE, MARK, EXACT_MARK, MARK_KEPT),
+        properties=(*_SAFE, IN_LOG, MARK, EXACT_MARK, MARK_KEPT),
     ),
     Proof(
         name="late answers, late updates and commits that travel with requests",

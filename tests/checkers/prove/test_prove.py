@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers.prove import bounded, k_induction, prove, prove_inductive
+from rocketproof.checkers.prove import bounded, k_induction, prove, prove_inductive, prove_together
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import replay
 from rocketproof.model.examples import two_phase_commit
@@ -590,3 +590,78 @@ def test_a_violation_that_needs_a_large_number_is_found_and_replayed_with_it() -
     result = bounded(one_queue(UNBOUNDED), always("short", lambda s: s.log_end < 5), depth=6)
     assert (result.verdict, labels(result)) == (Verdict.VIOLATED, ["produce"] * 5)
     assert result.bounds == "counterexample of 5 steps, none shorter; found for one_queue(messages=5)"
+
+
+# --- several properties at once, and any number of faults ----------------------------------------------------------
+
+
+class Slot(Domain, size="slots", label="s"):
+    """Places in a queue of any length."""
+
+
+def filling(*, step: int = 1) -> Machine:
+    """A queue whose places are filled from the front, and now and then forgotten from the front."""
+    machine = Machine("filling")
+    machine.constant("slots", 3, low=1)
+    machine.constant("faults", 0)
+    machine.variable("end", Int(0, "slots"))
+    machine.variable("start", Int(0, "slots"))
+    machine.variable("full", bool, Slot)
+
+    @machine.action
+    def fill(s: State, m: Slot) -> None:
+        s.require(s.end == m)
+        s.full[m] = True
+        s.end = m + step
+
+    @machine.action(budget="faults")
+    def forget(s: State) -> None:
+        s.require(s.start < s.end)
+        s.start = s.start + 1
+
+    return machine
+
+
+FULL_BELOW = always("full-below", lambda s: s.forall(Slot, lambda m: implies(m < s.end, s.full[m])))
+EMPTY_ABOVE = always("empty-above", lambda s: s.forall(Slot, lambda m: implies(m >= s.end, not_(s.full[m]))))
+IN_ORDER = always("in-order", lambda s: s.start <= s.end)
+FORGOTTEN_FULL = always("forgotten-full", lambda s: s.forall(Slot, lambda m: implies(m < s.start, s.full[m])))
+NEVER_TWO = always("never-two", lambda s: s.end < 2)
+
+
+def test_properties_proven_together_share_the_proof_of_their_lemmas() -> None:
+    configuration = filling().configure(slots=UNBOUNDED, faults=UNBOUNDED)
+    results = prove_together(configuration, [FORGOTTEN_FULL, IN_ORDER], lemmas=[FULL_BELOW, IN_ORDER])
+    assert [(result.property, result.verdict) for result in results] == [
+        ("forgotten-full", Verdict.HOLDS),
+        ("in-order", Verdict.HOLDS),
+    ]
+    assert {result.bounds for result in results} == {
+        "all runs, for all slots ≥ 1, any number of faults; inductive together with 2 lemmas"
+    }
+    assert len({result.figures["questions"] for result in results}) == 1
+
+
+def test_a_false_one_among_them_does_not_spoil_the_others() -> None:
+    configuration = filling().configure(slots=UNBOUNDED, faults=UNBOUNDED)
+    results = prove_together(configuration, [NEVER_TWO, FORGOTTEN_FULL], lemmas=[FULL_BELOW, IN_ORDER])
+    assert [result.verdict for result in results] == [Verdict.VIOLATED, Verdict.HOLDS]
+    assert results[0].bounds == (
+        "counterexample of 2 steps, none shorter; found for filling(slots=2, faults=unbounded)"
+    )
+    assert labels(results[0]) == ["fill(s0)", "fill(s1)"]
+
+
+def test_a_budget_without_limit_bounds_no_run() -> None:
+    often = always("often", lambda s: s.start < 2)
+    assert prove(filling().configure(slots=3, faults=1), often).verdict is Verdict.HOLDS
+    found = prove(filling().configure(slots=3, faults=UNBOUNDED), often)
+    assert (found.verdict, found.bounds) == (Verdict.VIOLATED, "counterexample of 4 steps, none shorter")
+
+
+def test_a_write_beyond_an_unbounded_constant_is_found() -> None:
+    configuration = filling(step=2).configure(slots=UNBOUNDED)
+    assert prove_inductive(filling().configure(slots=UNBOUNDED), EMPTY_ABOVE).verdict is Verdict.HOLDS
+    assert prove_inductive(configuration, IN_ORDER, rlimit=300_000).verdict is Verdict.UNKNOWN
+    with pytest.raises(ModelError, match=r"action fill\(s0\): writes 2 to end, allowed is 0…1"):
+        prove(configuration, IN_ORDER, rlimit=300_000)

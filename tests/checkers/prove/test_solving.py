@@ -36,3 +36,23 @@ def test_many_questions_after_one_that_was_stopped_do_no_harm() -> None:
         solver.add(X + Y + Z > bound)
         assert ask(solver, rlimit=2000) == z3.unknown
         solver.pop()
+
+
+EVEN = z3.Function("even", z3.IntSort(), z3.BoolSort())
+ALL_EVEN = z3.ForAll([X], EVEN(X))
+
+
+def test_quantifiers_are_instantiated_before_models_are_searched() -> None:
+    solver = Solver(finite_domain=False)
+    solver.add(ALL_EVEN)
+    solver.push()
+    solver.add(z3.Not(EVEN(Y + 1)))
+    assert solver.check(milliseconds=60_000, rlimit=None, models=False)[0] == z3.unsat
+    solver.pop()
+    solver.add(Y > 3)
+    answer, reason = solver.check(milliseconds=60_000, rlimit=None, models=False)
+    assert (answer, reason) == (z3.unknown, "(incomplete quantifiers)")
+    assert ask(solver) == z3.sat
+    assert solver.model().number(Y) > 3
+    solver.add(z3.Not(EVEN(Y)))
+    assert ask(solver) == z3.unsat

@@ -177,3 +177,47 @@ def test_a_lower_bound_cannot_be_unbounded() -> None:
     machine.variable("x", Int("messages", None))
     with pytest.raises(ConfigurationError, match="variable 'x' has no possible value"):
         trace(machine.configure(messages=UNBOUNDED))
+
+
+def test_a_bound_that_is_an_unbounded_constant_stays_a_bound() -> None:
+    machine = Machine("bounded")
+    machine.constant("messages", 2, low=1)
+    machine.variable("next", Int(-1, "messages"))
+    machine.variable("before", Int(0, lambda k: k.messages - 1), Message)
+    machine.variable("free", Int(0))
+
+    @machine.action
+    def write(s: State, m: Message) -> None:
+        s.next = m
+        s.before = lambda o: s.before[o] + 1
+
+    traced = trace(machine.configure(messages=UNBOUNDED))
+    families = {cell.family.name: cell.family for cell in traced.cells}
+    assert {name: family.allowed for name, family in families.items()} == {
+        "next": "-1…messages",
+        "before": "0…messages - 1",
+        "free": "0…",
+    }
+    assert {family.high for family in families.values()} == {None}
+    assert [check.allowed for check in traced.instances[0].checks] == ["-1…messages", "0…messages - 1"]
+    finite = {cell.family.name: cell.family for cell in trace(machine.configure(messages=3)).cells if not cell.is_array}
+    assert (finite["next"].high, finite["next"].limit, finite["next"].allowed) == (3, 3, "-1…3")
+
+
+def test_an_initial_value_must_fit_for_every_number() -> None:
+    machine = Machine("begins")
+    machine.constant("messages", 2, low=1)
+    machine.variable("next", Int(0, "messages"), init=1)
+    assert trace(machine.configure(messages=UNBOUNDED)).initial_state() == (1,)
+    machine.variable("later", Int(0, "messages"), init=2)
+    with pytest.raises(ModelError, match="the initial value 2 of 'later' is outside its domain 0…messages in begins"):
+        trace(machine.configure(messages=UNBOUNDED))
+
+
+def test_an_initial_value_cannot_depend_on_an_unbounded_index() -> None:
+    machine = Machine("first")
+    machine.constant("messages", 2, low=1)
+    machine.variable("first", bool, Message, init=lambda k, m: m == 0)
+    assert trace(machine.configure()).initial_state() == (1, 0)
+    with pytest.raises(ModelError, match="the initial value of 'first' depends on an unbounded index or constant"):
+        trace(machine.configure(messages=UNBOUNDED))
