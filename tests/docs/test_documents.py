@@ -65,7 +65,6 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         for document in DOCUMENTS
     }
     assert {name for name, count in shown.items() if count} == {
-        "CONTRIBUTING.md",
         "README.md",
         "command-line.md",
         "in-your-ci.md",
