@@ -1,12 +1,13 @@
 """Suites: which engine judges a row, rows that share a search, and the row that every action happens."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows, default_rows
 from rocketproof.checkers.suite import ENGINES, Options, Row, claim_rows, engine_for, run_suite
-from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Int, Machine, ModelError, State
+from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Int, Machine, ModelError, State, implies, maximum
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -93,6 +94,64 @@ def test_an_action_may_happen_in_any_of_the_configurations() -> None:
     assert outcome.result.verdict is Verdict.HOLDS
 
 
+def climbing() -> Machine:
+    """Climbs to any height, and may slip as often as the budget says."""
+    machine = Machine("climbing")
+    machine.constant("top", 3, low=1)
+    machine.constant("slips", 0)
+    machine.variable("height", Int(0, "top"))
+    machine.variable("best", Int(0, "top"))
+
+    @machine.action
+    def climb(s: State) -> None:
+        s.require(s.height < s.top)
+        s.height = s.height + 1
+        s.best = maximum(s.best, s.height + 1)
+
+    @machine.action(budget="slips")
+    def slip(s: State) -> None:
+        s.require(s.height > 0)
+        s.height = s.height - 1
+
+    return machine
+
+
+def test_rows_with_the_same_lemmas_share_one_proof() -> None:
+    machine = climbing()
+    any_height: dict[str, int | str] = {"top": UNBOUNDED, "slips": UNBOUNDED}
+    lemma = Property(id="best", statement="best", kind=Kind.ALWAYS, holds=lambda s: s.height <= s.best)
+    rows = claim_rows(
+        replace(claim(machine, name, holds), constants=any_height, lemmas=(lemma,))
+        for name, holds in (
+            ("inside", lambda s: s.height <= s.top),
+            ("up-is-seen", lambda s: implies(s.height > 0, s.best > 0)),
+            ("never-seen", lambda s: s.best < 2),
+        )
+    )
+    outcomes = list(run_suite(rows))
+    assert [outcome.result.verdict for outcome in outcomes] == [Verdict.HOLDS, Verdict.HOLDS, Verdict.VIOLATED]
+    together = list(run_suite(rows[:2]))
+    assert {outcome.result.bounds for outcome in together} == {
+        "all runs, for all top ≥ 1, any number of slips; inductive together with 1 lemma"
+    }
+    assert len({outcome.result.seconds for outcome in together}) == 1
+
+
+def test_a_budget_without_limit_leaves_a_configuration_to_every_engine() -> None:
+    machine = climbing()
+    unlimited, unbounded = (
+        claim_rows([replace(claim(machine, "up", lambda s: s.height <= s.best), constants=constants)])[0]
+        for constants in ({"slips": UNBOUNDED}, {"top": UNBOUNDED})
+    )
+    assert unlimited.engines == ("explore", "prove", "simulate")
+    assert unbounded.engines == ("prove",)
+    (outcome,) = run_suite([unlimited])
+    assert (outcome.result.verdict, outcome.result.bounds) == (
+        Verdict.HOLDS,
+        "all 10 states, 15 transitions, depth 6",
+    )
+
+
 def test_constants_of_the_options_replace_those_of_the_rows() -> None:
     machine = counting(stuck_at=81)
     row = claim_rows([claim(machine, "low", below(9), steps=2)])[0]
@@ -125,4 +184,4 @@ def test_the_default_suite_is_part_of_the_catalogue() -> None:
         return [(row.machine, row.id, row.configuration) for row in rows]
 
     assert names(all_rows())[: len(default_rows())] == names(default_rows())
-    assert len(default_rows()) == 82
+    assert len(default_rows()) == 631
