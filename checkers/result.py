@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..properties.verdict import Verdict
-from .run import Run
+from .run import Run, Told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,8 @@ class Result:
         engine: name of the engine.
         bounds: what was covered or which limit was hit, in words, such as ``3,916,533 states (all), depth 31``.
         seconds: time spent on this property (an engine that checks several in one search gives each the whole time).
-        run: the counterexample (or the witness of a SOMETIMES property), already replayed.
+        run: the counterexample (or the witness of a SOMETIMES property), already replayed; only its story, if it comes
+            from another process.
         explanation: what to say where there is no run: the failing case of a theorem, the solver's reason for unknown.
         figures: numbers of the engine by name, such as ``states``.
     """
@@ -29,6 +30,6 @@ class Result:
     engine: str
     bounds: str
     seconds: float
-    run: Run | None = None
+    run: Run | Told | None = None
     explanation: str = ""
     figures: dict[str, Any] = field(default_factory=dict)

@@ -33,6 +33,37 @@ class Run:
         return True  # a run without steps, which only looks at the initial state, is a run as well
 
 
+@dataclass(frozen=True)
+class Told:
+    """A run that was found, replayed and told in another process.
+
+    Attributes:
+        steps: for each step a sentence, and what it changed.
+        text: the whole story.
+    """
+
+    steps: tuple[tuple[str, tuple[str, ...]], ...]
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def told(run: Run | Told) -> Told:
+    """The run in words alone."""
+    if isinstance(run, Told):
+        return run
+    pairs = zip(run.states, run.states[1:], strict=False)
+    steps = (
+        (run.traced.instances[number].tells, tuple(differences(run.traced, before, after)))
+        for number, (before, after) in zip(run.steps, pairs, strict=True)
+    )
+    return Told(tuple(steps), story(run))
+
+
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
     """Take ``steps`` from the initial state in the plain Python form; the result is what really happens.
 
@@ -54,8 +85,10 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
     return Run(machine.traced, tuple(states), tuple(steps), loop)
 
 
-def story(run: Run) -> str:
+def story(run: Run | Told) -> str:
     """Tell a run step by step, with what each step changed."""
+    if isinstance(run, Told):
+        return run.text
     initial = _initial(run)
     lines = ["start:" if initial else "start: everything at its lowest value", *initial]
     width = len(str(len(run.steps)))
@@ -70,7 +103,7 @@ def story(run: Run) -> str:
     return "\n".join(lines)
 
 
-def steps_in_words(run: Run) -> str:
+def steps_in_words(run: Run | Told) -> str:
     """Number of steps of a run, as a phrase."""
     return counted(len(run), "step")
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError
+from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, trace
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
@@ -20,6 +20,8 @@ from .groups import ENGINE as GROUPS
 from .groups import search_groups
 from .liveness import check_eventually
 from .prove import prove_together
+from .reduction import Reduction
+from .reduction.equivariance import symmetric_domains
 from .result import Result
 from .run import counted
 from .simulate import simulate
@@ -103,6 +105,7 @@ class Options:
         depth: bound of ``prove`` for bounded model checking, in steps.
         runs, steps, seed: how much ``simulate`` does.
         cache: keeps compiled code between runs.
+        reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
         jobs: how many searches and proofs may be under way at a time, each in a process of its own if more than one.
     """
 
@@ -116,6 +119,7 @@ class Options:
     steps: int = 50
     seed: int = 0
     cache: CodeCache | None = None
+    reduce: Reduction = Reduction.NONE
     jobs: int = 1
 
     @property
@@ -184,7 +188,7 @@ def run_suite(
         else:
             answer = next(answers)
             results = list(answer.results)
-            if answer.taken:
+            if answer.taken and not chosen.reduce:
                 taken.setdefault(name, set()).update(answer.taken)
                 searched[name] += 1
         for row, result in zip(group.rows, results, strict=True):
@@ -225,7 +229,7 @@ def _answers(
             yield _check(group, options, functools.partial(show, group.title) if progress is not None else None)
         return
     share = replace(options, bytes=options.bytes or half_of_memory() // jobs)
-    answers = side_by_side(lambda n: _check(groups[n], share, None), [group.machine for group in groups], jobs=jobs)
+    answers = side_by_side(lambda number: _check(groups[number], share, None), len(groups), jobs=jobs)
     show(f"{len(groups)} searches and proofs, {jobs} at a time", None)
     for number, answer in enumerate(answers):
         yield answer
@@ -278,15 +282,25 @@ def _check(group: _Group, options: Options, progress: Callable[[Progress], None]
 
 
 def _explore(group: _Group, options: Options, progress: Callable[[Progress], None] | None) -> Answer:
+    configuration, properties = _configuration(group), _properties(group.rows)
     found = explore(
-        _configuration(group),
-        _properties(group.rows),
+        configuration,
+        properties,
+        reduce=_possible(options.reduce, configuration, properties),
         limits=options.limits,
         idle_actions_allowed=True,
         progress=progress,
         cache=options.cache,
     )
     return Answer(results=tuple(found.results), taken=_actions_in(found))
+
+
+def _possible(asked: Reduction, configuration: Configuration, properties: Sequence[Property]) -> Reduction:
+    """What of the reductions ``asked`` can be used: symmetry needs elements that are interchangeable."""
+    if not asked & Reduction.SYMMETRY:
+        return asked
+    traced = trace(configuration, {item.id: item.holds for item in properties})
+    return asked if symmetric_domains(traced) else asked & ~Reduction.SYMMETRY
 
 
 def _actions_in(found: Exploration) -> frozenset[str]:

@@ -331,8 +331,13 @@ PROOFS = (
 """All proofs; queues do not influence each other's offsets, so most speak of one queue."""
 
 
+SMALL_OBSERVED: Mapping[str, int | str] = {"messages": 2, "moves": 1, "crashes": 1, "watch_marks": 1}
+"""A small configuration in which the observer of marks is searched as well."""
+
+
 def claims() -> Iterator[Claim]:
     """What is proven for every size; the rows of one configuration share one proof of their lemmas."""
     for proof in PROOFS:
         for property in proof.properties:
             yield Claim(property=property, machine=consumption, constants=proof.constants, lemmas=proof.lemmas)
+    yield Claim(property=MARK_KEPT, machine=consumption, constants=SMALL_OBSERVED)

@@ -97,6 +97,13 @@ def verify(
             "runs=N, steps=N, seed=N (simulate); repeatable.",
         ),
     ] = None,
+    reduce: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let searches leave out states that change no verdict: symmetry, partial-order; repeatable.",
+        ),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=0, help="Searches at a time, each in a process; 0 is one for each core.")
     ] = 0,
@@ -146,6 +153,7 @@ def verify(
         preset=preset,
         fail_on=fail_on,
         jobs=jobs,
+        reduce=reduce or [],
     )
     if list_:
         run.list_rows(request)

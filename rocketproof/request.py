@@ -101,6 +101,7 @@ class Request:
     strategy_command: str = ""
     preset: str = ""
     jobs: int = 1
+    reduce: Sequence[str] = ()
     deployment: DeploymentFile | None = None
     fail_on: str = "error"
 
@@ -118,6 +119,7 @@ class Request:
         strategy_command: str,
         preset: str = "",
         jobs: int = 1,
+        reduce: Sequence[str] = (),
         fail_on: str = "",
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
@@ -170,6 +172,7 @@ class Request:
             strategy_command=strategy_command,
             preset=preset,
             jobs=jobs,
+            reduce=reduce,
         )
 
 

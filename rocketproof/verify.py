@@ -14,6 +14,7 @@ from rich.console import Console
 from .checkers.catalogue import all_rows, default_rows, preset_rows
 from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
+from .checkers.reduction import Reduction
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from .console import interrupts, make_console
 from .errors import InputError
@@ -168,8 +169,19 @@ def _options(request: Request) -> Options:
         options_of(request.limit),
         engine=request.engine or None,
         constants=request.constants,
+        reduce=_reduction(request.reduce),
         jobs=request.jobs or len(os.sched_getaffinity(0)),
     )
+
+
+def _reduction(names: Sequence[str]) -> Reduction:
+    possible = {"symmetry": Reduction.SYMMETRY, "partial-order": Reduction.PARTIAL_ORDER}
+    chosen = Reduction.NONE
+    for name in names:
+        if name not in possible:
+            raise InputError(f"there is no reduction {name!r}.{nearest(name, possible)}")
+        chosen |= possible[name]
+    return chosen
 
 
 def options_of(limit: LimitTable) -> Options:

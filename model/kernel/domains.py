@@ -22,8 +22,8 @@ class Domain(Term):
     ``class Queue(Domain, size="queues", label="q")`` declares queues ``q0, q1, …``, as many as the constant ``queues``
     says. ``size`` may be a plain integer for a fixed set. The class serves as annotation of action parameters.
 
-    ``symmetric=True`` says that the elements are interchangeable: no text orders them, counts with them or treats one of
-    them in its own way. A search may then keep one of all the states that differ by an exchange of elements.
+    ``symmetric=True`` says that the elements are interchangeable: no text orders them, counts with them or treats one
+    of them in its own way. A search may then keep one of all the states that differ by an exchange of elements.
     """
 
     __slots__ = ()

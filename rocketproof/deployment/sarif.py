@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from ..checkers.run import differences
+from ..checkers.run import told
 from .judge import Answer, Check, Level
 from .report import explanation, first_text
 
@@ -130,10 +130,8 @@ def _flow(answer: Answer, file: str, line: int) -> dict[str, Any] | None:
     if run is None:
         return None
     steps = []
-    for place, number in enumerate(run.steps):
-        told = run.traced.instances[number].tells
-        changes = differences(run.traced, run.states[place], run.states[place + 1])
-        text = "\n".join([f"{place + 1}. {told}", *changes])
+    for place, (sentence, changes) in enumerate(told(run).steps):
+        text = "\n".join([f"{place + 1}. {sentence}", *changes])
         steps.append({"location": {**_location(file, line), "message": {"text": text}}, "executionOrder": place + 1})
     if not steps:
         steps.append({"location": {**_location(file, line), "message": {"text": "It is so from the start."}}})
