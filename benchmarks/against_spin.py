@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from benchmarks.machines import consumption
 from rocketproof.checkers.explore import Exploration, explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.spin import SpinRun, run_spin, spin_available
 from rocketproof.model.assignment import assignment
 from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.presets import PRESETS
 
 CONFIGURATIONS: Mapping[str, Configuration] = {
-    "consumption-2-2-3": consumption.configure(consumers=2, queues=2, messages=3, crashes=1),
     "assignment-4-2": assignment.configure(consumers=4, running=3, brokers=2, leaves=1, crashes=1, broker_restarts=1),
+    **{preset.name: preset.configuration() for preset in PRESETS if preset.name in ("orderly", "retry", "delivery")},
 }
-ROUNDS = 5
+ROUNDS = 3
 HASH_BITS = 24
 
 Found = TypeVar("Found")

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.machines import Consumer, Message, Queue, consumption
 from rocketproof.checkers.explore import Exploration, explore
 from rocketproof.checkers.reduction import Reduction
 from rocketproof.model.assignment import assignment
-from rocketproof.model.consumption import consumption as whole_consumption
+from rocketproof.model.consumption import consumption
 from rocketproof.model.examples import dining_philosophers, two_phase_commit
-from rocketproof.model.kernel import Configuration, State, implies
+from rocketproof.model.kernel import Configuration
 from rocketproof.properties import assignment as owning
 from rocketproof.properties import delivery
 from rocketproof.properties.examples import DINING_PHILOSOPHERS, TWO_PHASE_COMMIT
@@ -25,30 +24,6 @@ from rocketproof.properties.property import Kind, Property
 
 ROUNDS = 2
 SYMMETRY, PARTIAL_ORDER = Reduction.SYMMETRY, Reduction.PARTIAL_ORDER
-
-
-def _consumed(s: State) -> object:
-    return s.forall(Queue, lambda q: s.forall(Message, lambda m: implies(m < s.committed[q], s.deliveries[q, m] > 0)))
-
-
-ONE_OWNER = Property(
-    id="one-owner",
-    statement="No queue has two owners.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.owns[c, q]) <= 1),
-)
-OFFSET_SAFE = Property(
-    id="offset-safe",
-    statement="What is below the committed offset was consumed.",
-    kind=Kind.ALWAYS,
-    holds=_consumed,
-)
-SECOND_TIME = Property(
-    id="second-time",
-    statement="A message may be consumed twice.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.deliveries[q, m] == 2)),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +46,6 @@ CASES: Mapping[str, Case] = {
         properties=[item for item in DINING_PHILOSOPHERS if item.kind is not Kind.EVENTUALLY],
         reductions=(PARTIAL_ORDER,),
     ),
-    "benchmark-consumption-2-2-3": Case(
-        configuration=consumption.configure(consumers=2, queues=2, messages=3, crashes=1),
-        properties=(OFFSET_SAFE, ONE_OWNER, SECOND_TIME),
-        reductions=(PARTIAL_ORDER,),
-    ),
     "assignment-3-2": Case(
         configuration=assignment.configure(
             consumers=3, running=2, brokers=2, leaves=1, crashes=1, broker_restarts=1, cuts=1
@@ -84,7 +54,7 @@ CASES: Mapping[str, Case] = {
         reductions=(PARTIAL_ORDER,),
     ),
     "consumption-faults": Case(
-        configuration=whole_consumption.configure(**delivery.FAULTS, late_commits=1, broker_restarts=1),
+        configuration=consumption.configure(**delivery.FAULTS, late_commits=1, broker_restarts=1),
         properties=(
             delivery.OFFSET_SAFE,
             delivery.MARK,
