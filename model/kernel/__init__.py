@@ -1,15 +1,15 @@
 """The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
 
-Reading order: ``terms`` (values), ``domains`` (types), ``machine`` (declarations), ``state`` (what a text sees),
-``mutant`` (definitions, and bugs that change them),
-``frame`` (what a configuration declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result),
-``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code
-form), ``rule`` (decision functions).
+Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
+``state`` (what a text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a configuration
+declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result), ``program`` (terms to straight-line code),
+``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision functions).
 """
 
+from .declarations import UNBOUNDED, Action, Constant, Constants, Variable
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
-from .machine import UNBOUNDED, Action, Configuration, Constant, Constants, Machine, Variable
+from .machine import Configuration, Machine
 from .mutant import Definition, Explanation, Mutant
 from .rule import Rule, rule
 from .state import State

@@ -9,9 +9,10 @@ from typing import Any
 
 import z3
 
+from .declarations import Constants, Variable
 from .domains import Domain, Elements, Int, SetOf
 from .errors import ConfigurationError, ModelError, nearest
-from .machine import Configuration, Constants, Variable
+from .machine import Configuration
 from .terms import BoolLike, IntLike, Term, as_bool
 from .traced import Cell, CellKey, Family
 

@@ -16,7 +16,7 @@ from .errors import ModelError
 from .terms import BoolLike, IntLike
 
 if TYPE_CHECKING:
-    from .machine import Constants
+    from .declarations import Constants
     from .tracer import Tracer
 
 

@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 
 import z3
 
+from .declarations import Action
 from .domains import Domain, Elements
 from .errors import ModelError
 from .frame import Frame
-from .machine import Action, Configuration
+from .machine import Configuration
 from .state import State
 from .terms import BoolLike, Term, all_of, as_bool
 from .traced import CellKey, Instance, Traced, TracedPredicate

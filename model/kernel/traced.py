@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .declarations import Action, Variable
 from .domains import Elements
 from .errors import ModelError
-from .machine import Action, Configuration, Variable
+from .machine import Configuration
 from .terms import BoolLike, IntLike, all_of
 
 CellKey: TypeAlias = tuple[str, tuple[int | None, ...]]

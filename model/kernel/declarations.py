@@ -1,0 +1,141 @@
+"""Declarations: what a machine is made of, namely constants, variables, actions and conditions between constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from .domains import Domain, SetOf, ValueType
+from .errors import ConfigurationError, ModelError, nearest
+
+UNBOUNDED: Literal["unbounded"] = "unbounded"
+"""Value of a constant that stands for *every* number; such a configuration can be proven, not searched.
+
+A budget that is unbounded has no limit: no counter is kept for it, so this alone leaves the configuration finite.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """A number or word that sizes a configuration.
+
+    Attributes:
+        default: value when the configuration does not say.
+        low, high: allowed range of a number, both included; ``high=None`` leaves it open.
+        choices: allowed words, for a constant that is a word.
+        doc: one line on what it means.
+    """
+
+    name: str
+    default: int | str
+    low: int = 0
+    high: int | None = None
+    choices: tuple[str, ...] | None = None
+    doc: str = ""
+
+    def allowed(self) -> str:
+        """Say in words which values are possible."""
+        if self.choices is not None:
+            return "one of " + ", ".join(self.choices)
+        if isinstance(self.default, str):
+            return "a word"
+        return f"a whole number from {self.low}" + (f" to {self.high}" if self.high is not None else " on")
+
+    def nearest(self, number: int) -> int:
+        """The allowed number nearest to ``number``."""
+        return max(self.low, number if self.high is None else min(number, self.high))
+
+    def check(self, value: object) -> int | str:
+        """Return ``value`` if it is allowed, else raise :class:`ConfigurationError`."""
+        if value == UNBOUNDED and isinstance(self.default, int):
+            return UNBOUNDED
+        if isinstance(self.default, str):
+            if isinstance(value, str) and (self.choices is None or value in self.choices):
+                return value
+        elif isinstance(value, int) and self.low <= value and (self.high is None or value <= self.high):
+            return int(value)
+        raise ConfigurationError(f"{self.name}={value!r} is not possible; {self.name} is {self.allowed()}.")
+
+
+class Constants(Mapping[str, "int | str"]):
+    """Values of the constants of one configuration, readable as attributes."""
+
+    def __init__(self, values: Mapping[str, int | str]) -> None:
+        self._values = MappingProxyType(dict(values))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_values":
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise ModelError(f"there is no constant {name!r}.{nearest(name, self._values)}") from None
+
+    def __getitem__(self, name: str) -> int | str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={value}" for name, value in self._values.items())
+
+
+def always(_: Constants) -> bool:
+    """The condition of what no constant switches off."""
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """A variable, or a family of variables indexed by domains.
+
+    Attributes:
+        kind: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
+        domains: index domains of the family, none for a single variable.
+        init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
+        when: tells from the constants whether the variable exists.
+    """
+
+    name: str
+    kind: ValueType | SetOf
+    domains: tuple[type[Domain], ...]
+    init: Any
+    when: Callable[[Constants], bool]
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """A guarded action: its text, what its parameters range over, and when it exists.
+
+    Attributes:
+        function: the text, called with a :class:`State` and the parameters.
+        parameters: name → Domain, IntEnum class or bool.
+        budget: name of the constant that bounds how often it may happen in a run (all instances together), if any.
+        fair: weakly fair: not enabled forever without being taken (used by liveness only).
+        tells: sentence for stories, with ``{parameter}`` holes.
+    """
+
+    name: str
+    function: Callable[..., None]
+    parameters: Mapping[str, Any]
+    budget: str | None
+    fair: bool
+    when: Callable[[Constants], bool]
+    tells: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A condition between constants, with what to say where it is broken."""
+
+    names: tuple[str, ...]
+    holds: Callable[[Constants], bool]
+    message: str
