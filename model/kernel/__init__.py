@@ -2,8 +2,9 @@
 
 Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
 ``state`` (what a text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a configuration
-declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result), ``program`` (terms to straight-line code),
-``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision functions).
+declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result), ``program`` (terms to straight-line
+code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision
+functions).
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Variable
