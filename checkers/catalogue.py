@@ -25,7 +25,7 @@ from ..properties.unbounded import claims as unbounded_claims
 from ..properties.unbounded_broadcast import claims as unbounded_broadcast_claims
 from ..properties.unequal_views import GROUP_CLAIMS
 from ..properties.verdict import Verdict
-from .suite import Row, claim_rows
+from .suite import Row, claim_row, claim_rows
 
 ALLOCATION = "allocation"
 """Where the theorems about strategies belong; it is a set of rules, not a machine."""
@@ -62,16 +62,7 @@ def retry_rows() -> list[Row]:
 
 def preset_rows(name: str) -> list[Row]:
     """What is claimed of a preset. Raises :class:`KeyError` if there is none of that name."""
-    return [
-        Row(
-            subject=claim,
-            machine=claim.machine.name,
-            expected=claim.expected,
-            lesson=claim.lesson,
-            constants=claim.constants,
-        )
-        for claim in preset_claims(preset_named(name))
-    ]
+    return [claim_row(claim) for claim in preset_claims(preset_named(name))]
 
 
 def all_rows() -> list[Row]:

@@ -141,19 +141,21 @@ class Outcome:
         return self.result.verdict is self.row.expected
 
 
+def claim_row(claim: Claim) -> Row:
+    """The row of a claim about a machine."""
+    return Row(
+        subject=claim,
+        machine=claim.machine.name,
+        expected=claim.expected,
+        lesson=claim.lesson,
+        constants=claim.constants,
+    )
+
+
 def claim_rows(claims: Iterable[Claim]) -> list[Row]:
     """Rows for claims about machines, and for each machine the row that all its actions happen."""
     claimed = list(claims)
-    rows = [
-        Row(
-            subject=claim,
-            machine=claim.machine.name,
-            expected=claim.expected,
-            lesson=claim.lesson,
-            constants=claim.constants,
-        )
-        for claim in claimed
-    ]
+    rows = [claim_row(claim) for claim in claimed]
     covered = [Row(subject=item, machine=item.machine.name, expected=Verdict.HOLDS) for item in coverage(claimed)]
     return rows + covered
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ..model.concurrently import concurrent
 from ..model.consume_queue import Message, end, start
@@ -13,9 +14,8 @@ from ..model.local_file import Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claim_about
 from .property import Kind, Property
-from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
@@ -210,9 +210,7 @@ ORDERLY_GIVES_UP: Constants = {**ORDERLY, "failures": 2, "give_up": "attempts", 
 TRUNCATED: Constants = {**QUIET, "consumers": 1, "truncations": 1}
 
 
-def _claim(property: Property, constants: Constants, lesson: str = "") -> Claim:
-    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
-    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:

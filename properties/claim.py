@@ -31,6 +31,12 @@ class Claim:
     lemmas: tuple[Property, ...] = ()
 
 
+def claim_about(machine: Machine, property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
+    """The claim that ``property`` holds; with a ``lesson``, that it is a popular belief and does not."""
+    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
+    return Claim(property=property, machine=machine, constants=constants, expected=expected, lesson=lesson)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
     """The claim that each action of a machine happens in one of the configurations: no green without a witness.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
@@ -11,9 +12,8 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claim_about
 from .property import Kind, Property
-from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
@@ -184,9 +184,7 @@ _WITNESSES: tuple[tuple[Property, Constants], ...] = (
 )
 
 
-def _claim(property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
-    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
-    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:

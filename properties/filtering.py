@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ..model.consume_queue import end
 from ..model.consumption import consumption
@@ -12,11 +13,10 @@ from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claim_about
 from .delivery import OFFSET_SAFE, every_message
 from .property import Kind, Property
 from .unbounded import CLOSED, IN_LOG, PULLED
-from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
@@ -161,9 +161,7 @@ ORDERLY: Constants = {**EQUAL, "crashes": 0, "listener": "orderly", "clock": "st
 TAIL: Constants = {"messages": 3, "expression": "Aa", "tags": "Aa,C,C", "crashes": 1}
 
 
-def _claim(property: Property, constants: Constants, lesson: str = "") -> Claim:
-    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
-    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:

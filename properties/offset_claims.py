@@ -5,11 +5,12 @@ Each way in which a claim about offsets is false is a row of its own, and where 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 
 from ..model.consumption import consumption
 from ..model.history import Regression
-from .claim import Claim
+from .claim import Claim, claim_about
 from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS
 from .offsets import (
     AT_THE_END,
@@ -28,7 +29,6 @@ from .offsets import (
     went_back,
 )
 from .property import Property
-from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
@@ -133,9 +133,7 @@ _BACK: tuple[tuple[Property, Constants, str], ...] = (
 )
 
 
-def _claim(property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
-    expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
-    return Claim(property=property, machine=consumption, constants=constants, expected=expected, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:

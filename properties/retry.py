@@ -7,6 +7,7 @@ answers that are lost, requests that are refused, windows that are dropped, list
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from ..model.consume_queue import Message, is_retry
 from ..model.consumption import consumption
@@ -19,10 +20,9 @@ from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readable, stored
 from ..model.retry_policy import retry_level
 from ..model.schedule import waits
-from .claim import Claim
+from .claim import Claim, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED
 from .property import Kind, Property
-from .verdict import Verdict
 
 Constants = Mapping[str, int | str]
 
@@ -270,71 +270,70 @@ EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1}
 TAKEN_OVER: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "crashes": 1}
 
 
-def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
-    return Claim(property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:
     """All claims about retries, naive ones first."""
-    yield _naive(
+    yield _claim(
         ONE_COPY,
         LOST_REPLY,
         "The broker stores first and answers then: when the answer is lost, the client makes a second copy.",
     )
-    yield _naive(
+    yield _claim(
         ONE_COPY,
         DROPPED,
         "A window dropped between failure and commit: the message comes again as a retry, and as itself.",
     )
-    yield _naive(
+    yield _claim(
         ONLY_FAILED,
         EXPIRED,
         "A listener that runs longer than the consume timeout is not stopped: its message is sent back meanwhile.",
     )
-    yield _naive(ONE_DEAD_LETTER, LOST_REPLY, "Every copy is a chain of its own, with its own dead letter.")
-    yield _naive(
+    yield _claim(ONE_DEAD_LETTER, LOST_REPLY, "Every copy is a chain of its own, with its own dead letter.")
+    yield _claim(
         ATTEMPTS,
         {**FALLBACK, "version": "4.9.8"},
         "In 4.9.8 a message sent back by the fallback is dead-lettered one try early.",
     )
-    yield _naive(
+    yield _claim(
         ATTEMPTS,
         {**LOCAL_RETRY, "refused": 1},
         "Failed send-backs count in the client's memory: the fallback takes them for tries.",
     )
-    yield _naive(
+    yield _claim(
         ATTEMPTS,
         {**CHAIN_ONLY, "attempts": 1, "count_resets": 1},
         "A fallback that needs a second attempt loses the count: the message starts again from 0.",
     )
-    yield _naive(
+    yield _claim(
         ATTEMPTS,
         {**FALLBACK, "group_locked": 1},
         "While the group holds an orderly lock, 5.1.1 and later dead-letter a fallback at once, whatever its count.",
     )
-    yield _naive(
+    yield _claim(
         DELAY_AS_ASKED,
         {**FALLBACK, "listener_level": 1},
         "The fallback ignores the level the listener asked for, giving up included.",
     )
-    yield _naive(DELAY_AS_ASKED, {**EXPIRED, "levels": 5}, "An expired message waits at level 3, whatever its count.")
-    yield _naive(
+    yield _claim(DELAY_AS_ASKED, {**EXPIRED, "levels": 5}, "An expired message waits at level 3, whatever its count.")
+    yield _claim(
         DEAD_AT_ONCE,
         {**FALLBACK, "version": "4.9.8"},
         "In 4.9.8 a dead letter made by the fallback waits at its retry level first.",
     )
-    yield _naive(
+    yield _claim(
         NEVER_LOST,
         {**CHAIN_ONLY, "retry_queues": 0},
         "retryQueueNums 0: the broker answers SUCCESS and stores nothing, so a failed message is lost.",
     )
-    yield _naive(
+    yield _claim(
         NEVER_LOST,
         {**CHAIN_ONLY, "power_losses": 1},
         "A retry copy is answered before it is on disk, whatever flushDiskType says: a broker that loses power may "
         "lose a failed message for good.",
     )
-    yield _naive(
+    yield _claim(
         COPY_HAS_CAUSE,
         {**EXPIRED, "version": "4.9.8"},
         "4.9.8 sends an expired message back again when its listener fails at last.",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ..model.consumption import consumption
 from ..model.delay import corrected_due_time, due_time, is_due, loaded_position
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
-from .claim import Claim
+from .claim import Claim, claim_about
 from .property import Kind, Property
 from .retry import CHAIN_ONLY, every_copy
 from .theorem import Theorem
-from .verdict import Verdict
 
 Constants = Mapping[str, int | str]
 
@@ -174,44 +174,43 @@ PROMOTED: Constants = {**TWO_MESSAGES, "messages": 6, "retry_room": 4, "promotio
 STORE_LOST: Constants = {**ONE_RETRY, "stores_lost": 1, "attempts": 2}
 
 
-def _naive(property: Property, constants: Constants, lesson: str) -> Claim:
-    return Claim(property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson)
+_claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:
     """All claims about delayed delivery, naive ones first."""
-    yield _naive(
+    yield _claim(
         ONCE,
         CRASHED,
         "The positions are saved every 10 s: after a crash the deliveries since then are repeated.",
     )
-    yield _naive(
+    yield _claim(
         ONCE,
         PROMOTED,
         "A replica has the positions of its last copy of the file: what was delivered since is delivered again.",
     )
-    yield _naive(
+    yield _claim(
         ONCE,
         {**ONE_RETRY, "unsure_puts": 1},
         "A put that happened and was not confirmed is repeated 100 ms later.",
     )
-    yield _naive(
+    yield _claim(
         NOT_EARLY,
         {**ONE_RETRY, "clock_steps": 1},
         "A due time too far in the future is taken for an error, and the message delivered at once.",
     )
-    yield _naive(
+    yield _claim(
         NEVER_PASSED,
         {**ONE_RETRY, "unreadable": 1},
         "An entry whose message cannot be read when it is due is skipped without a word.",
     )
-    yield _naive(
+    yield _claim(
         NEVER_PASSED,
         {**STORE_LOST, "early_requests": 1},
         "5.3.3 reads the positions again when its ports are open: a position behind the end is then held against an "
         "end that has grown, and what was stored in between is skipped.",
     )
-    yield _naive(
+    yield _claim(
         NEVER_PASSED,
         {**STORE_LOST, "broker_crashes": 1},
         "The corrected position is in memory only: after a second crash the file's is read again, and may fit by then.",
