@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from rocketproof.model.kernel import ConfigurationError, trace
-from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.model.kernel import ConfigurationError
 from rocketproof.model.orderly_lock import orderly_lock
+
+from .walk import Walk
 
 TICK = "tick"
 
 
 def enabled_after(*labels: str, **constants: int | str) -> set[str]:
     """Labels of what may happen after the actions ``labels``."""
-    machine = PlainMachine(trace(orderly_lock.configure(**constants)))
-    numbers = {instance.label: instance.number for instance in machine.traced.instances}
-    state = machine.initial
-    for label in labels:
-        following = machine.step(state, numbers[label])
-        assert following is not None, f"{label} is not enabled"
-        state = following
-    return {machine.traced.instances[number].label for number in machine.enabled(state)}
+    return Walk(orderly_lock, *labels, **constants).enabled()
 
 
 @pytest.mark.parametrize(("ticks", "granted"), [(0, False), (6, False), (7, True)])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import pytest
 
 from rocketproof.model.consumption import consumption
-from rocketproof.model.kernel import ConfigurationError, trace
-from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.model.kernel import ConfigurationError
 from rocketproof.model.process_queue import Stage
 from rocketproof.model.retry_copy import Place
+
+from .walk import Walk
 
 ONE_MESSAGE: dict[str, int | str] = {
     "consumers": 1,
@@ -34,35 +34,15 @@ RETRIED = (
 )
 
 
-@functools.cache
-def machine_with(constants: tuple[tuple[str, int | str], ...]) -> PlainMachine:
-    """The consumption machine in a configuration."""
-    return PlainMachine(trace(consumption.configure(**dict(constants))))
-
-
-class Played:
-    """The state after some actions; its cells by name and index."""
+class Played(Walk):
+    """The state after some actions; its variables by name and index."""
 
     def __init__(self, *labels: str, **constants: int | str) -> None:
-        self.machine = machine_with(tuple(sorted({**ONE_MESSAGE, **constants}.items())))
-        self._cells = {cell.key: place for place, cell in enumerate(self.machine.traced.cells)}
-        numbers = {instance.label: instance.number for instance in self.machine.traced.instances}
-        self.state = self.machine.initial
-        for label in labels:
-            following = self.machine.step(self.state, numbers[label])
-            assert following is not None, f"{label} is not enabled"
-            self.state = following
-
-    def __call__(self, name: str, *index: int) -> int:
-        return self.state[self._cells[(name, index)]]
+        super().__init__(*labels, **{**ONE_MESSAGE, **constants})
 
     def copy(self, k: int) -> dict[str, Any]:
         """The copy ``k``."""
-        return {name: self(name, k) for name in ("place", "dead", "times", "level")}
-
-    def enabled(self) -> set[str]:
-        """Labels of what may happen next."""
-        return {self.machine.traced.instances[number].label for number in self.machine.enabled(self.state)}
+        return {name: self.value(name, k) for name in ("place", "dead", "times", "level")}
 
 
 def waiting(times: int, level: int) -> dict[str, int]:
@@ -76,14 +56,23 @@ def dead(times: int) -> dict[str, int]:
 def test_a_failed_message_becomes_a_copy_and_counts_as_finished() -> None:
     played = Played(*FAILED, "send_back_by_request(c0, q0, m0)")
     assert played.copy(0) == waiting(1, 3)
-    assert (played("memory", 0, 0), played("stage", 0, 0, 0), played("handled", 0, 0)) == (1, Stage.ABSENT, 1)
+    assert (played.value("memory", 0, 0), played.value("stage", 0, 0, 0), played.value("handled", 0, 0)) == (
+        1,
+        Stage.ABSENT,
+        1,
+    )
 
 
 def test_a_retry_that_fails_for_the_last_time_becomes_a_dead_letter_at_once() -> None:
     played = Played(*FAILED, *RETRIED, "send_back_by_request(c0, q1, m0)")
     assert played.copy(1) == dead(2)
-    assert (played("source", 0), played("source", 1), played("root", 1), played("tries", 1)) == (0, 3, 0, 2)
-    assert played("dead_letter_permission") == 6
+    assert (
+        played.value("source", 0),
+        played.value("source", 1),
+        played.value("root", 1),
+        played.value("tries", 1),
+    ) == (0, 3, 0, 2)
+    assert played.value("dead_letter_permission") == 6
 
 
 @pytest.mark.parametrize(
@@ -112,17 +101,21 @@ def test_a_lock_of_the_group_turns_the_fallback_into_a_dead_letter() -> None:
 def test_a_lost_answer_makes_two_copies() -> None:
     played = Played(*FAILED, "send_back_twice(c0, q0, m0)", lost_replies=1)
     assert [played.copy(0), played.copy(1)] == [waiting(1, 3)] * 2
-    assert (played("source", 0), played("source", 1)) == (0, 0)
+    assert (played.value("source", 0), played.value("source", 1)) == (0, 0)
 
 
 def test_a_second_attempt_of_the_fallback_loses_the_count() -> None:
     played = Played(*FAILED, *RETRIED, "send_back_without_count(c0, q1, m0)", count_resets=1)
-    assert (played.copy(1), played("tries", 1)) == (waiting(0, 4), 2)
+    assert (played.copy(1), played.value("tries", 1)) == (waiting(0, 4), 2)
 
 
 def test_where_both_ways_fail_the_message_stays_in_the_window_and_counts_in_memory() -> None:
     played = Played(*FAILED, "send_back_fails_twice(c0, q0, m0)", refusals=1)
-    assert (played("stage", 0, 0, 0), played("memory", 0, 0), played("failed_send_backs", 0, 0, 0)) == (1, 0, 1)
+    assert (
+        played.value("stage", 0, 0, 0),
+        played.value("memory", 0, 0),
+        played.value("failed_send_backs", 0, 0, 0),
+    ) == (1, 0, 1)
     again = ("begin(c0, q0, m0)", "fail(c0, q0, m0)")
     by_request = Played(
         *FAILED, "send_back_fails_twice(c0, q0, m0)", *again, "send_back_by_request(c0, q0, m0)", refusals=1
@@ -142,13 +135,17 @@ def test_where_both_ways_fail_the_message_stays_in_the_window_and_counts_in_memo
 
 def test_without_a_retry_queue_the_message_is_gone() -> None:
     played = Played(*FAILED, "send_back_to_nowhere(c0, q0, m0)", retry_queues=0)
-    assert (played("place", 0), played("memory", 0, 0), played("handled", 0, 0)) == (Place.NONE, 1, 0)
+    assert (played.value("place", 0), played.value("memory", 0, 0), played.value("handled", 0, 0)) == (Place.NONE, 1, 0)
 
 
 def test_an_expired_message_is_sent_back_at_level_3_and_its_offset_is_not_updated() -> None:
     played = Played(*FAILED[:-1], "clean_expired(c0, q0, m0)", expiries=1)
     assert played.copy(0) == waiting(1, 3)
-    assert (played("stage", 0, 0, 0), played("memory", 0, 0), played("overdue", 0, 0, 0)) == (Stage.ABSENT, 0, 1)
+    assert (played.value("stage", 0, 0, 0), played.value("memory", 0, 0), played.value("overdue", 0, 0, 0)) == (
+        Stage.ABSENT,
+        0,
+        1,
+    )
     assert {"overdue_succeeds(c0, q0, m0)", "overdue_fails(c0, q0, m0)"} <= played.enabled()
 
 
@@ -160,7 +157,7 @@ def test_an_expired_retry_waits_at_level_3_as_well() -> None:
 @pytest.mark.parametrize(("version", "copies"), [("5.3.3", 1), ("4.9.8", 2)])
 def test_a_late_failure_of_an_expired_message_is_sent_back_again_by_4_9_8(version: str, copies: int) -> None:
     played = Played(*FAILED[:-1], "clean_expired(c0, q0, m0)", "overdue_fails(c0, q0, m0)", expiries=1, version=version)
-    assert [played("place", k) != Place.NONE for k in range(3)].count(True) == copies
+    assert [played.value("place", k) != Place.NONE for k in range(3)].count(True) == copies
 
 
 def test_only_the_first_message_of_a_window_expires() -> None:
@@ -175,7 +172,7 @@ def test_a_message_that_failed_in_a_window_dropped_since_is_copied_and_comes_aga
     played = Played(
         *FAILED, "drop(c0, q0)", "orphan_copied(c0, q0, m0)", "take(c0, q0)", "pull(c0, q0)", moves=1, orphans=1
     )
-    assert (played.copy(0), played("stage", 0, 0, 0)) == (waiting(1, 3), Stage.WAITING)
+    assert (played.copy(0), played.value("stage", 0, 0, 0)) == (waiting(1, 3), Stage.WAITING)
 
 
 def test_without_room_nothing_can_be_sent_back() -> None:

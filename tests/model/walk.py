@@ -48,6 +48,10 @@ class Walk:
         instances = self.machine.traced.instances
         return [instances[number].label for number in self.machine.enabled(self.state)]
 
+    def enabled(self) -> set[str]:
+        """The actions that can happen now, as a set."""
+        return set(self.possible())
+
     def value(self, name: str, *index: int) -> int:
         """The value of a variable now, by name and index."""
         return int(self.state[self.cells[(name, index)]])
