@@ -5,9 +5,10 @@ from collections import Counter
 import pytest
 
 from rocketproof.checkers.catalogue import default_rows
-from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Outcome, run_suite
 from rocketproof.properties.verdict import Verdict
+
+from .told import sizes, told
 
 # Property, configuration, states, transitions (None where proven for every number of queues), and steps of the run, its
 # loop included (None where there is no run).
@@ -147,32 +148,13 @@ def outcomes() -> list[Outcome]:
     return list(run_suite([row for row in default_rows() if row.machine == "assignment"]))
 
 
-def told(outcomes: list[Outcome], name: str, configuration: str) -> str:
-    for outcome in outcomes:
-        if (outcome.row.id, outcome.row.configuration) == (name, configuration):
-            assert outcome.result.run is not None
-            return story(outcome.result.run)
-    raise AssertionError(f"no row {name} {configuration}")
-
-
 def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert Counter(outcome.result.verdict for outcome in outcomes) == {Verdict.HOLDS: 50, Verdict.VIOLATED: 12}
 
 
 def test_sizes_and_shortest_runs_are_exact(outcomes: list[Outcome]) -> None:
-    found = [
-        (
-            outcome.row.id,
-            outcome.row.configuration,
-            outcome.result.figures.get("states"),
-            outcome.result.figures.get("transitions"),
-            None if outcome.result.run is None else len(outcome.result.run),
-        )
-        for outcome in outcomes
-        if outcome.row.id != "every-action-happens"
-    ]
-    assert found == EXPECTED
+    assert sizes(outcome for outcome in outcomes if outcome.row.id != "every-action-happens") == EXPECTED
 
 
 def test_the_lemma_is_proven_for_every_number_of_queues(outcomes: list[Outcome]) -> None:

@@ -7,10 +7,11 @@ from collections import Counter
 import pytest
 
 from rocketproof.checkers.catalogue import preset_rows
-from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Options, Outcome, claim_rows, run_suite
 from rocketproof.properties.broadcast import claims
 from rocketproof.properties.verdict import Verdict
+
+from .told import sizes, told
 
 # Property, configuration, states, transitions, and steps of the run, its loop included (None where there is no run).
 EXPECTED: list[tuple[str, str, int, int, int | None]] = [
@@ -169,14 +170,6 @@ def outcomes() -> list[Outcome]:
     return list(run_suite([row for row in claim_rows(claims()) if row.id != "every-action-happens"]))
 
 
-def told(outcomes: list[Outcome], name: str, configuration: str) -> str:
-    for outcome in outcomes:
-        if (outcome.row.id, differing(outcome)) == (name, configuration):
-            assert outcome.result.run is not None
-            return story(outcome.result.run)
-    raise AssertionError(f"no row {name} {configuration}")
-
-
 def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     verdicts = Counter(outcome.result.verdict for outcome in outcomes)
@@ -184,17 +177,7 @@ def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
 
 
 def test_sizes_and_shortest_runs_are_exact(outcomes: list[Outcome]) -> None:
-    found = [
-        (
-            outcome.row.id,
-            differing(outcome),
-            outcome.result.figures.get("states"),
-            outcome.result.figures.get("transitions"),
-            None if outcome.result.run is None else len(outcome.result.run),
-        )
-        for outcome in outcomes
-    ]
-    assert found == EXPECTED
+    assert sizes(outcomes, spelled=differing) == EXPECTED
 
 
 def test_two_deaths_while_writing_are_told(outcomes: list[Outcome]) -> None:
@@ -202,6 +185,7 @@ def test_two_deaths_while_writing_are_told(outcomes: list[Outcome]) -> None:
         outcomes,
         "broadcast-starts-again",
         "messages=2 failures=0 consumers=1 restarts=2 torn_writes=2",
+        spelled=differing,
     )
     assert text.count("dies while it writes its file") == 2
     assert "copy_is[c0]: OFFSETS → UNREADABLE" in text
@@ -209,9 +193,7 @@ def test_two_deaths_while_writing_are_told(outcomes: list[Outcome]) -> None:
 
 def test_a_read_only_disk_makes_corrections_go_on_for_ever(outcomes: list[Outcome]) -> None:
     text = told(
-        outcomes,
-        "broadcast-correction-ends",
-        "messages=2 failures=0 retentions=1 disk=read-only",
+        outcomes, "broadcast-correction-ends", "messages=2 failures=0 retentions=1 disk=read-only", spelled=differing
     )
     assert "its window is dropped and its offset corrected" in text
     assert "from here on the run repeats for ever:" in text

@@ -3,12 +3,14 @@
 import pytest
 
 from rocketproof.checkers.simulate import simulate
-from rocketproof.checkers.suite import Row, run_suite
+from rocketproof.checkers.suite import claim_row, run_suite
 from rocketproof.model.consumption import consumption
 from rocketproof.model.everything import everything
 from rocketproof.properties.delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, claims
 from rocketproof.properties.property import Kind
 from rocketproof.properties.verdict import Verdict
+
+from .told import sizes
 
 ALWAYS = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
 
@@ -51,11 +53,7 @@ RUNS: dict[tuple[str, str], int] = {
 
 @pytest.fixture(scope="module")
 def outcomes() -> list:
-    rows = [
-        Row(subject=claim, machine=claim.machine.name, expected=claim.expected, constants=claim.constants)
-        for claim in claims()
-        if claim.property.kind in (Kind.ALWAYS, Kind.SOMETIMES)
-    ]
+    rows = [claim_row(claim) for claim in claims() if claim.property.kind in (Kind.ALWAYS, Kind.SOMETIMES)]
     return list(run_suite(rows))
 
 
@@ -64,19 +62,12 @@ def test_every_claim_is_as_expected(outcomes: list) -> None:
 
 
 def test_every_state_space_has_its_size(outcomes: list) -> None:
-    found = {}
-    for outcome in outcomes:
-        numbers = [int(word.replace(",", "")) for word in outcome.result.bounds.split() if word[0].isdigit()]
-        found[outcome.row.configuration] = tuple(numbers[-3:-1])
+    found = {configuration: (states, transitions) for _, configuration, states, transitions, _ in sizes(outcomes)}
     assert found == SIZES
 
 
 def test_every_run_is_as_short_as_it_can_be(outcomes: list) -> None:
-    found = {
-        (outcome.row.id, outcome.row.configuration): len(outcome.result.run)
-        for outcome in outcomes
-        if outcome.result.run is not None
-    }
+    found = {(name, constants): steps for name, constants, _, _, steps in sizes(outcomes) if steps is not None}
     assert found == RUNS
 
 

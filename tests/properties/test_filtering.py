@@ -6,10 +6,11 @@ from collections import Counter
 
 import pytest
 
-from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Outcome, claim_rows, run_suite
 from rocketproof.properties.filtering import claims
 from rocketproof.properties.verdict import Verdict
+
+from .told import sizes, told
 
 # Property, configuration, states, transitions, and steps of the run, its loop included (None where there is no run).
 EXPECTED: list[tuple[str, str, int, int, int | None]] = [
@@ -154,14 +155,6 @@ def outcomes() -> list[Outcome]:
     return list(run_suite([row for row in claim_rows(claims()) if row.id != "every-action-happens"]))
 
 
-def told(outcomes: list[Outcome], name: str, configuration: str) -> str:
-    for outcome in outcomes:
-        if (outcome.row.id, outcome.row.configuration) == (name, configuration):
-            assert outcome.result.run is not None
-            return story(outcome.result.run)
-    raise AssertionError(f"no row {name} {configuration}")
-
-
 def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     verdicts = Counter(outcome.result.verdict for outcome in outcomes)
@@ -169,18 +162,7 @@ def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
 
 
 def test_sizes_and_shortest_runs_are_exact(outcomes: list[Outcome]) -> None:
-    found = [
-        (
-            outcome.row.id,
-            outcome.row.configuration,
-            outcome.result.figures.get("states"),
-            outcome.result.figures.get("transitions"),
-            None if outcome.result.run is None else len(outcome.result.run),
-        )
-        for outcome in outcomes
-        if outcome.result.engine != "prove"
-    ]
-    assert found == EXPECTED
+    assert sizes(outcome for outcome in outcomes if outcome.result.engine != "prove") == EXPECTED
 
 
 def test_safe_filtering_is_proven_for_all_sizes(outcomes: list[Outcome]) -> None:
