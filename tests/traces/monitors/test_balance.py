@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.monitors.notebook import whole
+
+from .group_events import Event, Judged, event, heartbeat, rebalance, stop
+
+CLAIM = "every-topic-is-balanced"
+
+
+def passes(topic: str, *times: int, client: str = "c1", members: list[str] | None = None) -> list[Event]:
+    return [rebalance(time, client, members or ["c1"], topic=topic) for time in times]
+
+
+def test_all_topics_in_every_pass() -> None:
+    times = range(1_000, 100_000, 20_000)
+    judged = Judged([heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", *times)])
+    assert judged.counts(CLAIM) == (0, 0)
+    assert judged.judged(CLAIM) == 2
+
+
+def test_a_topic_that_passes_leave_out_from_some_time_on() -> None:
+    times = range(1_000, 200_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", 1_000, 21_000)]
+    judged = Judged(events)
+    assert judged.counts(CLAIM) == (1, 0)
+    (row,) = judged.rows(CLAIM)
+    assert (row["slot"], row["since"], row["time"], row["actor"]) == (whole("G", "U"), 21_000, 181_000, "c1")
+
+
+def test_a_topic_that_comes_back() -> None:
+    times = range(1_000, 200_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", 1_000, 121_000, 141_000, 161_000)]
+    judged = Judged([*events, *passes("U", 181_000)])
+    (row,) = judged.rows(CLAIM)
+    assert row["since"] == 1_000
+    # The pass over T at 121 s may have come before the one over U.
+    assert row["time"] in (101_000, 121_000)
+
+
+def test_a_topic_that_was_never_balanced() -> None:
+    # Another member sees queues of U, and with what c1 saw of the members some would be its own: that would be logged.
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 61_000, members=["c1", "c2"])]
+    seen = passes("U", 1_000, client="c2", members=["c1", "c2"])
+    judged = Judged([*events, *seen])
+    assert judged.counts(CLAIM) == (1, 0)
+    assert judged.rows(CLAIM)[0]["since"] == 0
+
+
+def test_a_topic_without_a_route_is_in_doubt() -> None:
+    judged = Judged([heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 21_000, 41_000, 61_000)])
+    assert judged.counts(CLAIM) == (0, 1)
+    assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
+
+
+def test_passes_that_change_nothing_may_not_have_been_recorded() -> None:
+    # All that was recorded of U is still right at the end, so there may have been passes that changed nothing.
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000)]
+    events += [rebalance(time, "c1", ["c1"], [f"b:{time}"]) for time in (1_000, 61_000)]
+    judged = Judged(events)
+    assert judged.counts(CLAIM) == (0, 1)
+
+
+def test_passes_that_had_to_change_something_would_have_been() -> None:
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000), *passes("T", 1_000)]
+    judged = Judged([*events, *passes("T", 61_000, members=["c1", "c2"])])
+    assert judged.counts(CLAIM) == (1, 0)
+
+
+def test_a_gap_is_a_doubt() -> None:
+    times = range(1_000, 200_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", 1_000, 21_000)]
+    judged = Judged([*events, event(100_000, Kind.GAP, None, None, due=90_000)])
+    assert judged.counts(CLAIM) == (0, 1)
+    assert judged.rows(CLAIM)[0]["doubt"] == Doubt.GAP
+
+
+def test_topics_that_are_no_longer_consumed_need_no_passes() -> None:
+    times = range(1_000, 200_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", 1_000, 21_000)]
+    assert Judged([*events, heartbeat(30_000, "c1", "T=*")]).counts(CLAIM) == (0, 0)
+
+
+def test_a_new_process_has_a_new_time_to_balance() -> None:
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000), *passes("U", 1_000), stop(2_000, "c1")]
+    events += [heartbeat(300_000, "c1#1", "T=*", "U=*"), *passes("T", 301_000, client="c1#1")]
+    judged = Judged([*events, *passes("U", 302_000, client="c1#1")])
+    assert judged.counts(CLAIM) == (0, 0)
+    assert judged.judged(CLAIM) == 4
+
+
+def test_a_client_that_makes_no_passes_is_not_judged() -> None:
+    assert Judged([heartbeat(0, "c1", "T=*"), heartbeat(200_000, "c1", "T=*")]).judged(CLAIM) == 0
+
+
+def test_topics_left_out_together_are_one_finding() -> None:
+    times = range(1_000, 200_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*", "V=*"), *passes("T", *times), *passes("U", 1_000, 21_000)]
+    events += [*passes("V", 1_000, 41_000), *passes("U", 182_000), *passes("V", 183_000)]
+    judged = Judged(events)
+    assert judged.counts(CLAIM) == (1, 0)
+    (row,) = judged.rows(CLAIM)
+    assert (row["slot"], row["since"], row["time"], row["value"]) == (whole("G"), 21_000, 182_000, 2)

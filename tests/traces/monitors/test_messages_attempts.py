@@ -1,0 +1,157 @@
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.schema import Group
+from rocketproof.traces.settings import Settings
+
+from .message_events import ALL, RETRY, SECOND, START, Script, check
+
+FOLLOW, WITHIN = "attempts-follow-each-other", "attempts-within-the-maximum"
+WAITS = "retry-waits-as-its-level-says"
+
+
+def two_rounds() -> Script:
+    return Script().fails(0, 0, 3, 10 * SECOND, moved_to=20).fails(10_050, 1, 4, 30 * SECOND, offset=20, moved_to=21)
+
+
+def test_a_chain_as_it_should_be():
+    said = check(two_rounds().deliver(40_100, 2, offset=21).result(40_110, "ok", 2, offset=21))
+    assert said.violated == said.doubtful == {}
+    assert (said.judged(FOLLOW), said.judged(WITHIN), said.judged(WAITS)) == (2, 2, 2)
+
+
+def test_an_attempt_that_no_listener_had():
+    script = Script().fails(0, 0, 3, 10 * SECOND, moved_to=20)
+    script.send_back(10_050, 1, offset=20).delay_store(10_051, 2, 4, 40_051)
+    said = check(script.delay_deliver(40_060, 2, 21).deliver(40_100, 2, offset=21))
+    assert said.violated == {FOLLOW: 1, "only-failed-messages-are-sent-back": 1}
+    (found,) = said.violations(FOLLOW)
+    assert (found["value"], found["expected"], found["time"]) == (2, 1, START + 10_051)
+
+
+def test_one_of_two_copies_is_sent_back_unseen():
+    script = Script().deliver(0).result(10, "later").delay_store(11, 1, 3, 10_011).send_back(5_012, result="failed")
+    script.delay_store(5_013, 1, 3, 15_013).send_back(5_014, path="fallback")
+    script.delay_deliver(10_011, 1, 20).delay_deliver(15_013, 1, 21)
+    script.deliver(10_020, 1, offset=20).result(10_030, "later", 1, offset=20)
+    script.delay_store(10_031, 2, 4, 40_031).send_back(10_032, 1, offset=20)
+    assert check(script).violated == {}
+    said = check(script.delay_store(15_020, 2, 4, 45_020).send_back(15_021, 1, offset=21))
+    assert said.violated == {FOLLOW: 1, "only-failed-messages-are-sent-back": 1}
+
+
+def test_a_retry_of_a_message_that_did_not_fail():
+    script = Script().deliver(0).delay_store(20, 1, 3, 10_020).send_back(21)
+    said = check(script.delay_deliver(10_020, 1, 20).deliver(10_030, 1, offset=20))
+    assert said.violated == {FOLLOW: 1, "only-failed-messages-are-sent-back": 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(FOLLOW)] == [(1, 0)]
+
+
+def test_a_retry_without_failure_may_be_one_that_took_too_long():
+    script = Script().deliver(0).deliver(10_030, 1, offset=20)
+    assert check(script, evidence=ALL - {Kind.EXPIRE}).doubtful == {FOLLOW: 1}
+    assert check(script, evidence={Kind.DELIVER}).doubtful == {}
+    assert check(script).violated == {FOLLOW: 1}
+
+
+def test_an_attempt_may_be_lost_in_a_gap():
+    script = Script().deliver(0).result(1, "later").deliver(50_000, 2, offset=20)
+    script.add(30_000, Kind.GAP, due=START + 20_000, count=5)
+    (found,) = check(script).violations(FOLLOW)
+    assert found["doubt"] == Doubt.GAP
+
+
+def test_a_trace_that_begins_in_the_middle():
+    said = check(Script().deliver(0, 3).result(10, "later", 3).deliver(150_000, 4, offset=9))
+    assert said.violated == said.doubtful == {}
+    assert said.judged(FOLLOW) == 1
+
+
+def test_the_store_of_a_retry_may_bear_an_earlier_time_than_the_failure():
+    script = Script().deliver(0).delay_store(10, 1, 3, 10_010).result(40, "later").send_back(41)
+    assert check(script.delay_deliver(10_010, 1, 20).deliver(10_020, 1, offset=20)).violated == {}
+
+
+def test_local_retries_count_on_in_the_client_only():
+    script = Script().deliver(0).result(10, "later").send_back(11, result="failed")
+    script.send_back(12, result="failed", path="fallback")
+    script.deliver(5_012, 1, topic="T").result(5_020, "later", 1, topic="T")
+    script.send_back(5_030, 1, topic="T")
+    script.delay_store(5_029, 1, 3, 15_029).delay_deliver(15_030, 1, 20).deliver(15_040, 1, offset=20)
+    script.result(15_050, "ok", 1, offset=20)
+    said = check(script, end=200_000)
+    assert said.violated == said.doubtful == {}
+    assert said.causes() == []
+    assert said.judged(WAITS) == 1
+
+
+def test_more_deliveries_than_the_maximum():
+    script = Script().deliver(0, 2, offset=1).result(10, "later", 2, offset=1).deliver(70_000, 3, offset=2)
+    said = check(script, groups={"G": Group(max_attempts=2)})
+    assert said.violated == {WITHIN: 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(WITHIN)] == [(3, 2)]
+
+
+def test_the_maximum_that_a_send_back_names_counts():
+    script = Script().deliver(0, 2, offset=1).result(10, "later", 2, offset=1).send_back(11, 2, offset=1, named=3)
+    script.delay_store(12, 3, 5, 60_012).delay_deliver(60_012, 3, 2).deliver(70_000, 3, offset=2)
+    assert check(script, groups={"G": Group(max_attempts=2)}).violated == {}
+
+
+def test_without_a_known_maximum_only_what_is_above_the_default_is_in_doubt():
+    groups: dict[str, Group] = {}
+    few = check(Script().deliver(0, 16), groups=groups)
+    assert (few.judged(WITHIN), few.doubtful) == (0, {})
+    many = check(Script().deliver(0, 17), groups=groups)
+    assert (many.judged(WITHIN), many.doubtful) == (1, {WITHIN: 1})
+
+
+def test_an_orderly_listener_without_a_maximum_tries_for_ever():
+    script = Script()
+    for count in range(40):
+        script.deliver(count * SECOND, count, topic="T").result(count * SECOND + 5, "suspend", count, topic="T")
+    said = check(script, groups={"G": Group(listener="orderly")})
+    assert said.violated == said.doubtful == {}
+    said = check(script, groups={"G": Group(listener="orderly", max_attempts=37)})
+    assert said.violated == {WITHIN: 2}
+
+
+def test_no_table_ends_the_tries_of_an_orderly_listener():
+    script = Script().deliver(0, 5_000, topic="T").result(5, "suspend", 5_000, topic="T")
+    script.deliver(SECOND, 5_001, topic="T").result(SECOND + 5, "ok", 5_001, topic="T")
+    said = check(script, groups={"G": Group(listener="orderly")})
+    assert said.violated == said.doubtful == {}
+    assert said.judged(WITHIN) == 2
+
+
+def test_a_retry_that_comes_too_early():
+    script = Script().deliver(0).result(10, "later").send_back(11, level=1).deliver(900, 1, offset=20)
+    (found,) = check(script).violations(WAITS)
+    assert (found["time"], found["value"], found["expected"], found["doubt"]) == (
+        START + 900,
+        START + 900,
+        START + 1_010,
+        0,
+    )
+
+
+def test_a_retry_that_comes_when_it_may():
+    script = Script().deliver(0).result(10, "later").send_back(11, level=1).deliver(1_010, 1, offset=20)
+    assert WAITS not in check(script).violated
+
+
+def test_two_clocks_may_disagree_within_the_skew():
+    script = Script().deliver(0).result(10, "later").send_back(11, level=1).deliver(960, 1, offset=20, client="c2")
+    assert WAITS not in check(script).violated
+    assert check(script, settings=Settings(skew=40)).violated == {WAITS: 1}
+
+
+def test_without_send_backs_the_listener_may_have_asked_for_another_level():
+    script = Script().deliver(0).result(10, "later").deliver(5_500, 1, offset=20)
+    evidence = {Kind.DELIVER, Kind.RESULT}
+    assert check(script, evidence=evidence).doubtful == {WAITS: 1}
+
+
+def test_a_message_in_a_retry_topic_knows_its_group_by_the_topic():
+    script = Script().deliver(0).result(10, "later").send_back(11, level=1)
+    script.add(900, Kind.DELIVER, client="c1", topic=RETRY, broker="b", queue=0, offset=20, key="m", attempt=1)
+    assert check(script).violated == {WAITS: 1}

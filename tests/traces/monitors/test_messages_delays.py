@@ -1,0 +1,147 @@
+import pytest
+
+from rocketproof.model.delay import DelayTable
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.settings import Settings
+
+from .message_events import ALL, SECOND, START, Script, check
+
+LEVEL, BEFORE, WHEN = "level-as-the-count-says", "never-before-it-is-due", "delivered-when-due"
+SHORT = Settings(delays=DelayTable.parse("1s 2s 3s 4s"))
+
+
+def stored(level: int, *, count: int = 1, asked: int | None = 0, path: str = "request", due: int = 0) -> Script:
+    """A failure at ``count`` - 1 whose copy is stored at ``level``; the answer comes last, as it does."""
+    table = Settings().delays
+    script = Script().deliver(0, count - 1).result(10, "later", count - 1)
+    script.delay_store(20, count, level, due or 20 + int(table.delay(level)))
+    return script.send_back(21, count - 1, level=asked, path=path)
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "asked", "path"),
+    [
+        (3, 1, 0, "request"),
+        (9, 7, 0, "request"),
+        (18, 16, 0, "request"),
+        (18, 40, 0, "request"),
+        (1, 1, 1, "request"),
+        (18, 1, 99, "request"),
+        (5, 3, 7, "fallback"),
+        (3, 6, 3, "expired"),
+    ],
+)
+def test_a_level_that_the_rules_give(level: int, count: int, asked: int, path: str):
+    said = check(stored(level, count=count, asked=asked, path=path), end=100)
+    assert LEVEL not in said.violated | said.doubtful
+    assert said.judged(LEVEL) == 1
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "asked", "path", "expected"),
+    [(4, 1, 0, "request", 3), (3, 1, 1, "request", 1), (7, 3, 7, "fallback", 5), (5, 6, 3, "expired", 3)],
+)
+def test_a_level_that_they_do_not(level: int, count: int, asked: int, path: str, expected: int):
+    said = check(stored(level, count=count, asked=asked, path=path), end=100)
+    assert said.violated.get(LEVEL) == 1
+    assert [(row["value"], row["expected"]) for row in said.violations(LEVEL)] == [(level, expected)]
+
+
+def test_a_request_that_seemed_to_fail_may_be_what_is_stored():
+    script = (
+        Script().deliver(0).result(10, "later").delay_store(20, 1, 1, 1_020).send_back(21, level=1, result="failed")
+    )
+    script.send_back(30, path="fallback").delay_store(29, 1, 3, 10_029)
+    assert LEVEL not in check(script, end=100).violated
+
+
+def test_a_shorter_table_ends_all_levels():
+    script = Script().deliver(0, 5).result(10, "later", 5).delay_store(20, 6, 4, 4_020).send_back(21, 5)
+    assert check(script, settings=SHORT, end=100).violated == {}
+
+
+def test_without_send_backs_a_listener_may_have_asked_for_the_level():
+    script = stored(1)
+    script.events = script.events[:-1]
+    assert check(script, end=100, evidence=ALL - {Kind.SEND_BACK}).doubtful == {LEVEL: 1}
+    assert check(script, end=100).violated == {LEVEL: 1}
+    assert check(script.add(15, Kind.GAP, due=START + 12), end=100).violations(LEVEL)[0]["doubt"] == Doubt.GAP
+
+
+def test_a_send_back_whose_level_is_not_told():
+    assert check(stored(1, asked=None), end=100).doubtful == {LEVEL: 1}
+
+
+def test_a_due_time_is_the_store_time_and_the_delay():
+    said = check(stored(3, due=12_020), end=100)
+    assert [(row["value"], row["expected"]) for row in said.violations(LEVEL)] == [(START + 12_020, START + 10_020)]
+    assert LEVEL not in check(stored(3, due=10_060), end=100).violated
+
+
+def test_a_message_that_a_producer_delays():
+    told = {"topic": "T", "broker": "b", "queue": 0, "attempt": 0, "key": "m"}
+    script = Script().add(0, Kind.DELAY_STORE, level=2, due=START + 5_000, **told)
+    said = check(script.add(5_000, Kind.DELAY_DELIVER, offset=3, **told))
+    assert said.violated == {}
+    assert (said.judged(LEVEL), said.judged(BEFORE), said.judged(WHEN)) == (1, 1, 1)
+    assert said.chains == []
+    script = Script().add(0, Kind.DELAY_STORE, level=19, due=START + 7_200_000, **told)
+    assert check(script).violated == {LEVEL: 1}
+
+
+def test_a_message_delivered_before_it_is_due():
+    (found,) = check(stored(3).delay_deliver(10_019, 1, 20)).violations(BEFORE)
+    assert (found["value"], found["expected"], found["doubt"]) == (START + 10_019, START + 10_020, 0)
+    assert BEFORE not in check(stored(3).delay_deliver(10_020, 1, 20)).violated
+
+
+def test_another_broker_has_another_clock():
+    (found,) = check(stored(3).delay_deliver(10_000, 1, 20, broker="b2")).violations(BEFORE)
+    assert found["doubt"] == Doubt.SKEW
+
+
+def test_a_clock_that_steps_back_before_the_store_delivers_at_once():
+    assert BEFORE not in check(stored(3).delay_deliver(5, 1, 20)).violated
+
+
+def test_of_two_copies_each_has_its_own_due_time():
+    script = stored(3).delay_store(500, 1, 3, 10_500).delay_deliver(10_020, 1, 20).delay_deliver(10_500, 1, 21)
+    assert BEFORE not in check(script).violated
+    script = stored(3).delay_store(500, 1, 3, 10_500).delay_deliver(10_020, 1, 20)
+    assert check(script.delay_deliver(10_400, 1, 21, due=START + 10_500)).violated[BEFORE] == 1
+
+
+def test_a_copy_that_leaves_again_is_not_the_one_that_still_waits():
+    script = Script().deliver(0).result(10, "later").delay_store(11, 1, 3, 10_011).send_back(5_012, result="failed")
+    script.delay_store(5_013, 1, 3, 15_013).send_back(5_014, path="fallback")
+    script.delay_deliver(10_011, 1, 20).delay_deliver(10_111, 1, 21).delay_deliver(15_013, 1, 22)
+    assert check(script).violated == {"every-copy-has-a-cause": 1}
+
+
+def test_a_message_delivered_long_after_it_was_due():
+    (found,) = check(stored(3).delay_deliver(70_021, 1, 20)).violations(WHEN)
+    assert (found["value"], found["expected"]) == (START + 70_021, START + 10_020)
+    assert WHEN not in check(stored(3).delay_deliver(70_020, 1, 20)).violated
+
+
+def test_a_message_never_delivered():
+    assert check(stored(3), end=70_020).violated == {}
+    said = check(stored(3), end=70_021)
+    assert said.violated == {WHEN: 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(WHEN)] == [(0, START + 10_020)]
+    assert check(stored(3).add(40_000, Kind.GAP, due=START + 30_000), end=70_021).doubtful == {WHEN: 1}
+
+
+def test_a_broker_that_was_down_may_deliver_later():
+    script = stored(3).broker(8_000, Kind.BROKER_CRASH).broker(300_000, Kind.BROKER_START)
+    assert WHEN not in check(script.delay_deliver(310_000, 1, 20)).violated
+    script = stored(3).broker(8_000, Kind.BROKER_CRASH).broker(300_000, Kind.BROKER_START)
+    assert check(script, end=300_000 + 60 * SECOND).violated == {}
+    assert check(script, end=300_001 + 60 * SECOND).violated == {WHEN: 1}
+    assert check(stored(3).broker(8_000, Kind.BROKER_CRASH), end=10_000_000).violated == {}
+
+
+def test_where_restarts_are_not_recorded_a_late_delivery_is_in_doubt():
+    silent = ALL - {Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE}
+    assert check(stored(3).delay_deliver(80_000, 1, 20), evidence=silent).doubtful == {WHEN: 1}

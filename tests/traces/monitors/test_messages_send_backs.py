@@ -1,0 +1,94 @@
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.schema import Group
+from rocketproof.traces.verdicts import Fate
+
+from .message_events import ALL, START, Script, check
+
+ONLY, AGAIN = "only-failed-messages-are-sent-back", "sent-back-message-comes-again"
+
+
+def test_a_success_is_sent_back():
+    script = Script().deliver(0).result(10, "ok").send_back(12).delay_store(11, 1, 3, 10_011)
+    (found,) = check(script).violations(ONLY)
+    assert (found["value"], found["expected"], found["since"], found["doubt"]) == (0, 1, START, 0)
+
+
+def test_a_message_without_a_delivery_is_sent_back():
+    script = Script().client(0, Kind.CLIENT_START).expire(10).send_back(12, path="expired", level=3)
+    (found,) = check(script).violations(ONLY)
+    assert (found["expected"], found["doubt"]) == (0, 0)
+
+
+def test_it_may_have_been_delivered_before_the_trace_began():
+    assert check(Script().send_back(12)).doubtful == {ONLY: 1}
+
+
+def test_what_ran_too_long_may_be_sent_back():
+    script = Script().deliver(0).send_back(900_000, path="expired", level=3)
+    assert ONLY not in check(script).violated
+    assert check(Script().deliver(0).expire(900_000).send_back(900_001, path="expired")).judged(ONLY) == 1
+
+
+def test_where_expiry_is_not_recorded_it_may_explain():
+    assert check(Script().deliver(0).send_back(12), evidence=ALL - {Kind.EXPIRE}).doubtful == {ONLY: 1}
+
+
+def test_the_failure_may_be_lost_in_a_gap():
+    script = Script().deliver(0).send_back(12).add(10, Kind.GAP, due=START + 5)
+    assert check(script).violations(ONLY)[0]["doubt"] == Doubt.GAP
+
+
+def sent() -> Script:
+    return Script().deliver(0).result(10, "later").send_back(12)
+
+
+def test_nothing_is_stored_of_what_was_sent_back():
+    assert check(sent(), end=60_012).violated == {}
+    said = check(sent(), end=60_013)
+    assert said.violated == {AGAIN: 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(AGAIN)] == [(0, 1)]
+    assert said.chains == [(Fate.LOST, 0, 0)]
+    assert said.fates == {Fate.LOST: 1}
+
+
+def test_one_of_two_copies_is_missing():
+    script = sent().deliver(100, client="c2").result(110, "later", client="c2").send_back(111, client="c2")
+    said = check(script.delay_store(11, 1, 3, 10_011).delay_deliver(10_011, 1, 20), end=100_000)
+    assert said.violated == {AGAIN: 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(AGAIN)] == [(1, 2)]
+
+
+def test_a_send_back_that_was_answered_with_an_error_need_not_come_again():
+    script = Script().deliver(0).result(10, "later").send_back(12, result="failed")
+    script.send_back(13, result="failed", path="fallback")
+    assert check(script, end=100_000).violated == {}
+
+
+def test_it_comes_again_as_a_retry_or_as_a_dead_letter():
+    assert AGAIN not in check(sent().delay_store(11, 1, 3, 10_011), end=60_100).violated
+    assert AGAIN not in check(sent().dead_letter(11, 1), end=60_100).violated
+    assert AGAIN not in check(sent().deliver(10_020, 1, offset=20), end=60_100).violated
+
+
+def test_a_fallback_that_begins_to_count_anew():
+    script = Script().deliver(0, 4).result(10, "later", 4).send_back(11, 4, result="failed")
+    script.delay_store(12, 0, 7, 180_012).send_back(13, 4, path="fallback")
+    assert AGAIN not in check(script, end=100_000).violated
+
+
+def test_the_store_may_not_be_recorded():
+    said = check(sent(), end=200_000, evidence=ALL - {Kind.DELAY_STORE})
+    assert said.doubtful == {AGAIN: 1}
+    assert said.chains == [(Fate.PENDING_RETRY, 0, 10_010)]
+
+
+def test_a_gap_may_hide_the_store():
+    assert check(sent().add(20, Kind.GAP, due=START + 5), end=100_000).doubtful == {AGAIN: 1}
+
+
+def test_what_a_broadcasting_client_sends_back_nobody_reads():
+    script = Script().deliver(0).expire(900_000).send_back(900_001, path="expired", level=3)
+    said = check(script, end=2_000_000, groups={"G": Group(mode="broadcasting")})
+    assert said.violated == {}
+    assert said.judged(AGAIN) == 0

@@ -1,0 +1,389 @@
+"""The stored offset of a queue: why it goes back, what it passes, and who writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketproof.model.history import Regression
+from rocketproof.traces.findings import Doubt, Note
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.monitors.commits import Jump
+from rocketproof.traces.settings import Settings
+from rocketproof.traces.verdicts import Fate
+
+from .queue_events import (
+    BROADCASTING,
+    EVERYTHING,
+    MINUTE,
+    ORDERLY,
+    SECOND,
+    answered,
+    assign,
+    broker_restart,
+    check,
+    commit,
+    consumed,
+    crash,
+    deliver,
+    event,
+    found,
+    gap,
+    result,
+    revoke,
+    send_back,
+)
+
+BACK = "offset-never-back-without-cause"
+UNFINISHED = "offset-never-past-unfinished"
+SKIPPED = "nothing-skipped"
+FAILED = "failed-message-comes-again"
+OWNERS = "only-owners-commit"
+
+ONE_HAS_IT = [
+    assign(1_000, "one", 0),
+    found(1_500, "one", 0, 10),
+    *consumed(2_000, "one", *range(10)),
+]
+STORED = [*ONE_HAS_IT, commit(5_000, "one", 4), commit(10_000, "one", 10)]
+
+
+def reasons(*events, **options) -> list[Regression]:  # type: ignore[no-untyped-def]
+    """The reasons of all decreases, none of which is a violation."""
+    checked = check(*events, **options)
+    assert checked.counts(BACK) == (0, 0)
+    return [Regression(reason) for _, reason in checked.causes(BACK)]
+
+
+# Going back
+
+
+def test_a_clean_run() -> None:
+    checked = check(STORED)
+    assert checked.broken == {}
+    for claim in (BACK, UNFINISHED, SKIPPED, FAILED, OWNERS):
+        assert checked.judged(claim) == 2
+    assert checked.fates == {Fate.ACKNOWLEDGED: 10}
+    assert checked.chains() == []
+
+
+def test_back_without_a_reason() -> None:
+    checked = check(STORED, commit(60_000, "one", 3))
+    assert checked.broken == {BACK: (1, 0)}
+    (row,) = checked.rows(BACK)
+    assert (row["value"], row["expected"], row["since"], row["time"]) == (3, 10, 10_000, 60_000)
+    assert checked.actor(row["actor"]) == checked.actor(row["other"]) == "one"
+
+
+def test_back_by_a_new_owner_that_started_too_low() -> None:
+    # B1: as long as it owns the queue alone, only its start can be the reason.
+    new = [revoke(20_000, "one"), assign(21_000, "two", 0), commit(26_000, "two", 1)]
+    assert check(STORED, new).counts(BACK) == (1, 0)
+    itself = [revoke(20_000, "one"), assign(20_100, "one", 0), commit(20_200, "one", 0)]
+    assert check(STORED, itself).counts(BACK) == (1, 0)
+    # B4: an old offset was answered.
+    answer = event(20_050, Kind.OFFSET_QUERY, "one", result="ok", offset=0)
+    assert check(STORED, itself, answer).counts(BACK) == (1, 0)
+
+
+def test_reset_correction_and_restart() -> None:
+    assert reasons(STORED, commit(60_000, "one", 3, "reset")) == [Regression.RESET]
+    assert reasons(STORED, event(60_000, Kind.RESET, offset=3)) == [Regression.RESET]
+    assert reasons(STORED, commit(60_000, "one", 3, "correction")) == [Regression.CORRECTED]
+    assert reasons(STORED, broker_restart(50_000), commit(60_000, "one", 3)) == [Regression.BROKER_RESTART]
+    assert check(STORED, broker_restart(9_000), commit(60_000, "one", 3)).counts(BACK) == (1, 0)
+    switch = {"time": 50_000, "kind": "role_change", "broker": "b", "result": "master"}
+    assert reasons(STORED, switch, commit(60_000, None, 3, "replica")) == [Regression.FAIL_OVER]
+
+
+def test_a_replica_without_a_switch_of_roles() -> None:
+    # B4: the master overwrites what was written to a replica.
+    assert check(STORED, commit(60_000, None, 3, "replica")).counts(BACK) == (1, 0)
+
+
+def test_a_wrong_correction() -> None:
+    # B2: beyond the end the answer is the end, not the beginning.
+    wrong = [answered(50_000, "one", "offset_illegal", 10, 0, 8), event(50_100, Kind.CORRECT, "one", offset=0)]
+    assert check(STORED, wrong, commit(50_200, "one", 0, "correction")).counts(BACK) == (1, 0)
+    assert check(STORED, broker_restart(49_000), wrong, commit(50_200, "one", 0, "correction")).counts(BACK) == (1, 0)
+    right = [answered(50_000, "one", "offset_illegal", 10, 8, 8), event(50_100, Kind.CORRECT, "one", offset=8)]
+    assert reasons(STORED, right, commit(50_200, "one", 8, "correction")) == [Regression.CORRECTED]
+
+
+def test_overlap_and_late_commits() -> None:
+    two_owners = [assign(3_000, "two", 0), commit(15_000, "two", 4)]
+    assert reasons(STORED, two_owners) == [Regression.OVERLAP]
+    taken_twice = [assign(2_000, "two", 0), revoke(2_900, "two"), assign(3_000, "two", 0), commit(15_000, "two", 4)]
+    assert reasons(STORED, taken_twice) == [Regression.OVERLAP]
+    late = [revoke(11_000, "one"), assign(12_000, "two", 10), found(12_500, "two", 10, 12)]
+    late += [*consumed(13_000, "two", 10, 11), commit(14_000, "two", 12), commit(14_500, "one", 10, "removal")]
+    assert reasons(STORED, late) == [Regression.LATE_COMMIT]
+    # Two commits of one client overtake each other.
+    assert reasons(STORED, commit(10_100, "one", 9, "piggyback")) == [Regression.LATE_COMMIT]
+    assert check(STORED, commit(10_100, "one", 3, "piggyback")).counts(BACK) == (1, 0)
+
+
+def test_a_topic_that_was_made_anew() -> None:
+    assert reasons(STORED, answered(50_000, "one", "no_new_message", 2, 2, 2), commit(60_000, "one", 2)) == [
+        Regression.RECREATED
+    ]
+
+
+def test_doubts_about_going_back() -> None:
+    assert check(STORED, gap(20_000, 30_000), commit(60_000, "one", 3)).doubts(BACK) == [Doubt.GAP]
+    without = EVERYTHING - {Kind.ASSIGN, Kind.REVOKE}
+    assert check(STORED, commit(60_000, "one", 3), evidence=without).doubts(BACK) == [Doubt.EVIDENCE]
+    fleeting = [commit(9_990, "one", 4), commit(10_000, "two", 10), commit(10_020, "three", 4)]
+    assert check(ONE_HAS_IT, fleeting).doubts(BACK) == [Doubt.SKEW]
+
+
+def test_a_client_that_broadcasts_to_itself() -> None:
+    stored = [assign(1_000, "one", 0), *consumed(2_000, "one", 0, 1), commit(5_000, "one", 2, "file")]
+    again = commit(60_000, "one#1", 1, "file")
+    assert reasons(stored, crash(50_000, "one"), again, groups=BROADCASTING) == [Regression.BROKER_RESTART]
+    assert check(stored, again, groups=BROADCASTING).counts(BACK) == (1, 0)
+
+
+# Passing
+
+
+def test_past_a_running_listener() -> None:
+    # B7
+    running = [deliver(3_000, "one", 10), *consumed(3_100, "one", 11), commit(5_000, "one", 12)]
+    checked = check(ONE_HAS_IT, found(2_500, "one", 10, 12), running)
+    assert checked.broken == {UNFINISHED: (1, 0)}
+    (row,) = checked.rows(UNFINISHED)
+    assert (row["offset"], row["until"], row["since"], row["time"]) == (10, 11, 3_000, 5_000)
+    assert checked.fates == {Fate.ACKNOWLEDGED: 11, Fate.LOST: 1}
+    assert checked.chains() == [(10, 11, Fate.LOST)]
+
+
+def test_past_it_once_is_told_once() -> None:
+    running = [deliver(3_000, "one", 10), commit(5_000, "one", 11), commit(6_000, "one", 11), result(7_000, "one", 10)]
+    checked = check(ONE_HAS_IT, found(2_500, "one", 10, 11), running)
+    assert checked.counts(UNFINISHED) == (1, 0)
+    assert checked.fates == {Fate.ACKNOWLEDGED: 11}
+
+
+def test_past_a_listener_that_returned_at_about_the_same_time() -> None:
+    pulled = found(2_500, "one", 10, 11)
+    close = [deliver(3_000, "one", 10), commit(5_000, None, 11), result(5_030, "one", 10)]
+    checked = check(ONE_HAS_IT, pulled, close)
+    assert checked.counts(UNFINISHED) == (0, 1)
+    assert checked.doubts(UNFINISHED) == [Doubt.SKEW]
+    # The order of one client is certain.
+    sure = [deliver(3_000, "one", 10), commit(5_000, "one", 11), result(5_030, "one", 10)]
+    assert check(ONE_HAS_IT, pulled, sure).counts(UNFINISHED) == (1, 0)
+    assert check(ONE_HAS_IT, pulled, close, settings=Settings(skew=20)).counts(UNFINISHED) == (1, 0)
+
+
+def test_doubts_about_running_listeners() -> None:
+    running = [found(2_500, "one", 10, 11), deliver(3_000, "one", 10), commit(5_000, "one", 11)]
+    assert check(ONE_HAS_IT, running, gap(3_500, 4_000)).doubts(UNFINISHED) == [Doubt.GAP]
+    checked = check(ONE_HAS_IT, running, evidence=EVERYTHING - {Kind.RESULT})
+    assert checked.counts(UNFINISHED) == (0, 0)
+    assert checked.fates[Fate.ACKNOWLEDGED] == 10
+
+
+def test_past_a_failed_message() -> None:
+    # D1
+    failed = [found(2_500, "one", 10, 11), deliver(3_000, "one", 10), result(3_100, "one", 10, "later")]
+    refused = [send_back(3_200, "one", 10, "failed"), commit(5_000, "one", 11)]
+    checked = check(ONE_HAS_IT, failed, refused)
+    assert checked.broken == {FAILED: (1, 0)}
+    assert checked.rows(FAILED)[0]["offset"] == 10
+    accepted = [send_back(3_300, "one", 10), commit(5_000, "one", 11)]
+    assert check(ONE_HAS_IT, failed, accepted).broken == {}
+    fell_back = [send_back(3_200, "one", 10, "failed"), send_back(3_300, "one", 10), commit(5_000, "one", 11)]
+    assert check(ONE_HAS_IT, failed, fell_back).broken == {}
+    again = [send_back(3_200, "one", 10, "failed"), *consumed(8_200, "one", 10), commit(9_000, "one", 11)]
+    assert check(ONE_HAS_IT, failed, again).broken == {}
+    # Whoever failed is followed by the monitor of messages.
+    assert check(ONE_HAS_IT, failed, accepted).fates == {Fate.ACKNOWLEDGED: 10}
+
+
+def test_past_a_suspended_message() -> None:
+    # E6
+    put_off = [found(2_500, "one", 10, 12), deliver(3_000, "one", 10), result(3_100, "one", 10, "suspend")]
+    lost = [*consumed(4_100, "one", 11), commit(5_000, "one", 12)]
+    checked = check(ONE_HAS_IT, put_off, lost, groups=ORDERLY)
+    assert checked.broken == {FAILED: (1, 0), "orderly-in-order": (1, 0)}
+
+
+def test_doubts_about_failed_messages() -> None:
+    failed = [found(2_500, "one", 10, 11), deliver(3_000, "one", 10), result(3_100, "one", 10, "null")]
+    passed = commit(5_000, "one", 11)
+    assert check(ONE_HAS_IT, failed, passed, gap(4_000, 4_500)).doubts(FAILED) == [Doubt.GAP]
+    assert check(ONE_HAS_IT, failed, passed, evidence=EVERYTHING - {Kind.SEND_BACK}).counts(FAILED) == (0, 0)
+    close = [commit(5_000, None, 11), send_back(5_020, "one", 10)]
+    assert check(ONE_HAS_IT, failed, close).doubts(FAILED) == [Doubt.SKEW]
+
+
+def test_broadcasting_drops_what_fails() -> None:
+    # G5: known behaviour, no violation.
+    failed = [assign(1_000, "one", 0), found(1_500, "one", 0, 1), deliver(2_000, "one", 0)]
+    checked = check(failed, result(2_100, "one", 0, "later"), commit(3_000, "one", 1, "file"), groups=BROADCASTING)
+    assert checked.broken == {}
+    assert checked.fates == {Fate.DROPPED: 1}
+
+
+def test_past_messages_that_nobody_got() -> None:
+    # B9: pulled by an old window, passed by the new one.
+    gone = [found(3_000, "one", 10, 14), *consumed(4_000, "one", 14, 15), found(3_500, "one", 14, 16)]
+    checked = check(ONE_HAS_IT, gone, commit(6_000, "one", 16))
+    assert checked.broken == {SKIPPED: (1, 0)}
+    (row,) = checked.rows(SKIPPED)
+    assert (row["offset"], row["until"], row["value"], row["time"]) == (10, 14, 4, 6_000)
+    assert checked.fates == {Fate.ACKNOWLEDGED: 12, Fate.LOST: 4}
+    assert checked.chains() == [(10, 14, Fate.LOST)]
+
+
+def test_a_jump_over_millions() -> None:
+    checked = check(ONE_HAS_IT, commit(6_000, "one", 50_000_000))
+    assert [(row["offset"], row["until"]) for row in checked.rows(SKIPPED)] == [(10, 50_000_000)]
+    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.LOST: 49_999_990}
+
+
+def test_more_violations_in_one_commit_than_there_is_room_for() -> None:
+    many = [deliver(3_000, "one", offset) for offset in range(10, 5_010, 2)]
+    checked = check(ONE_HAS_IT, found(2_500, "one", 10, 5_010), many, commit(9_000, "one", 5_010))
+    assert checked.broken == {UNFINISHED: (2_500, 0), SKIPPED: (2_500, 0)}
+    assert [row["offset"] for row in checked.rows(UNFINISHED)] == list(range(10, 5_010, 2))
+    assert [(row["offset"], row["until"]) for row in checked.rows(SKIPPED)] == [
+        (offset, offset + 1) for offset in range(11, 5_010, 2)
+    ]
+    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.LOST: 5_000}
+
+
+def test_filtered_messages_are_not_skipped() -> None:
+    none_matched = answered(3_000, "one", "no_matched_message", 10, 800, 800)
+    checked = check(ONE_HAS_IT, none_matched, commit(6_000, "one", 800))
+    assert checked.broken == {}
+    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.FILTERED: 790}
+    assert checked.chains() == [(10, 800, Fate.FILTERED)]
+    some = [found(3_000, "one", 10, 20, count=2), *consumed(4_000, "one", 13, 17), commit(6_000, "one", 20)]
+    checked = check(ONE_HAS_IT, some)
+    assert checked.broken == {}
+    assert checked.fates == {Fate.ACKNOWLEDGED: 12, Fate.FILTERED: 8}
+
+
+def test_one_of_a_filtered_range_that_came_and_was_not_delivered() -> None:
+    some = [found(3_000, "one", 10, 20, count=3), *consumed(4_000, "one", 13, 17), commit(6_000, "one", 20)]
+    checked = check(ONE_HAS_IT, some)
+    assert checked.broken == {SKIPPED: (1, 0)}
+    (row,) = checked.rows(SKIPPED)
+    assert (row["offset"], row["until"], row["value"]) == (10, 20, 1)
+    # It may be above what is stored.
+    some = [found(3_000, "one", 10, 20, count=3), *consumed(4_000, "one", 13, 17), commit(6_000, "one", 19)]
+    assert check(ONE_HAS_IT, some).broken == {}
+
+
+def test_jumps_that_are_meant() -> None:
+    for jump, far in (
+        (Jump.RESET, commit(16_000, "one", 100, "reset")),
+        (Jump.RESET, event(16_000, Kind.RESET, offset=100)),
+        (Jump.CORRECTION, commit(16_000, "one", 100, "correction")),
+        (Jump.CORRECTION, event(16_000, Kind.CORRECT, "one", offset=100)),
+    ):
+        checked = check(STORED, far)
+        assert checked.broken == {}
+        (note,) = checked.notes(Note.SKIPPED)
+        assert (note["offset"], note["until"], note["value"]) == (10, 100, jump)
+        assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.SKIPPED: 90}
+
+
+def test_a_new_group_that_starts_at_the_end() -> None:
+    # G1: whether the group is known elsewhere, the merge decides.
+    new = [
+        event(1_000, Kind.OFFSET_QUERY, "one", result="none"),
+        assign(1_100, "one", 50),
+        answered(1_200, "one", "no_new_message", 50, 50, 50, low=20),
+    ]
+    checked = check(new)
+    assert checked.broken == {}
+    (note,) = checked.notes(Note.SKIPPED)
+    assert (note["offset"], note["until"], note["value"]) == (20, 50, Jump.FIRST_START)
+    assert checked.fates == {Fate.SKIPPED: 30}
+
+
+def test_doubts_about_skipped_messages() -> None:
+    gone = [found(3_000, "one", 10, 11), commit(6_000, "one", 11)]
+    assert check(ONE_HAS_IT, gone, gap(3_500, 4_000)).doubts(SKIPPED) == [Doubt.GAP]
+    assert check(ONE_HAS_IT, gone, evidence=EVERYTHING - {Kind.PULL_RESULT}).counts(SKIPPED) == (0, 0)
+    close = [found(3_000, "one", 10, 11), commit(6_000, None, 11), *consumed(6_020, "one", 10)]
+    assert check(ONE_HAS_IT, close).doubts(SKIPPED) == [Doubt.SKEW]
+
+
+def test_a_trace_that_begins_in_the_middle() -> None:
+    late = [
+        deliver(1_000, "one", 105),
+        result(1_010, "one", 103),
+        result(1_020, "one", 105),
+        found(1_500, "one", 110, 112),
+        commit(2_000, "one", 110),
+        *consumed(2_100, "one", 110, 111),
+        commit(7_000, "one", 112),
+    ]
+    assert check(late).broken == {}
+
+
+# Writers
+
+
+def test_a_writer_that_does_not_own_the_queue() -> None:
+    # B3
+    foreign = commit(2 * MINUTE, "two", 10)
+    assert check(STORED, foreign).broken == {OWNERS: (1, 0)}
+    long_gone = [revoke(20_000, "one"), assign(20_500, "two", 10), commit(2 * MINUTE, "one", 10)]
+    assert check(STORED, long_gone).broken == {OWNERS: (1, 0)}
+    late = [revoke(20_000, "one"), assign(20_500, "two", 10), commit(20_600, "one", 10, "removal")]
+    assert check(STORED, late).broken == {}
+
+
+def test_doubts_about_writers() -> None:
+    foreign = commit(2 * MINUTE, "two", 10)
+    assert check(STORED, foreign, gap(MINUTE, 90 * SECOND)).doubts(OWNERS) == [Doubt.GAP]
+    assert check(STORED, foreign, evidence=EVERYTHING - {Kind.REVOKE}).judged(OWNERS) == 0
+    pulls = {Kind.PULL, Kind.PULL_RESULT}
+    assert check(STORED, foreign, evidence=EVERYTHING - pulls).doubts(OWNERS) == [Doubt.EVIDENCE]
+    border = [revoke(20_000, "one"), assign(20_500, "two", 10), commit(60_030, "one", 10)]
+    assert check(STORED, border).doubts(OWNERS) == [Doubt.SKEW]
+
+
+# The timeline
+
+
+def test_the_timeline_has_every_decrease_and_few_other_points() -> None:
+    forth = [commit(10_000 + 10 * n, "one", 10 if n % 100 else 9, "reset") for n in range(1, 10_000)]
+    checked = check(STORED, forth)
+    points = checked.notes(Note.OFFSET)
+    back = [row for row in points if row["value"] == 9]
+    assert len(back) == 99
+    assert 1_000 <= len(points) <= 1_200
+    assert (points[0]["time"], points[0]["value"]) == (5_000, 4)
+
+
+def test_the_timeline_knows_where_the_queue_ended() -> None:
+    taken = [assign(0, "one", 0), commit(500, "one", 0, "removal")]
+    first = [found(1_000, "one", 0, 4, log=30), *consumed(1_100, "one", 0, 1, 2, 3), commit(6_000, "one", 4)]
+    last = [found(6_500, "one", 4, 5, log=40), commit(7_000, "one", 4), found(13_000, "one", 5, 6, log=50)]
+    points = check([*taken, *first, *last]).notes(Note.OFFSET)
+    # The last point is that of the end of the trace, where more is known of the queue than when it was stored.
+    assert [(row["time"], row["value"], row["until"]) for row in points] == [
+        (500, 0, -1),
+        (6_000, 4, 30),
+        (7_000, 4, 40),
+    ]
+
+
+@pytest.mark.parametrize("offset", [0, 1 << 40, (1 << 62) + 5])
+def test_offsets_may_be_huge(offset: int) -> None:
+    far = [
+        assign(1_000, "one", offset),
+        found(1_500, "one", offset, offset + 3),
+        *consumed(2_000, "one", offset, offset + 1, offset + 2),
+        commit(5_000, "one", offset + 2),
+        deliver(6_000, "one", offset + 1),
+    ]
+    checked = check(far)
+    assert checked.broken == {"every-duplicate-has-a-cause": (1, 0)}
+    assert checked.fates == {Fate.ACKNOWLEDGED: 3}

@@ -1,0 +1,205 @@
+"""Who has a queue: overlaps, nobody, flapping, and the timeline of owners."""
+
+from __future__ import annotations
+
+from rocketproof.traces.findings import Doubt, Note
+from rocketproof.traces.kinds import Kind, Path, codes
+from rocketproof.traces.monitors.ownership import End
+from rocketproof.traces.names import Names
+
+from .queue_events import (
+    EVERYTHING,
+    MINUTE,
+    SECOND,
+    Checked,
+    assign,
+    check,
+    crash,
+    event,
+    found,
+    gap,
+    heartbeat,
+    revoke,
+    start,
+    stop,
+)
+
+OVERLAPS = "overlaps-are-short"
+OWNED = "every-queue-gets-an-owner"
+FLAPPING = "no-flapping"
+
+REMOVAL = codes(Path)[Path.REMOVAL]
+
+
+def timeline(checked: Checked) -> list[tuple[str, int, int, End]]:
+    """Who had the queue from when to when, and how it ended."""
+    return sorted(
+        (checked.actor(row["actor"]), int(row["since"]), int(row["time"]), End(int(row["expected"])))
+        for row in checked.notes(Note.OWNERSHIP)
+    )
+
+
+def test_the_timeline() -> None:
+    checked = check(
+        assign(1_000, "one", 0),
+        revoke(20_000, "one"),
+        assign(20_100, "two", 0),
+        crash(30_000, "two"),
+        assign(31_000, "three", 0),
+        stop(40_000, "three"),
+        assign(41_000, "four", 0),
+        assign(42_000, "four", 0),
+        end=50_000,
+    )
+    assert timeline(checked) == [
+        ("four", 41_000, 42_000, End.AGAIN),
+        ("four", 42_000, 50_000, End.OPEN),
+        ("one", 1_000, 20_000, End.REVOKED),
+        ("three", 31_000, 40_000, End.STOPPED),
+        ("two", 20_100, 30_000, End.CRASHED),
+    ]
+    assert [row["value"] for row in checked.notes(Note.OWNERSHIP) if row["expected"] == End.REVOKED] == [REMOVAL]
+    assert checked.broken == {}
+    assert checked.judged(OVERLAPS) == 5
+
+
+def test_an_owner_from_before_the_trace() -> None:
+    checked = check(found(1_000, "one", 5, 6), revoke(9_000, "one"), assign(9_100, "two", 6), end=10_000)
+    assert timeline(checked) == [("one", 1_000, 9_000, End.REVOKED), ("two", 9_100, 10_000, End.OPEN)]
+
+
+# Two at a time
+
+LONG = [assign(1_000, "one", 0), assign(30_000, "two", 0), found(90_000, "one", 0, 1), found(90_000, "two", 0, 1)]
+
+
+def test_a_short_overlap_is_usual() -> None:
+    # A5
+    checked = check(assign(1_000, "one", 0), assign(30_000, "two", 0), revoke(70_000, "one"), end=90_000)
+    assert checked.broken == {}
+
+
+def test_an_overlap_longer_than_two_rounds() -> None:
+    checked = check(LONG, revoke(100_000, "one"), end=120_000)
+    assert checked.broken == {OVERLAPS: (1, 0)}
+    (row,) = checked.rows(OVERLAPS)
+    assert (row["since"], row["time"], row["value"], row["expected"]) == (30_000, 100_000, 70_000, 40_000)
+    assert (checked.actor(row["actor"]), checked.actor(row["other"])) == ("two", "one")
+
+
+def test_an_overlap_that_lasts_until_the_end() -> None:
+    checked = check(LONG, end=120_000)
+    assert checked.broken == {OVERLAPS: (1, 0)}
+    assert checked.rows(OVERLAPS)[0]["value"] == 90_000
+
+
+def test_a_death_ends_an_overlap() -> None:
+    assert check(LONG[:2], crash(60_000, "one"), end=120_000).broken == {}
+
+
+def test_doubts_about_overlaps() -> None:
+    assert check(LONG[:2], revoke(70_030, "one"), end=90_000).doubts(OVERLAPS) == [Doubt.SKEW]
+    assert check(LONG, gap(50_000, 60_000), end=120_000).doubts(OVERLAPS) == [Doubt.GAP]
+    silent = EVERYTHING - {Kind.CLIENT_CRASH}
+    assert check(LONG[:2], end=120_000, evidence=silent).doubts(OVERLAPS) == [Doubt.EVIDENCE]
+    assert check(LONG, end=120_000, evidence=silent).counts(OVERLAPS) == (1, 0)
+
+
+# Nobody
+
+LIVES = [start(500, "two"), *(heartbeat(t, "two", "T=*@1") for t in range(1_000, 300_000, 30_000))]
+ORPHAN = [assign(1_000, "one", 0), revoke(20_000, "one")]
+
+
+def test_a_queue_that_loses_its_owner() -> None:
+    # A9
+    checked = check(LIVES, ORPHAN, end=300_000)
+    assert checked.broken == {OWNED: (1, 0)}
+    (row,) = checked.rows(OWNED)
+    assert (row["since"], row["time"], row["value"]) == (20_000, 300_000, 280_000)
+    assert checked.actor(row["other"]) == "one"
+
+
+def test_a_queue_that_waits_long_for_its_owner() -> None:
+    checked = check(LIVES, ORPHAN, assign(200_000, "two", 0), end=300_000)
+    assert checked.broken == {OWNED: (1, 0)}
+    assert checked.rows(OWNED)[0]["time"] == 200_000
+    assert check(LIVES, ORPHAN, assign(59_000, "two", 0), end=300_000).broken == {}
+
+
+def test_a_group_that_sleeps_needs_no_owner() -> None:
+    night = [assign(1_000, "one", 0), stop(20_000, "one"), start(200_000, "one#1"), assign(200_100, "one#1", 0)]
+    assert check([start(500, "one"), heartbeat(2_000, "one", "T=*@1")], night, end=250_000).broken == {}
+
+
+def test_a_topic_that_nobody_wants_any_more() -> None:
+    others = [heartbeat(t, "two", "Other=*@1") for t in range(1_000, 300_000, 30_000)]
+    assert check(others, ORPHAN, end=300_000).broken == {}
+
+
+def test_a_queue_that_is_no_longer_there() -> None:
+    views = [
+        {**event(t, Kind.REBALANCE, "two"), "queue": None, "broker": None, "queues": ["b:1"], "members": ["two"]}
+        for t in range(1_000, 300_000, 20_000)
+    ]
+    assert check(LIVES, ORPHAN, views, end=300_000).broken == {}
+
+
+def test_doubts_about_owners() -> None:
+    assert check(LIVES, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
+    assert check(LIVES, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
+    signs = {Kind.HEARTBEAT, Kind.REBALANCE, Kind.CLIENT_START}
+    assert check(ORPHAN, end=300_000, evidence=EVERYTHING - signs).doubts(OWNED) == [Doubt.EVIDENCE]
+
+
+# Again and again
+
+
+def flapping(times: int, path: str = "removal", period: int = 140 * SECOND) -> list[dict[str, object]]:
+    """One client takes its queue again so many times."""
+    each = [assign(1_000, "one", 0)]
+    for n in range(1, times + 1):
+        each += [revoke(n * period, "one", path), assign(n * period + SECOND, "one", 0)]
+    return each
+
+
+def test_flapping() -> None:
+    # A10: every sweep drops the queue and takes it again.
+    assert check(flapping(3)).broken == {}
+    checked = check(flapping(4))
+    assert checked.broken == {FLAPPING: (1, 0)}
+    (row,) = checked.rows(FLAPPING)
+    assert (row["value"], row["expected"], row["since"], row["time"]) == (4, 3, 141_000, 561_000)
+    assert checked.actor(row["actor"]) == "one"
+    assert checked.judged(FLAPPING) == 5
+
+
+def test_flapping_ends_when_another_client_takes_the_queue() -> None:
+    other = [revoke(600 * SECOND, "one"), assign(601 * SECOND, "two", 0), revoke(602 * SECOND, "two")]
+    again = [{**each, "time": int(str(each["time"])) + 700 * SECOND} for each in flapping(3)]
+    assert check(flapping(3), other, again).broken == {}
+    assert check(flapping(5), other, again).counts(FLAPPING) == (1, 0)
+
+
+def test_corrections_and_slow_changes_are_no_flapping() -> None:
+    assert check(flapping(9, "correction")).broken == {}
+    assert check(flapping(9, period=30 * MINUTE)).broken == {}
+
+
+def test_members_that_come_and_go_explain_it() -> None:
+    change = [heartbeat(1_000, "two")]
+    change += [step for n in range(4) for step in (start(150_000 + n, f"two#{n}"), crash(150_050 + n, f"two#{n}"))]
+    change += [heartbeat(150_020 + n, f"two#{n}") for n in range(4)]
+    assert check(flapping(4), change).broken == {}
+
+
+def test_doubt_about_flapping() -> None:
+    # Events contradict each other here: a gap changes nothing.
+    assert check(flapping(4), gap(300_000, 310_000)).counts(FLAPPING) == (1, 0)
+    assert check(flapping(4), evidence=EVERYTHING - {Kind.ASSIGN}).counts(OVERLAPS) == (0, 0)
+
+
+def test_names_without_events_are_not_judged() -> None:
+    checked = check(found(1_000, "one", 0, 1))
+    assert isinstance(checked.names, Names)
+    assert checked.judged(OWNED) == 0

@@ -1,0 +1,203 @@
+"""Queues that stand still, pulls that are refused, and what becomes of messages that wait."""
+
+from __future__ import annotations
+
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+from rocketproof.traces.monitors.progress import Reason
+from rocketproof.traces.verdicts import Fate
+
+from .queue_events import (
+    BROADCASTING,
+    EVERYTHING,
+    ORDERLY,
+    SECOND,
+    Checked,
+    answered,
+    assign,
+    check,
+    commit,
+    consumed,
+    crash,
+    deliver,
+    event,
+    found,
+    gap,
+    heartbeat,
+    result,
+    revoke,
+)
+
+MOVES = "every-queue-moves"
+CURRENT = "subscription-is-current"
+MENDED = "illegal-offset-is-mended"
+
+LIVES = [heartbeat(t, "one", "T=*@1") for t in range(1_000, 400_000, 30_000)]
+BEHIND = [assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=50), *consumed(3_000, "one", 0, 1)]
+
+
+def reasons(checked: Checked) -> list[Reason]:
+    """Why the queue stands still."""
+    return [Reason(int(row["value"])) for row in checked.rows(MOVES)]
+
+
+def test_a_queue_that_moves() -> None:
+    slow = [each for n in range(5) for each in consumed(3_000 + 100 * SECOND * n, "one", n)]
+    checked = check(assign(1_000, "one", 0), found(2_000, "one", 0, 5, log=5), slow)
+    assert checked.broken == {}
+    assert checked.judged(MOVES) == 1
+
+
+def test_nothing_left_is_no_standstill() -> None:
+    checked = check(assign(1_000, "one", 0), found(2_000, "one", 0, 2), consumed(3_000, "one", 0, 1), end=900_000)
+    assert checked.broken == {}
+
+
+def test_an_owner_that_does_not_pull() -> None:
+    checked = check(BEHIND, end=300_000)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.NO_PULLS]
+    (row,) = checked.rows(MOVES)
+    assert (row["since"], row["time"], row["offset"], row["until"]) == (3_030, 300_000, 2, 50)
+    assert checked.actor(row["actor"]) == "one"
+    assert checked.fates == {Fate.ACKNOWLEDGED: 2, Fate.WAITING: 48}
+    assert checked.chains() == [(2, 50, Fate.WAITING)]
+
+
+def test_a_standstill_that_ended_is_told_too() -> None:
+    checked = check(BEHIND, found(250_000, "one", 2, 50, log=50), consumed(250_100, "one", *range(2, 50)))
+    assert checked.counts(MOVES) == (1, 0)
+    assert checked.rows(MOVES)[0]["time"] == 250_100
+
+
+def test_a_pinned_minimum() -> None:
+    # F4: everything behind the hung message is finished, and the window is full.
+    hung = [assign(1_000, "one", 0), found(2_000, "one", 0, 3, log=50), deliver(2_500, "one", 0)]
+    checked = check(
+        hung, consumed(3_000, "one", 1, 2), answered(200_000, "one", "no_new_message", 3, 3, 50), end=300_000
+    )
+    assert reasons(checked) == [Reason.PINNED]
+    (row,) = checked.rows(MOVES)
+    assert row["offset"] == 0
+    assert checked.actor(row["other"]) == "one"
+    assert checked.fates == {Fate.ACKNOWLEDGED: 2, Fate.WAITING: 47, Fate.IN_LISTENER: 1}
+    assert checked.chains() == [(0, 1, Fate.IN_LISTENER), (3, 50, Fate.WAITING)]
+
+
+def test_a_call_that_never_ends() -> None:
+    # F4: others go on, until the window is full.
+    half_an_hour = 1_800_000
+    busy = [each for n in range(40) for each in consumed(5_000 + 50 * SECOND * n, "one", n + 1)]
+    called = [assign(1_000, "one", 0), found(2_000, "one", 0, 41), deliver(3_000, "one", 0)]
+    checked = check(called, busy)
+    assert reasons(checked) == [Reason.PINNED]
+    assert checked.rows(MOVES)[0]["offset"] == 0
+    late = result(4_000 + half_an_hour, "one", 0)
+    assert reasons(check(called, busy, late)) == [Reason.PINNED]
+    assert check(called, busy, result(half_an_hour, "one", 0)).broken == {}
+    assert check(called, busy, crash(900_000, "one"), end=2_000_000).counts(MOVES) == (0, 0)
+
+
+def test_a_message_that_is_put_off_for_ever() -> None:
+    # E7: nothing is made of the result.
+    put_off = [assign(1_000, "one", 0), found(2_000, "one", 0, 1), deliver(3_000, "one", 0)]
+    checked = check(put_off, result(3_100, "one", 0, "suspend"), end=300_000, groups=ORDERLY)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.PINNED]
+
+
+def test_a_retry_queue_that_nobody_takes() -> None:
+    # D8
+    retry = [
+        {**event(5_000, Kind.DELAY_DELIVER), "group": None, "topic": "%RETRY%G", "offset": 0},
+        {**event(5_000, Kind.DELAY_DELIVER), "group": None, "topic": "%DLQ%G", "offset": 0},
+    ]
+    checked = check(LIVES, retry, end=300_000)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.NO_OWNER]
+
+
+def test_the_queues_of_a_broadcasting_client_are_its_own() -> None:
+    held = [assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=50), *consumed(3_000, "one", 0, 1)]
+    others = [heartbeat(t, "two", "T=*@1") for t in range(1_000, 400_000, 30_000)]
+    assert check(held, others, crash(5_000, "one"), end=400_000, groups=BROADCASTING).broken == {}
+    assert check(held, others, LIVES, revoke(5_000, "one"), end=400_000, groups=BROADCASTING).broken == {
+        MOVES: (1, 0),
+        "every-queue-gets-an-owner": (1, 0),
+    }
+
+
+def test_a_queue_without_owner() -> None:
+    checked = check(LIVES, BEHIND, revoke(5_000, "one"), end=400_000)
+    assert reasons(checked) == [Reason.NO_OWNER]
+    # Nobody consumes, nothing moves.
+    assert check(BEHIND, revoke(5_000, "one"), end=400_000).counts(MOVES) == (0, 0)
+
+
+def test_a_lock_that_cannot_be_had() -> None:
+    failed = [event(t, Kind.LOCK, "one", result="failed") for t in range(20_000, 300_000, 20_000)]
+    assert reasons(check(BEHIND, failed, end=300_000)) == [Reason.NOT_LOCKED]
+
+
+def test_refused_pulls() -> None:
+    refused = [answered(t, "one", "subscription_not_exist", 2, 2, 50) for t in range(20_000, 300_000, 20_000)]
+    checked = check(BEHIND, refused, end=300_000)
+    assert reasons(checked) == [Reason.REFUSED]
+    assert checked.counts(CURRENT) == (1, 0)
+
+
+def test_pulls_that_bring_nothing_to_a_listener() -> None:
+    pulls = [found(t, "one", 2, 2, log=50) for t in range(20_000, 300_000, 20_000)]
+    assert reasons(check(BEHIND, pulls, end=300_000)) == [Reason.UNKNOWN]
+
+
+def test_a_stored_offset_that_does_not_follow() -> None:
+    # B8
+    done = [assign(1_000, "one", 0), found(2_000, "one", 0, 9), *consumed(3_000, "one", 0, 1), commit(5_000, "one", 2)]
+    filtered = [answered(t, "one", "no_matched_message", 9, 40, 40) for t in range(10_000, 300_000, 20_000)]
+    checked = check(done, consumed(6_000, "one", *range(2, 9)), filtered)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.NOT_COMMITTED]
+    (row,) = checked.rows(MOVES)
+    assert (row["offset"], row["expected"], row["since"]) == (40, 2, 6_010)
+    stored = commit(20_000, "one", 40)
+    assert check(done, consumed(6_000, "one", *range(2, 9)), filtered, stored).broken == {}
+
+
+def test_doubts_about_progress() -> None:
+    assert check(BEHIND, gap(100_000, 110_000), end=300_000).doubts(MOVES) == [Doubt.GAP]
+    unowned = EVERYTHING - {Kind.ASSIGN, Kind.REVOKE}
+    assert check(BEHIND, end=300_000, evidence=unowned).doubts(MOVES) == [Doubt.EVIDENCE]
+
+
+# Refusals
+
+
+def refusals(count: int, period: int = 1_000, result: str = "subscription_not_latest") -> list[dict[str, object]]:
+    return [answered(10_000 + period * n, "one", result, 2, 2, -1) for n in range(count)]
+
+
+def test_an_outdated_subscription() -> None:
+    # A4
+    checked = check(BEHIND, refusals(40))
+    assert checked.broken == {CURRENT: (1, 0)}
+    (row,) = checked.rows(CURRENT)
+    assert (row["since"], row["time"], row["value"], row["expected"]) == (10_000, 49_000, 40, 30_000)
+    # Until the heartbeat arrives, it is usual.
+    assert check(BEHIND, refusals(30)).broken == {}
+    interrupted = found(30_500, "one", 2, 2, log=50)
+    assert check(BEHIND, refusals(40), interrupted).broken == {}
+    # The refusals contradict each other's answers: a gap changes nothing.
+    assert check(BEHIND, refusals(40), gap(20_000, 20_500)).counts(CURRENT) == (1, 0)
+
+
+def test_an_illegal_offset() -> None:
+    # G4
+    checked = check(BEHIND, refusals(3, 20_000, "offset_illegal"))
+    assert checked.broken == {MENDED: (1, 0)}
+    (row,) = checked.rows(MENDED)
+    assert (row["offset"], row["value"], row["since"], row["time"]) == (2, 3, 10_000, 50_000)
+    assert checked.judged(MENDED) == 4
+    assert check(BEHIND, refusals(2, 20_000, "offset_illegal")).broken == {}
+    mended = answered(31_000, "one", "offset_illegal", 5, 5, -1)
+    assert check(BEHIND, refusals(3, 20_000, "offset_illegal"), mended).broken == {}

@@ -1,0 +1,203 @@
+"""Messages that are delivered again from their queue: every cause of the closed list, and none."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketproof.model.history import Cause
+from rocketproof.traces.findings import Doubt
+from rocketproof.traces.kinds import Kind
+
+from .queue_events import (
+    BROADCASTING,
+    EVERYTHING,
+    MINUTE,
+    ORDERLY,
+    SECOND,
+    Event,
+    answered,
+    assign,
+    broker_restart,
+    check,
+    commit,
+    consumed,
+    crash,
+    deliver,
+    event,
+    found,
+    gap,
+    result,
+    revoke,
+    send_back,
+    stop,
+)
+
+CLAIM = "every-duplicate-has-a-cause"
+
+ONE_HAS_IT = [assign(1_000, "one", 0), found(1_500, "one", 0, 3), *consumed(2_000, "one", 0, 1, 2)]
+
+
+def causes(*events: Event | list[Event], **options: object) -> list[Cause]:
+    """The causes of all repeats, none of which is a violation."""
+    checked = check(*events, **options)  # type: ignore[arg-type]
+    assert checked.counts(CLAIM) == (0, 0)
+    return [Cause(cause) for _, cause in checked.causes(CLAIM)]
+
+
+def test_a_clean_run_repeats_nothing() -> None:
+    checked = check(ONE_HAS_IT, commit(6_000, "one", 3))
+    assert checked.broken == {}
+    assert checked.judged(CLAIM) == 3
+    assert checked.causes(CLAIM) == []
+
+
+def test_the_same_window_again_without_a_reason() -> None:
+    checked = check(ONE_HAS_IT, deliver(7_000, "one", 1))
+    assert checked.counts(CLAIM) == (1, 0)
+    (row,) = checked.rows(CLAIM)
+    assert (row["offset"], row["until"], row["since"], row["time"]) == (1, 2, 2_020, 7_000)
+    assert checked.actor(row["actor"]) == checked.actor(row["other"]) == "one"
+    assert row["origin"] == 2
+
+
+def test_rebalance() -> None:
+    again = [revoke(4_000, "one"), assign(5_000, "two", 0), deliver(5_500, "two", 0), deliver(5_510, "two", 1)]
+    assert causes(ONE_HAS_IT, again) == [Cause.REBALANCE] * 2
+
+
+def test_taken_again_by_the_same_client() -> None:
+    assert causes(ONE_HAS_IT, revoke(4_000, "one"), assign(5_000, "one", 0), deliver(5_500, "one", 0)) == [
+        Cause.REBALANCE
+    ]
+
+
+@pytest.mark.parametrize(("end", "cause"), [(crash, Cause.CRASH), (stop, Cause.SHUTDOWN)])
+def test_a_process_that_ended(end, cause) -> None:  # type: ignore[no-untyped-def]
+    assert causes(ONE_HAS_IT, end(4_000, "one"), assign(5_000, "two", 0), deliver(5_500, "two", 2)) == [cause]
+
+
+def test_queues_given_up_at_shutdown() -> None:
+    again = [revoke(4_000, "one", "shutdown"), assign(5_000, "two", 0), deliver(5_500, "two", 2)]
+    assert causes(ONE_HAS_IT, again) == [Cause.SHUTDOWN]
+
+
+def test_overlap() -> None:
+    both = [assign(1_600, "two", 0), deliver(2_500, "two", 0)]
+    assert causes(ONE_HAS_IT, both, revoke(3_000, "one")) == [Cause.OVERLAP]
+    assert causes(ONE_HAS_IT, both, revoke(2_400, "one")) == [Cause.REBALANCE]
+    taken_meanwhile = [assign(3_000, "two", 0), deliver(3_500, "two", 0), revoke(4_000, "one")]
+    assert causes(ONE_HAS_IT, taken_meanwhile) == [Cause.OVERLAP]
+
+
+def test_a_send_back_that_failed() -> None:
+    failed = [deliver(2_100, "one", 3), result(2_200, "one", 3, "later"), send_back(2_300, "one", 3, "failed")]
+    assert causes(ONE_HAS_IT, failed, deliver(7_300, "one", 3)) == [Cause.FAILED_SEND_BACK]
+
+
+def test_a_send_back_that_failed_beside_one_of_another_owner() -> None:
+    both = [assign(1_000, "one", 0), assign(1_000, "two", 0), deliver(2_000, "one", 0), deliver(2_010, "two", 0)]
+    both += [result(2_100, "one", 0, "later"), send_back(2_110, "one", 0), result(2_200, "two", 0, "later")]
+    both += [send_back(2_210, "two", 0, "failed"), deliver(7_200, "two", 0)]
+    assert causes(both) == [Cause.OVERLAP, Cause.FAILED_SEND_BACK]
+
+
+def test_a_send_back_that_succeeded_is_no_cause() -> None:
+    failed = [deliver(2_100, "one", 3), result(2_200, "one", 3, "later"), send_back(2_300, "one", 3)]
+    assert check(ONE_HAS_IT, failed, deliver(7_300, "one", 3)).counts(CLAIM) == (1, 0)
+
+
+def test_suspended() -> None:
+    put_off = [assign(1_000, "one", 0), deliver(2_000, "one", 0), result(2_100, "one", 0, "suspend")]
+    again = [deliver(3_100, "one", 0), result(3_200, "one", 0)]
+    assert causes(put_off, again, groups=ORDERLY) == [Cause.SUSPENDED]
+    assert check(put_off, again).counts(CLAIM) == (1, 0)
+
+
+def test_timeout() -> None:
+    expired = [assign(1_000, "one", 0), deliver(2_000, "one", 0), event(9_000, Kind.EXPIRE, "one", offset=0)]
+    assert causes(expired, deliver(9_500, "one", 0)) == [Cause.TIMEOUT]
+
+
+def test_reset_and_correction() -> None:
+    reset = event(5_000, Kind.RESET, offset=1)
+    again = [revoke(5_100, "one", "reset"), assign(6_000, "one", 1), deliver(6_500, "one", 1)]
+    assert causes(ONE_HAS_IT, reset, again) == [Cause.RESET]
+    correct = event(5_000, Kind.CORRECT, "one", offset=1)
+    assert causes(ONE_HAS_IT, correct, again) == [Cause.OFFSET_CORRECTED]
+
+
+def test_an_offset_that_went_back() -> None:
+    lost = [commit(3_000, "one", 3), broker_restart(3_500), commit(4_000, "one", 1)]
+    again = [revoke(4_500, "one"), assign(5_000, "two", 1), deliver(5_500, "two", 1)]
+    assert causes(ONE_HAS_IT, lost, again) == [Cause.BROKER_RESTART]
+    two_owners = [assign(2_500, "two", 0), commit(3_000, "one", 3), commit(4_000, "two", 1)]
+    again = [revoke(4_500, "one"), revoke(4_600, "two"), assign(5_000, "three", 1), deliver(5_500, "three", 1)]
+    assert causes(ONE_HAS_IT, two_owners, again) == [Cause.OFFSET_WENT_BACK]
+
+
+def test_below_the_stored_offset_nothing_is_explained() -> None:
+    # B1: the query failed, and the client starts at 0.
+    again = [commit(3_000, "one", 3), revoke(4_000, "one"), assign(5_000, "two", 0), deliver(5_500, "two", 1)]
+    checked = check(ONE_HAS_IT, again)
+    assert checked.broken == {CLAIM: (1, 0)}
+    assert [int(row["expected"]) for row in checked.rows(CLAIM)] == [3]
+
+
+def test_a_query_before_the_last_commit_arrived() -> None:
+    late = [
+        event(2_900, Kind.OFFSET_QUERY, "two", result="ok", offset=0),
+        commit(3_000, "one", 3, "removal"),
+        revoke(3_001, "one"),
+        assign(3_100, "two", 0),
+        deliver(3_500, "two", 1),
+    ]
+    assert causes(ONE_HAS_IT, commit(2_500, "one", 0), late) == [Cause.REBALANCE]
+
+
+def test_doubt_by_skew() -> None:
+    close = [
+        commit(2_500, "one", 1),
+        commit(4_000, "one", 3, "removal"),
+        revoke(4_001, "one"),
+        event(4_020, Kind.OFFSET_QUERY, "two", result="ok", offset=1),
+        assign(4_100, "two", 1),
+        deliver(4_200, "two", 1),
+    ]
+    checked = check(ONE_HAS_IT, close)
+    assert checked.counts(CLAIM) == (0, 1)
+    assert checked.doubts(CLAIM) == [Doubt.SKEW]
+
+
+def test_doubt_by_evidence() -> None:
+    without = EVERYTHING - {Kind.ASSIGN, Kind.REVOKE}
+    bare = [deliver(2_000, "one", 0), result(2_010, "one", 0), deliver(5_000, "two", 0)]
+    checked = check(bare, evidence=without)
+    assert checked.counts(CLAIM) == (0, 1)
+    assert checked.doubts(CLAIM) == [Doubt.EVIDENCE]
+    # A query that is not recorded may be older than the last commit.
+    late = [commit(2_500, "one", 1), commit(4_000, "one", 3), revoke(4_001, "one"), assign(5_000, "two", 1)]
+    checked = check(ONE_HAS_IT, late, deliver(5_200, "two", 1), evidence=EVERYTHING - {Kind.OFFSET_QUERY})
+    assert checked.doubts(CLAIM) == [Doubt.EVIDENCE]
+
+
+def test_doubt_by_gap() -> None:
+    checked = check(ONE_HAS_IT, gap(3_000, 4_000), deliver(7_000, "one", 1))
+    assert checked.doubts(CLAIM) == [Doubt.GAP]
+    assert check(ONE_HAS_IT, gap(1_000, 1_900), deliver(7_000, "one", 1)).counts(CLAIM) == (1, 0)
+
+
+def test_broadcasting_clients_have_offsets_of_their_own() -> None:
+    each = [
+        event
+        for client in ("one", "two")
+        for event in (assign(1_000, client, 0), *consumed(2_000, client, 0), commit(3_000, client, 1, "file"))
+    ]
+    assert causes(each, groups=BROADCASTING) == []
+    died = [crash(4_000, "one"), deliver(4 * MINUTE, "one#1", 0)]
+    assert causes(assign(1_000, "one", 0), consumed(2_000, "one", 0), died, groups=BROADCASTING) == [Cause.CRASH]
+
+
+def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
+    lost = [answered(20 * SECOND, "one", "no_new_message", 1, 1, 1), found(30 * SECOND, "one", 1, 2)]
+    lost += [deliver(30 * SECOND + 1, "one", 1)]
+    assert causes(ONE_HAS_IT, lost) == [Cause.BROKER_RESTART]

@@ -1,0 +1,338 @@
+"""Coding: batches of events as columns of whole numbers, which is what monitors are fed with.
+
+Words become codes, a queue becomes its slot, a process its actor; what an event does not have is :data:`ABSENT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+
+from .kinds import Kind, Path, Result, codes
+from .names import Actor, Combinations, Names, Words, place_of
+from .schema import ABSENT, origin_of
+
+COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "path",
+    "client",
+    "incarnation",
+    "group",
+    "topic",
+    "broker",
+    "queue",
+    "offset",
+    "next",
+    "min",
+    "max",
+    "count",
+    "key",
+    "origin",
+    "attempt",
+    "level",
+    "due",
+    "max_attempts",
+)
+"""Columns of the schema that coding reads."""
+
+UNKNOWN_KIND = 255
+"""Code of a kind that this version does not know; monitors pass over it."""
+
+_KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
+# Room of the parts in one number of 63 bits: 15 for groups, 20 for topics, 12 for brokers, 16 for queue ids. The last
+# queue id, without a broker, stands for none.
+_TOPICS, _BROKERS, _QUEUES = 1 << 20, 1 << 12, 1 << 16
+_CLIENTS = 1 << 24
+_NO_QUEUE = -1
+_BY_CLIENT = -2
+"""Stands for a queue of a broadcasting group until its client is looked at too; lower numbers stand for others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coded:
+    """Coded events: equally long columns.
+
+    Attributes:
+        time: ms, int64.
+        kind: code of :class:`Kind`, or UNKNOWN_KIND; uint8.
+        result: code of :class:`Result`; uint8.
+        path: code of :class:`Path`; uint8.
+        slot: code of the queue, int32. What happens to a message in a queue that is not told has the slot of its group
+            and topic without a queue; other events without a queue have -1.
+        actor: code of the process, -1 without; int32.
+        offset: see the schema, int64, as are next, low (the schema's min), high (max), origin, due.
+        count: int32, as are attempt, level, max_attempts. origin is 0 where it is not known.
+    """
+
+    time: Any
+    kind: Any
+    result: Any
+    path: Any
+    slot: Any
+    actor: Any
+    offset: Any
+    next: Any
+    low: Any
+    high: Any
+    count: Any
+    origin: Any
+    attempt: Any
+    level: Any
+    due: Any
+    max_attempts: Any
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+class Coder:
+    """Codes batch after batch with the same names."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self._slots = Combinations()
+        self._clients = Combinations()
+        self._by_client: list[tuple[str, str, str, int]] = []
+        self._actors = Combinations()
+
+    def code(self, batch: pa.RecordBatch) -> Coded:
+        """The batch as whole numbers. Columns that the batch does not have count as null everywhere."""
+        client = _Column.of(batch, "client", self.names.clients)
+        broker = _Column.of(batch, "broker", self.names.brokers)
+        origin = _origin(batch)
+        return Coded(
+            time=_whole(batch, "time", np.int64),
+            kind=_coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
+            result=_coded(batch, "result", _RESULT, unknown=0),
+            path=_coded(batch, "path", _PATH, unknown=0),
+            slot=self._slot(batch, client, broker, origin),
+            actor=self._actor(batch, client, broker),
+            offset=_whole(batch, "offset", np.int64),
+            next=_whole(batch, "next", np.int64),
+            low=_whole(batch, "min", np.int64),
+            high=_whole(batch, "max", np.int64),
+            count=_whole(batch, "count", np.int32),
+            origin=origin,
+            attempt=_whole(batch, "attempt", np.int32),
+            level=_whole(batch, "level", np.int32),
+            due=_whole(batch, "due", np.int64),
+            max_attempts=_whole(batch, "max_attempts", np.int32),
+        )
+
+    def _slot(self, batch: pa.RecordBatch, client: _Column, broker: _Column, origin: Any) -> Any:
+        group = _Column.of(batch, "group", self.names.groups)
+        topic = _Column.of(batch, "topic", self.names.topics)
+        queue = _whole(batch, "queue", np.int32)
+        names_ = (group.at, group.codes, topic.at, topic.codes, broker.at, broker.codes)
+        columns = (*names_, _read_only(queue), _read_only(origin))
+        slots = np.empty(len(batch), np.int32)
+        while (at := self._slots.resolve(_resolve_slots, columns, slots)) >= 0:
+            has_queue = bool(queue[at] >= 0)
+            at_broker, id_ = (broker.word(at), int(queue[at])) if has_queue else ("", _NO_QUEUE)
+            place = (group.word(at), topic.word(at), at_broker, id_)
+            known = self.names.of_groups.get(place[0])
+            own = known is not None and known.mode == "broadcasting"
+            # A slot for each client of a broadcasting group is found by a second look, below.
+            code = _BY_CLIENT - len(self._by_client) if own else self.names.slot_at(*place, "")
+            if own:
+                self._by_client.append(place)
+            self._slots.add(int(_key_of_slot(at, *columns)), code)
+        if self._by_client:
+            while (at := self._clients.resolve(_resolve_clients, (slots, client.at, client.codes), slots)) >= 0:
+                place = self._by_client[_BY_CLIENT - int(slots[at])]
+                key = int(_key_of_client(at, slots, client.at, client.codes))
+                self._clients.add(key, self.names.slot_at(*place, client.word(at)))
+        return slots
+
+    def _actor(self, batch: pa.RecordBatch, client: _Column, broker: _Column) -> Any:
+        incarnation = _whole(batch, "incarnation", np.int32)
+        columns = (client.at, client.codes, broker.at, broker.codes, incarnation)
+        actors = np.empty(len(batch), np.int32)
+        while (at := self._actors.resolve(_resolve_actors, columns, actors)) >= 0:
+            # Without a client a broker acts.
+            is_client = bool(client.word(at))
+            actor = Actor(client.word(at), max(0, int(incarnation[at]))) if is_client else Actor(broker.word(at), -1)
+            self._actors.add(int(_key_of_actor(at, *columns)), self.names.actor(actor))
+        return actors
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of words.
+
+    Attributes:
+        at: for each event the place of its word in ``words``; the last place stands for none.
+        codes: of the words, 1 and more, and 0 at the end for none.
+        words: of the batch.
+    """
+
+    at: Any
+    codes: Any
+    words: list[str]
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, name: str, known: Words) -> _Column:
+        """A column of a batch, its words with the codes of ``known``."""
+        if name not in batch.schema.names:
+            return cls(np.full(len(batch), -1, np.int32), np.zeros(1, np.int32), [""])
+        given = _dictionary(batch.column(name))
+        words = [word or "" for word in given.dictionary.to_pylist()]
+        codes_ = np.array([*(known.code(word) + 1 if word else 0 for word in words), 0], np.int32)
+        return cls(_filled(given.indices, -1, np.int32), codes_, [*words, ""])
+
+    def word(self, event: int) -> str:
+        """The word of an event, empty for none."""
+        return self.words[int(self.at[event])]
+
+
+def _dictionary(column: pa.Array) -> pa.DictionaryArray:
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unknown: int) -> Any:
+    if column not in batch.schema.names:
+        return np.zeros(len(batch), np.uint8)
+    given = _dictionary(batch.column(column))
+    by_text = {str(word): code for word, code in words.items()}
+    known = [by_text.get(text, unknown) for text in given.dictionary.to_pylist()]
+    # The last one is that of null.
+    return np.array([*known, unknown], np.uint8)[_filled(given.indices, -1, np.int32)]
+
+
+def _whole(batch: pa.RecordBatch, column: str, type_: Any) -> Any:
+    if column not in batch.schema.names:
+        return np.full(len(batch), ABSENT, type_)
+    return _filled(batch.column(column), ABSENT, type_)
+
+
+def _filled(column: pa.Array, absent: int, type_: Any) -> Any:
+    """A column of whole numbers with ``absent`` for null."""
+    if column.null_count == len(column):
+        return np.full(len(column), absent, type_)
+    if not column.null_count:
+        return column.to_numpy(zero_copy_only=False).astype(type_, copy=False)
+    validity, values = column.buffers()
+    first, end = column.offset, column.offset + len(column)
+    given = np.frombuffer(values, column.type.to_pandas_dtype())[first:end]
+    bits = np.frombuffer(validity, np.uint8)[first >> 3 : (end + 7) >> 3]
+    known = np.unpackbits(bits, bitorder="little")[first & 7 :][: len(column)]
+    filled = np.empty(len(column), type_)
+    _fill(given, known, absent, filled)
+    return filled
+
+
+def _read_only(column: Any) -> Any:
+    """The column as one that is not written to. Some are, some are not; compiled code would differ."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(given: Any, known: Any, absent: int, filled: Any) -> None:
+    for i in range(len(given)):
+        filled[i] = given[i] if known[i] else absent
+
+
+@numba.njit(cache=True, nogil=True, forceinline=True)
+def _key_of_slot(
+    i: int, group: Any, groups: Any, topic: Any, topics: Any, broker: Any, brokers: Any, queue: Any, origin: Any
+) -> Any:
+    of_group, of_topic = np.int64(groups[group[i]]), np.int64(topics[topic[i]])
+    named = of_group * _TOPICS + of_topic
+    if queue[i] >= 0:
+        return (named * _BROKERS + brokers[broker[i]]) * _QUEUES + queue[i] if of_topic > 0 else np.int64(-1)
+    return (named * _BROKERS + 1) * _QUEUES - 1 if named > 0 and origin[i] != 0 else np.int64(-1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _resolve_slots(
+    keys: Any,
+    codes: Any,
+    start: int,
+    out: Any,
+    group: Any,
+    groups: Any,
+    topic: Any,
+    topics: Any,
+    broker: Any,
+    brokers: Any,
+    queue: Any,
+    origin: Any,
+) -> int:
+    for i in range(start, len(out)):
+        key = _key_of_slot(i, group, groups, topic, topics, broker, brokers, queue, origin)
+        at = place_of(keys, key)
+        if key >= 0 and keys[at] < 0:
+            return i
+        out[i] = codes[at] if key >= 0 else -1
+    return len(out)
+
+
+@numba.njit(cache=True, nogil=True)
+def _key_of_client(i: int, slots: Any, client: Any, clients: Any) -> Any:
+    return (np.int64(_BY_CLIENT) - slots[i]) * _CLIENTS + clients[client[i]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _resolve_clients(keys: Any, codes: Any, start: int, out: Any, slots: Any, client: Any, clients: Any) -> int:
+    for i in range(start, len(out)):
+        if slots[i] > _BY_CLIENT:
+            continue
+        at = place_of(keys, _key_of_client(i, slots, client, clients))
+        if keys[at] < 0:
+            return i
+        out[i] = codes[at]
+    return len(out)
+
+
+@numba.njit(cache=True, nogil=True)
+def _key_of_actor(i: int, client: Any, clients: Any, broker: Any, brokers: Any, incarnation: Any) -> Any:
+    if clients[client[i]] > 0:
+        return (np.int64(clients[client[i]]) << 32) + max(0, incarnation[i]) + 1
+    return np.int64(brokers[broker[i]]) << 32 if brokers[broker[i]] > 0 else np.int64(-1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _resolve_actors(
+    keys: Any,
+    codes: Any,
+    start: int,
+    out: Any,
+    client: Any,
+    clients: Any,
+    broker: Any,
+    brokers: Any,
+    incarnation: Any,
+) -> int:
+    for i in range(start, len(out)):
+        key = _key_of_actor(i, client, clients, broker, brokers, incarnation)
+        at = place_of(keys, key)
+        if key >= 0 and keys[at] < 0:
+            return i
+        out[i] = codes[at] if key >= 0 else -1
+    return len(out)
+
+
+def _origin(batch: pa.RecordBatch) -> Any:
+    """The origin where it is given, that of the key where only the key is, 0 without both."""
+    if "origin" in batch.schema.names and batch.column("origin").null_count < len(batch):
+        given = batch.column("origin")
+        origins = _filled(given, 0, np.int64)
+        if not given.null_count:
+            return origins
+    else:
+        origins = np.zeros(len(batch), np.int64)
+    if "key" not in batch.schema.names or batch.column("key").null_count == len(batch):
+        return origins
+    keys = batch.column("key").dictionary_encode()
+    of_key = np.array([*(origin_of(key) for key in keys.dictionary.to_pylist()), 0], np.int64)
+    of_key = of_key[_filled(keys.indices, -1, np.int32)]
+    return np.where(origins == 0, of_key, origins)

@@ -1,0 +1,3 @@
+"""Monitors: folds over coded events, one for each way to key them."""
+
+from __future__ import annotations

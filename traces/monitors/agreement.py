@@ -1,0 +1,153 @@
+"""Agreement: processes of a group that should say the same, and for how long they do not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..findings import Doubt
+from ..names import Actor
+from ..settings import Settings
+from .lives import Lives
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a process says for a while.
+
+    Attributes:
+        actor: the process.
+        value: what it says.
+        since: ms.
+        surely: until when it says so for certain, ms; ``possibly``: until when it may say so, as its end is not known.
+    """
+
+    actor: Actor
+    value: Hashable
+    since: int
+    surely: int
+    possibly: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two processes said different things all the time from ``since`` to ``until``.
+
+    Attributes:
+        since: ms; ``until``: ms.
+        actor: the one that differs from most; ``other``: one of those it differs from.
+        pairs: how many pairs differed for too long at overlapping times.
+        doubt: why it may not have lasted so long.
+    """
+
+    since: int
+    until: int
+    actor: Actor
+    other: Actor
+    pairs: int = 1
+    doubt: Doubt = Doubt.NONE
+
+
+def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], lives: Lives) -> list[Statement]:
+    """Each statement with its end: the next one of the same process, or the end of its life in the group.
+
+    Args:
+        group: the group.
+        said: when, by whom and what, in the order of time.
+        lives: of all processes.
+    """
+    found: list[Statement] = []
+    following: dict[Actor, int] = {}
+    for time, actor, value in reversed(said):
+        life = lives.at(group, actor, time)
+        if life is None:
+            continue
+        later = following.get(actor, lives.until(life, certain=False))
+        following[actor] = time
+        surely, possibly = (min(later, lives.until(life, certain=certain)) for certain in (True, False))
+        if time <= possibly:
+            found.append(Statement(actor, value, time, surely, possibly))
+    return found[::-1]
+
+
+def disagreements(said: Sequence[Statement], *, settings: Settings) -> list[Difference]:
+    """Times at which two processes differed for longer than two rounds, one item for all pairs at overlapping times.
+
+    Any two are compared by themselves: while a group is restarted one by one, somebody always differs from somebody,
+    and that is no harm as long as no two differ for long.
+    """
+    proven = _together(_pairs([(each.since, each.surely, each) for each in said], settings.rounds))
+    found = []
+    for difference in _together(_pairs([(each.since, each.possibly, each) for each in said], settings.rounds)):
+        doubt = Doubt.NONE
+        if not any(one.since <= difference.until and difference.since <= one.until for one in proven):
+            doubt |= Doubt.EVIDENCE
+        if difference.until - difference.since <= settings.rounds + settings.skew:
+            doubt |= Doubt.SKEW
+        found.append(replace(difference, doubt=doubt))
+    return found
+
+
+def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:
+    """What a process said last before a time; None if it had said nothing."""
+    value = None
+    for each in said:
+        if each.actor == actor and each.since < before:
+            value = each.value
+    return value
+
+
+_GONE = object()
+
+
+def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> list[Difference]:
+    changes: dict[tuple[int, Actor], Hashable] = {}
+    for since, until, statement in spells:
+        if since < until:
+            # One that begins at the moment another one ends goes on with it: the process is not gone in between.
+            changes.setdefault((until, statement.actor), _GONE)
+            changes[since, statement.actor] = statement.value
+    says: dict[Actor, Hashable] = {}
+    apart: dict[tuple[Actor, Actor], int] = {}
+    found: list[Difference] = []
+    for (time, actor), value in sorted(changes.items(), key=lambda item: item[0]):
+        before = says.pop(actor, _GONE)
+        for other, of_other in says.items():
+            pair = (actor, other) if actor < other else (other, actor)
+            differed = before is not _GONE and before != of_other
+            differs = value is not _GONE and value != of_other
+            if differs and not differed:
+                apart[pair] = time
+            elif differed and not differs:
+                since = apart.pop(pair)
+                if time - since > longer_than:
+                    found.append(Difference(since, time, *pair))
+        if value is not _GONE:
+            says[actor] = value
+    return found
+
+
+def _together(pairs: list[Difference]) -> list[Difference]:
+    joined: list[list[Difference]] = []
+    until = 0
+    for pair in sorted(pairs, key=lambda pair: (pair.since, pair.until, pair.actor, pair.other)):
+        if joined and pair.since <= until:
+            joined[-1].append(pair)
+        else:
+            joined.append([pair])
+            until = pair.until
+        until = max(until, pair.until)
+    return [_one(each) for each in joined]
+
+
+def _one(pairs: list[Difference]) -> Difference:
+    often = Counter(actor for pair in pairs for actor in (pair.actor, pair.other))
+    actor = min(often, key=lambda actor: (-often[actor], actor))
+    if len(often) == 2:
+        # Of two alone nobody is in the majority: the one that came later is named first.
+        actor = max(often)
+    other = min(
+        pair.other if pair.actor == actor else pair.actor for pair in pairs if actor in (pair.actor, pair.other)
+    )
+    return Difference(min(p.since for p in pairs), max(p.until for p in pairs), actor, other, len(pairs))

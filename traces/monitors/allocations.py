@@ -1,0 +1,172 @@
+"""Allocations: whether a client gives itself what its strategy computes from what it saw (A6, A11, A14).
+
+The strategies are those of the model. A recording tells their names, so what else a strategy is configured with must be
+the default, or stand behind the name: ``CONSISTENT_HASH(20)`` for virtual nodes, ``MACHINE_ROOM(room1,room2)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from ...model.allocation import (
+    AllocationError,
+    Averagely,
+    AveragelyByCircle,
+    ByMachineRoom,
+    ConsistentHash,
+    MessageQueue,
+    Strategy,
+    sorted_ids,
+)
+from ..findings import Doubt
+from ..kinds import FAILURES, Kind, Result
+from ..names import Names
+from .notebook import Notebook, whole
+from .runs import Run, Told
+
+CLAIM = "allocation-as-the-strategy-says"
+
+NO_ANSWER = -1
+"""What a finding expects where the strategy refuses its input: the pass fails, and nothing changes (RB-20)."""
+
+_NAMED = re.compile(r"\s*([A-Za-z0-9_-]+)\s*(?:\(([^)]*)\))?\s*")
+_FAILED = FAILURES | {Result.ERROR}
+
+
+class Unreadable(ValueError):
+    """A queue that is not written as broker:id."""
+
+
+def queue_of(topic: str, text: str) -> MessageQueue:
+    """The queue written as ``broker:id``.
+
+    Raises:
+        Unreadable: it is not written so.
+    """
+    broker, colon, number = text.rpartition(":")
+    if not colon or not number.isdecimal():
+        raise Unreadable(f"{text!r} is no queue; a queue is written as broker:id, such as broker-a:3.")
+    return MessageQueue(topic, broker, int(number))
+
+
+def strategy_of(text: str) -> tuple[Strategy, bool] | None:
+    """The strategy that a recording names, and whether all it is configured with is known; None if it is unknown.
+
+    CONFIG and MACHINE_ROOM_NEARBY depend on what the user supplies, as any strategy of the user's own does.
+    """
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return None
+    name, given = found[1], found[2]
+    if name == "AVG":
+        return Averagely(), True
+    if name == "AVG_BY_CIRCLE":
+        return AveragelyByCircle(), True
+    if name == "CONSISTENT_HASH":
+        if given is None:
+            return ConsistentHash(), False
+        return (ConsistentHash(int(given)), True) if given.strip().isdecimal() else None
+    if name == "MACHINE_ROOM" and given is not None:
+        return ByMachineRoom(frozenset(room.strip() for room in given.split(","))), True
+    return None
+
+
+def expected_share(
+    strategy: Strategy, *, own_id: str, topic: str, queues: list[str], members: list[str]
+) -> list[MessageQueue] | None:
+    """What the strategy gives a client; None where it refuses, so that the pass fails and nothing changes (RB-20).
+
+    Queues and ids are sorted as a client sorts them (RB-6).
+
+    Raises:
+        Unreadable: a queue is not written as broker:id.
+    """
+    ordered = sorted({queue_of(topic, queue) for queue in queues})
+    try:
+        return strategy.allocate(own_id, ordered, sorted_ids(members))
+    except AllocationError:
+        return None
+
+
+def answers_otherwise(run: Run, *, strategy: str, members: list[str], queues: list[str]) -> bool:
+    """Whether the client would answer otherwise than it did, had it seen these members and queues.
+
+    RocketMQ logs only passes that change something. One that had to is in any recording, if it took place.
+    """
+    known = strategy_of(run.detail or strategy or "AVG")
+    if known is None or run.assigned is None:
+        return False
+    share = expected_share(known[0], own_id=run.actor.name, topic=run.topic, queues=queues, members=members)
+    return share is not None and sorted(set(share)) != sorted({queue_of(run.topic, queue) for queue in run.assigned})
+
+
+class Allocations:
+    """Judges passes of rebalance by themselves.
+
+    Attributes:
+        unjudged: how many passes could not be judged, by reason: the strategy, or what was not recorded of the pass.
+    """
+
+    def __init__(self, told: Told, *, names: Names, notebook: Notebook) -> None:
+        self.unjudged: Counter[str] = Counter()
+        self._names = names
+        self._notebook = notebook
+        for group in told.by_group:
+            for run in told.of(group, Kind.REBALANCE):
+                self._judge(run)
+
+    def _judge(self, run: Run) -> None:
+        if run.queues is None or (run.members is None and not self._broadcasting(run.group)):
+            self.unjudged["members or queues were not recorded"] += run.count
+        elif run.assigned is None and run.result not in _FAILED and run.members and run.queues:
+            self.unjudged["the answer was not recorded"] += run.count
+        elif run.assigned is None or run.result in _FAILED:
+            # The pass failed, and changed nothing.
+            self._notebook.judge(CLAIM, run.count)
+        else:
+            try:
+                self._compare(run)
+            except Unreadable as error:
+                self.unjudged[str(error)] += run.count
+
+    def _compare(self, run: Run) -> None:
+        given = run.detail or self._strategy_of_group(run.group)
+        assigned = sorted({queue_of(run.topic, queue) for queue in run.assigned or ()})
+        share: list[MessageQueue] | None
+        if self._broadcasting(run.group):
+            # RB-7: every queue, and no strategy is asked.
+            share, certain = sorted({queue_of(run.topic, queue) for queue in run.queues or ()}), True
+        else:
+            known = strategy_of(given or "AVG")
+            if known is None:
+                self.unjudged[f"strategy {given}"] += run.count
+                return
+            strategy, configured = known
+            certain = configured and bool(given)
+            share = expected_share(
+                strategy, own_id=run.actor.name, topic=run.topic, queues=run.queues or [], members=run.members or []
+            )
+        self._notebook.judge(CLAIM, run.count)
+        if share is not None and assigned == sorted(set(share)):
+            return
+        # However a strategy is configured: without input it has no answer, and it gives nothing it was not offered.
+        certain = certain or share is None or not set(run.assigned or ()) <= set(run.queues or ())
+        self._notebook.violation(
+            CLAIM,
+            slot=whole(run.group, run.topic),
+            since=run.first,
+            time=run.last,
+            actor=run.actor,
+            value=len(assigned),
+            expected=NO_ANSWER if share is None else len(share),
+            doubt=Doubt.NONE if certain else Doubt.EVIDENCE,
+        )
+
+    def _strategy_of_group(self, group: str) -> str:
+        known = self._names.of_groups.get(group)
+        return "" if known is None else known.strategy
+
+    def _broadcasting(self, group: str) -> bool:
+        known = self._names.of_groups.get(group)
+        return known is not None and known.mode == "broadcasting"

@@ -1,0 +1,151 @@
+"""Balance: a client that balances one of its topics balances all of them, pass by pass (RB-1; A8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..context import Context, actor_of
+from ..findings import Doubt
+from ..kinds import Kind
+from ..names import Actor, Names
+from ..settings import Settings
+from .allocations import answers_otherwise
+from .notebook import Notebook, whole
+from .runs import Told
+from .subscriptions import parse_subscription
+
+CLAIM = "every-topic-is-balanced"
+
+_ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
+
+
+@dataclass
+class _Client:
+    """One client of a group while it lives.
+
+    Attributes:
+        actor: the client.
+        said: its latest heartbeat, as the event has it.
+        consumed: topics it says it consumes, and since when.
+        passes: time of the latest pass over each topic.
+        behind: topics that passes leave out: since when, and the latest pass over another topic.
+        left_out: what was behind and is over: topic, since, until.
+        due: before this time nothing more can be behind.
+    """
+
+    actor: Actor
+    said: list[str] | None = None
+    consumed: dict[str, int] = field(default_factory=dict)
+    passes: dict[str, int] = field(default_factory=dict)
+    behind: dict[str, tuple[int, int]] = field(default_factory=dict)
+    left_out: list[tuple[int, int, str]] = field(default_factory=list)
+    due: int = 0
+
+    def heartbeat(self, time: int, subscriptions: list[str]) -> None:
+        self.said = subscriptions
+        topics = sorted({parse_subscription(text)[0] for text in subscriptions})
+        self.consumed = {topic: self.consumed.get(topic, time) for topic in topics}
+        self.due = 0
+
+    def balances(self, time: int, topic: str, rounds: int) -> None:
+        if topic in self.behind:
+            self.left_out.append((*self.behind.pop(topic), topic))
+        self.passes[topic] = time
+        if time <= self.due:
+            return
+        oldest = time
+        for other, consumed in self.consumed.items():
+            since = max(self.passes.get(other, consumed), consumed)
+            if time - since > rounds:
+                self.behind[other] = since, time
+            else:
+                oldest = min(oldest, since)
+        self.due = time if self.behind else oldest + rounds
+
+
+class Balance:
+    """Goes through the passes of all clients."""
+
+    def __init__(self, told: Told, *, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
+        self._told = told
+        self._names = names
+        self._notebook = notebook
+        self._clients: dict[tuple[Any, Any, Any], _Client] = {}
+        for event in context.events:
+            kind = event["kind"]
+            if kind == Kind.REBALANCE:
+                self._client(event).balances(event["time"], event.get("topic") or "", settings.rounds)
+            elif kind == Kind.HEARTBEAT:
+                client = self._client(event)
+                given = event.get("subscriptions")
+                if given is not None and given != client.said:
+                    client.heartbeat(event["time"], given)
+            elif kind in _ENDS:
+                self._end(event)
+        for group, name, incarnation in list(self._clients):
+            self._close(group, name, incarnation)
+
+    def _client(self, event: Mapping[str, Any]) -> _Client:
+        key = event.get("group"), event.get("client"), event.get("incarnation")
+        found = self._clients.get(key)
+        if found is None:
+            found = self._clients[key] = _Client(actor_of(event))
+        return found
+
+    def _end(self, event: Mapping[str, Any]) -> None:
+        who = event.get("client"), event.get("incarnation")
+        for group, name, incarnation in list(self._clients):
+            if (name, incarnation) == who and event.get("group") in (None, "", group):
+                self._close(group, name, incarnation)
+
+    def _close(self, group: str | None, name: Any, incarnation: Any) -> None:
+        client = self._clients.pop((group, name, incarnation))
+        if client.passes:
+            self._notebook.judge(CLAIM, len(client.consumed))
+        left_out = sorted([*client.left_out, *((*span, topic) for topic, span in client.behind.items())])
+        while left_out:
+            # Topics that are left out at overlapping times are one finding.
+            _, until, _ = left_out[0]
+            together = []
+            while left_out and left_out[0][0] <= until:
+                together.append(left_out.pop(0))
+                until = max(until, together[-1][1])
+            self._note(group or "", client.actor, together)
+
+    def _note(self, group: str, actor: Actor, left_out: list[tuple[int, int, str]]) -> None:
+        topics = sorted({topic for _, _, topic in left_out})
+        until = max(until for _, until, _ in left_out)
+        recorded = any(self._would_be_recorded(group, actor, topic, until) for _, until, topic in left_out)
+        self._notebook.violation(
+            CLAIM,
+            slot=whole(group, topics[0] if len(topics) == 1 else ""),
+            since=min(since for since, _, _ in left_out),
+            time=until,
+            actor=actor,
+            value=len(topics),
+            doubt=Doubt.NONE if recorded else Doubt.EVIDENCE,
+        )
+
+    def _would_be_recorded(self, group: str, actor: Actor, topic: str, time: int) -> bool:
+        """Whether a pass over the topic would show: RocketMQ logs only passes that change something.
+
+        A recording that has passes without a change has all of them; and a pass that had to change something would be
+        in any. A topic of which no client saw a queue is passed over in silence (RB-3).
+        """
+        passes = [run for run in self._told.of(group, Kind.REBALANCE) if run.first <= time]
+        routes = [run for run in self._told.of("", Kind.ROUTE) + self._told.of(group, Kind.ROUTE) if run.first <= time]
+        queues = next((run.queues for run in reversed(passes + routes) if run.topic == topic and run.queues), None)
+        if queues is None:
+            return False
+        if any(run.count > 1 for run in passes):
+            return True
+        mine = [run for run in passes if run.actor == actor]
+        members = next((run.members for run in reversed(mine) if run.members), None)
+        before = next((run for run in reversed(mine) if run.topic == topic), None)
+        if members is None:
+            return False
+        last = before if before is not None else replace(mine[-1], topic=topic, assigned=[])
+        known = self._names.of_groups.get(group)
+        return answers_otherwise(last, strategy=known.strategy if known else "", members=members, queues=queues)

@@ -1,0 +1,400 @@
+"""Commits: why the stored offset of a queue goes back, and what it passes.
+
+The broker's cell is overwritten by whatever arrives (OF-20), so a decrease is explained by a closed list of reasons
+(:class:`...model.history.Regression`), and what lies below the stored offset must be finished (PQ-2, CC-12, CC-13).
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from ...model.history import Regression
+from ..claims import CODE
+from ..context import FAILED_OVER, RESTARTED
+from ..findings import Doubt, Note
+from ..kinds import Path, codes
+from ..names import BROADCASTING
+from ..verdicts import Fate
+from .compiled import constant, hot, part
+from .ownership import VISIT, doubt_of, ended, owners, settle, touch, window_of
+from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
+from .queue_state import ALWAYS, IN_FLIGHT, NEVER, UNKNOWN, WINDOWS
+from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
+from .rows import JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
+
+ROOM = 256
+"""So many rows and ranges must be free before an event; one that needs more is stopped, and gone on with."""
+
+
+class Jump(enum.IntEnum):
+    """Why offsets were jumped over; rows with note SKIPPED have it in ``value``."""
+
+    RESET = 1  # an operator set the offset
+    CORRECTION = 2  # the client mended an illegal offset: what it jumped over is no longer there (PL-23)
+    FIRST_START = 3  # nothing was stored for the group, which starts where its settings say (RB-40)
+
+
+_BACK, _UNFINISHED, _SKIPPED, _FAILED, _OWNERS = (
+    constant(CODE["offset-never-back-without-cause"]),
+    constant(CODE["offset-never-past-unfinished"]),
+    constant(CODE["nothing-skipped"]),
+    constant(CODE["failed-message-comes-again"]),
+    constant(CODE["only-owners-commit"]),
+)
+_NOTE_SKIPPED, _NOTE_OFFSET = constant(Note.SKIPPED), constant(Note.OFFSET)
+_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
+_FATE_SKIPPED, _FATE_LOST, _FATE_FILTERED = constant(Fate.SKIPPED), constant(Fate.LOST), constant(Fate.FILTERED)
+_PATH = codes(Path)
+_RESET, _CORRECTION, _REPLICA = constant(_PATH[Path.RESET]), _PATH[Path.CORRECTION], _PATH[Path.REPLICA]
+_A_BROKER = constant(0)
+
+UNSURE, SURE = constant(0), constant(1)
+"""Whether all that comes after the beginning of a queue is seen to be pulled."""
+
+_JUMP_RESET, _JUMP_CORRECTION, _FIRST_START = (
+    constant(Jump.RESET),
+    constant(Jump.CORRECTION),
+    constant(Jump.FIRST_START),
+)
+(_OVERLAP, _LATE, _RESTART, _FAIL_OVER, _CORRECTED, _WAS_RESET, _RECREATED) = (
+    constant(Regression.OVERLAP),
+    constant(Regression.LATE_COMMIT),
+    constant(Regression.BROKER_RESTART),
+    constant(Regression.FAIL_OVER),
+    constant(Regression.CORRECTED),
+    constant(Regression.RESET),
+    constant(Regression.RECREATED),
+)
+
+
+@hot
+def begin(s: Any, q: int, offset: int, sure: int) -> None:
+    """Follow a queue from ``offset`` on; ``sure`` is 1 where all that comes after it is seen to be pulled."""
+    slot = s.slots[q]
+    if slot.low < 0:
+        slot.first = slot.low = slot.high = offset
+        slot.sure = sure
+    elif sure and not slot.sure:
+        # What came before was pulled before the trace began.
+        slot.sure = 1
+        if offset > slot.low:
+            slot.low = offset
+            slot.high = max(slot.high, offset)
+
+
+@part
+def commit(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> bool:
+    """The stored offset becomes ``offset``; False if there is no room for all there is to say, and it must be repeated.
+
+    ``client`` is 1 if the actor is a client; a broker writes on behalf of somebody that it does not name.
+    """
+    slot, terms = s.slots[q], s.terms[0]
+    if slot.low < 0:
+        begin(s, q, offset, UNSURE)
+    jump = 0
+    if path == _RESET or (slot.reset_time >= slot.stored_time and slot.reset_to == offset):
+        jump = _JUMP_RESET
+    elif path == _CORRECTION or (slot.correct_time >= slot.stored_time and slot.correct_to == offset):
+        jump = _JUMP_CORRECTION
+    if offset > slot.low and not pass_over(s, q, time, actor, offset, jump):
+        return False
+    for claim in (_BACK, _UNFINISHED, _SKIPPED, _FAILED):
+        s.counts[JUDGED, claim] += 1
+    back = slot.stored > offset
+    if back:
+        _goes_back(s, q, time, actor, client, path, offset)
+    if client and terms.assign and terms.revoke:
+        _only_owners(s, q, time, actor, path, offset)
+    if back or time - slot.noted_time >= terms.step:
+        row = s.rows[note(s, NO_CLAIM, _NOTE_OFFSET, q, time)]
+        row.actor, row.value, row.expected, row.since = actor, offset, path, max(slot.stored_time, terms.begin)
+        row.until = slot.log_end
+        slot.noted_time = time
+    _store(s, q, time, actor, path, offset)
+    return True
+
+
+@part
+def _store(s: Any, q: int, time: int, actor: int, path: int, offset: int) -> None:
+    slot, terms = s.slots[q], s.terms[0]
+    if time - slot.recent_time > terms.short:
+        slot.recent, slot.recent_time = slot.stored, time
+    if time - slot.earlier_time > IN_FLIGHT:
+        slot.earlier, slot.earlier_time = slot.stored, time
+    if offset > slot.stored:
+        slot.moved = max(slot.moved, time)
+    slot.stored, slot.stored_time, slot.stored_actor, slot.stored_path = offset, time, actor, path
+    slot.stored_end = slot.log_end
+    if offset >= slot.low:
+        slot.uncommitted = NEVER
+    else:
+        slot.uncommitted = time
+    slot.told = 0
+
+
+@part
+def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
+    """An operator sets the offset (OF-30); False as :func:`commit`."""
+    slot = s.slots[q]
+    slot.reset_to, slot.reset_time = offset, time
+    return commit(s, q, time, actor, _A_BROKER, _RESET, offset)
+
+
+@part
+def correct(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
+    """The client mends an illegal offset (PL-23); False as :func:`commit`."""
+    slot = s.slots[q]
+    if slot.low < 0:
+        begin(s, q, offset, SURE)
+    if offset > slot.low and not pass_over(s, q, time, actor, offset, _JUMP_CORRECTION):
+        return False
+    slot.correct_to, slot.correct_time = offset, time
+    return True
+
+
+# What is passed
+
+
+@part
+def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> bool:
+    """The low offset moves up to ``until`` whatever lies between; ``jump`` is the reason, 0 for none.
+
+    False if rows or ranges run out; the low offset is then as far as it was looked at.
+    """
+    slot = s.slots[q]
+    unseen = UNKNOWN  # where a run of undelivered offsets begins
+    looked = UNKNOWN  # the last range that was looked at
+    offset = slot.low
+    while offset < until:
+        if s.terms[0].rows + ROOM > len(s.rows) or s.terms[0].past + ROOM > len(s.past):
+            if unseen >= 0:
+                _never_delivered(s, q, time, actor, unseen, offset, jump)
+            slot.low = offset
+            return False
+        at = slot.ranges
+        covered = at >= 0 and s.ranges[at].begin <= offset
+        if covered and (s.ranges[at].end <= offset or s.ranges[at].count == 0):
+            offset = min(max(s.ranges[at].end, offset), until)
+            if s.ranges[at].end > until:
+                break
+            drop_first(s, q, _FATE_FILTERED)
+            continue
+        if covered and at != looked:
+            looked = at
+            if jump == 0:
+                _of_range(s, q, time, actor, at, offset, until)
+        there = skip_missing(s, q, offset)
+        flags = s.cells[find(s, q, offset)].flags if there == offset else 0
+        if covered or flags & (DELIVERED | DONE):
+            if unseen >= 0:
+                _never_delivered(s, q, time, actor, unseen, offset, jump)
+                unseen = UNKNOWN
+            if flags & DELIVERED and flags & DONE == 0 and jump == 0:
+                _unfinished(s, q, time, actor, offset)
+            offset += 1
+        else:
+            if unseen < 0:
+                unseen = offset
+            offset = max(there, offset + 1)
+            if at >= 0:
+                offset = min(offset, s.ranges[at].begin)
+    if unseen >= 0:
+        _never_delivered(s, q, time, actor, unseen, until, jump)
+    set_low(slot, until, time)
+    slot.uncommitted = NEVER
+    advance(s, q, time)
+    return True
+
+
+@part
+def _of_range(s: Any, q: int, time: int, actor: int, at: int, offset: int, until: int) -> None:
+    """What came of a range that was filtered in part, and was not delivered; nobody knows which offsets it has."""
+    item = s.ranges[at]
+    if item.left == UNCOUNTED or item.left == 0:
+        return
+    # What may still come above the stored offset.
+    above = undelivered(s, q, until, item.end) if until < item.end else 0
+    missing = item.left - above
+    if missing > 0:
+        _skip_row(s, q, time, actor, offset, min(item.end, until), missing)
+        item.left = UNCOUNTED
+
+
+@part
+def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: int, jump: int) -> None:
+    slot, terms = s.slots[q], s.terms[0]
+    if jump:
+        row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
+        row.offset, row.until, row.actor, row.value = begin_, end, actor, jump
+        pass_range(s, q, begin_, end, _FATE_SKIPPED)
+    elif terms.pull_result and terms.deliver and slot.sure:
+        _skip_row(s, q, time, actor, begin_, end, end - begin_)
+        pass_range(s, q, begin_, end, _FATE_LOST)
+    # Else nobody knows whether it was filtered.
+
+
+@part
+def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, count: int) -> None:
+    since = s.terms[0].begin
+    at = window_of(s, q, actor)
+    if at >= 0 and s.windows[q, at].until == ALWAYS:
+        since = s.windows[q, at].since
+    doubt = doubt_of(s, _SKIPPED, since, time)
+    row = s.rows[finding(s, _SKIPPED, VIOLATION, doubt, q, time)]
+    row.offset, row.until, row.actor, row.value, row.since = begin_, end, actor, count, since
+    _passed(s, q, time, begin_, end)
+
+
+@part
+def _unfinished(s: Any, q: int, time: int, actor: int, offset: int) -> None:
+    terms = s.terms[0]
+    cell = s.cells[find(s, q, offset)]
+    claim = _UNFINISHED
+    if cell.flags & (FAILED | SUSPENDED | REFUSED):
+        claim = _FAILED
+        if not terms.send_back:
+            return
+    elif not terms.result:
+        return
+    doubt = doubt_of(s, claim, cell.time, time)
+    row = s.rows[finding(s, claim, VIOLATION, doubt, q, time)]
+    row.offset, row.until, row.since = offset, offset + 1, cell.time
+    row.actor, row.other, row.value = actor, cell.actor, cell.flags
+    _passed(s, q, time, offset, offset + 1)
+
+
+@part
+def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
+    slot = s.slots[q]
+    if slot.passed_time != time:
+        slot.passed_from, slot.passed_to, slot.passed_time = begin_, end, time
+    slot.passed_from, slot.passed_to = min(slot.passed_from, begin_), max(slot.passed_to, end)
+
+
+@hot
+def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> None:
+    """What a commit missed of ``offset`` happens now: by another clock it may have been before that commit."""
+    slot = s.slots[q]
+    if time - slot.passed_time <= s.terms[0].skew and slot.passed_from <= offset < slot.passed_to:
+        row = s.rows[note(s, claim, RETRACTION, q, time)]
+        row.offset, row.actor = offset, actor
+
+
+@part
+def first_start(s: Any, q: int, time: int, actor: int, low: int) -> None:
+    """The queue begins at ``low``, and the group, for which nothing was stored, started above it."""
+    slot = s.slots[q]
+    # A broadcasting client that comes later is not meant to have what was there before it (G8).
+    if slot.started_new > low and not slot.flags & BROADCASTING:
+        row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
+        row.offset, row.until, row.actor, row.value = low, slot.started_new, actor, _FIRST_START
+        pass_range(s, q, low, slot.started_new, _FATE_SKIPPED)
+    slot.started_new = UNKNOWN
+
+
+# Going back
+
+
+@part
+def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> None:
+    slot, terms = s.slots[q], s.terms[0]
+    settle(s, q, time)
+    reason = _why_back(s, q, time, actor, client, path, offset)
+    doubt = 0
+    if reason == 0:
+        doubt = doubt_of(s, _BACK, slot.stored_time, time)
+        if actor != slot.stored_actor and time - slot.stored_time <= terms.skew and offset >= slot.recent:
+            doubt |= _SKEW
+        if (not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke)) or _may_be_old(
+            s, q, actor, client, offset
+        ):
+            doubt |= _EVIDENCE
+    row = s.rows[finding(s, _BACK, reason, doubt, q, time)]
+    row.offset, row.until, row.since = offset, slot.stored, slot.stored_time
+    row.actor, row.other, row.value, row.expected = actor, slot.stored_actor, offset, slot.stored
+    slot.back_from, slot.back_to, slot.back_time = slot.stored, offset, time
+    slot.back_actor, slot.back_reason = actor, reason
+
+
+@part
+def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> Any:
+    """The reason of the closed list, 0 for none."""
+    slot, terms = s.slots[q], s.terms[0]
+    since = slot.stored_time - terms.skew
+    if path == _RESET or (slot.reset_time >= since and slot.reset_to <= offset):
+        return _WAS_RESET
+    # B2: a broker that answers a too large offset with its beginning.
+    wrong = slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset
+    if path == _CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
+        return 0 if wrong else _CORRECTED
+    if slot.log_back_time >= since and slot.log_back_to <= offset:
+        return _RECREATED
+    if s.slots[q].flags & BROADCASTING:
+        # The file of a client is read again when it starts; its backup is older (OF-10).
+        return _RESTART if ended(s, slot.stored_actor, since, time) else 0
+    how = ended(s, s.slots[q].broker, since, time)
+    if how == RESTARTED:
+        return _RESTART
+    if how == FAILED_OVER:
+        return _FAIL_OVER
+    if path == _REPLICA or not (terms.assign and terms.revoke):
+        return 0
+    return _why_another(s, q, time, actor if client else UNKNOWN, offset)
+
+
+@part
+def _why_another(s: Any, q: int, time: int, writer: int, offset: int) -> Any:
+    """OVERLAP or LATE_COMMIT, if windows of the queue tell of them, else 0; ``writer`` may be UNKNOWN."""
+    slot, terms = s.slots[q], s.terms[0]
+    at = window_of(s, q, writer) if writer >= 0 else UNKNOWN
+    owner = at >= 0 and s.windows[q, at].until == ALWAYS
+    if owner and 0 <= s.windows[q, at].start <= offset < s.windows[q, at].recent:
+        # B1, B4: it started lower than what was stored.
+        return 0
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        if window.actor >= 0 and window.until == ALWAYS and (writer < 0 or window.actor == writer):
+            base = window.base if window.base < 0 or window.recent < 0 else min(window.base, window.recent)
+            raised = slot.stored_time >= window.base_time - terms.skew
+            if raised and offset >= base and (slot.stored_actor != window.actor or owners(s, q) > 1):
+                return _OVERLAP
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        its = window.actor >= 0 and window.until < ALWAYS and (writer < 0 or window.actor == writer)
+        # Its last commit, or its last but one, overtaken by those of others, or of its own next window.
+        if its and time - window.until <= (IN_FLIGHT if owner else terms.rounds):
+            return _LATE
+    # Two commits of one client, by different pools of the broker (OF-8).
+    if (writer == slot.stored_actor or writer < 0) and time - slot.stored_time <= IN_FLIGHT and offset >= slot.earlier:
+        return _LATE
+    return 0
+
+
+@part
+def _may_be_old(s: Any, q: int, actor: int, client: int, offset: int) -> bool:
+    """Whether the writer may have asked for the stored offset a short time before it took the queue."""
+    at = window_of(s, q, actor) if client else UNKNOWN
+    if at < 0:
+        return False
+    window = s.windows[q, at]
+    return bool(window.base > offset >= window.recent and not s.terms[0].offset_query)
+
+
+@part
+def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) -> None:
+    terms = s.terms[0]
+    settle(s, q, time)
+    at = touch(s, q, actor, time)
+    window = s.windows[q, at]
+    s.counts[JUDGED, _OWNERS] += 1
+    if window.until == ALWAYS or (window.implied != VISIT and time - window.until <= terms.rounds):
+        return
+    since = terms.begin if window.implied == VISIT else window.until
+    doubt = doubt_of(s, _OWNERS, since, time)
+    if window.implied != VISIT and time - window.until - terms.rounds <= terms.skew:
+        doubt |= _SKEW
+    if window.implied == VISIT and not (terms.pull or terms.pull_result):
+        doubt |= _EVIDENCE
+    row = s.rows[finding(s, _OWNERS, VIOLATION, doubt, q, time)]
+    row.offset, row.until, row.since, row.actor, row.value = offset, offset + 1, since, actor, path

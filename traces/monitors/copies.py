@@ -1,0 +1,129 @@
+"""Copies of a message with one count, and why there is more than one of them.
+
+A failure is answered with one copy of the next count. A further one needs a cause: a request that stored its copy and
+seemed to fail (SB-7), a call that outlasted the consume timeout (PQ-9), a message that came again from its queue and
+failed again (G3), a position of the schedule topic that went back (DL-7), an original that was sent twice (G3-12).
+Copies that stem from doubled ones share their cause.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.history import Cause
+from ..claims import CODE
+from ..context import CRASHED, STOPPED, ended_between
+from ..findings import Doubt
+from ..schema import ABSENT
+from .attempts import copies_of, find_attempt
+from .compiled import int64, part
+from .ledger import ABSENCE, NOBODY, NOTHING, explain, judge, violate
+
+STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)
+"""Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the former, or
+leaves it a second time, at a listener."""
+
+_COPY, _AFTER = int64(CODE["every-copy-has-a-cause"]), int64(CODE["nothing-after-the-dead-letter"])
+_NONE, _CRASH, _SHUTDOWN = int64(Cause.NONE), int64(Cause.CRASH), int64(Cause.SHUTDOWN)
+_REBALANCE, _TIMEOUT, _SENT_TWICE = int64(Cause.REBALANCE), int64(Cause.TIMEOUT), int64(Cause.SENT_TWICE)
+_STORED_BUT_REFUSED, _FAILED_SEND_BACK = int64(Cause.STORED_BUT_REFUSED), int64(Cause.FAILED_SEND_BACK)
+_REPLAY = int64(Cause.SCHEDULE_REPLAY)
+_EVIDENCE = int64(Doubt.EVIDENCE)
+_TOLD = int64(255)
+"""Both copies stem from failures of copies for which there was no cause; that is told of those."""
+
+
+@part
+def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any, stage: int, since: int) -> None:
+    """Account for a copy of an attempt that was just counted; ``since`` is when the one before it was noticed.
+
+    One copy is noticed up to three times on its way; it counts when the number of copies grows.
+    """
+    attempt = known.attempts[at]
+    count = copies_of(attempt)
+    if count <= attempt.copies:
+        return
+    attempt.copies = count
+    judge(ledger, _COPY)
+    before = find_attempt(known, chain, attempt.attempt - 1)
+    if count == 1:
+        # The one copy of a message that did not fail is what users ask about: its listener was too slow.
+        if before >= 0 and known.attempts[before].failures == 0 and known.attempts[before].expired > 0:
+            attempt.cause = _TIMEOUT
+            since = known.attempts[before].delivered
+            explain(ledger, _COPY, _TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
+        return
+    cause = _cause(known, terms, at, before, stage, seen)
+    if cause == _TOLD:
+        return
+    if cause != _NONE:
+        attempt.cause = cause
+        explain(ledger, _COPY, cause, seen, since, NOBODY, attempt.attempt, count - 1)
+        return
+    doubt = NOTHING
+    if (
+        (before < 0 and attempt.attempt > 0)
+        or not terms.given[0].send_backs
+        or not terms.given[0].expiries
+        or not terms.given[0].restarts
+    ):
+        doubt = _EVIDENCE
+    claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
+    violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt, ABSENCE)
+
+
+@part
+def account_original(known: Any, ledger: Any, at: int, producers: int, seen: Any, since: int) -> None:
+    """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback (SB-8).
+
+    ``producers``: the chain of what producers delay, -1 without. If the schedule topic delivered it twice, that is told
+    of the broker.
+    """
+    attempt = known.attempts[at]
+    if producers >= 0:
+        delayed = find_attempt(known, producers, NOTHING)
+        if delayed >= 0 and known.attempts[delayed].copies > 1:
+            attempt.cause = known.attempts[delayed].cause
+            return
+    judge(ledger, _COPY)
+    attempt.cause = _SENT_TWICE
+    explain(ledger, _COPY, _SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
+
+
+@part
+def _cause(known: Any, terms: Any, at: int, before: int, stage: int, seen: Any) -> Any:
+    """Why there is another copy of the attempt; ``before`` is the attempt that failed, -1 where it is not known."""
+    attempt = known.attempts[at]
+    if stage != REPEATED and before >= 0:
+        failed = known.attempts[before]
+        # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
+        if failed.expired > 0 and attempt.copies <= failed.deliveries:
+            return _TIMEOUT
+        if failed.refused > 0:
+            return _STORED_BUT_REFUSED
+        if failed.given_up > 0:
+            return _FAILED_SEND_BACK
+        if failed.cause != _NONE:
+            return int64(failed.cause)
+        if failed.failures >= attempt.copies:
+            if copies_of(failed) > 1:
+                return _TOLD
+            how = ended_between(
+                terms.ends_actor, terms.ends_time, terms.ends_how, failed.failer, failed.failed, failed.delivered
+            )
+            if how == CRASHED:
+                return _CRASH
+            return _SHUTDOWN if how == STOPPED else _REBALANCE
+    has_moved = stage in (MOVED, REPEATED)
+    if has_moved and attempt.unsure_move != 0:
+        return _REPLAY
+    if has_moved or (stage == REACHED and not terms.given[0].moves):
+        broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
+        # Which of several copies it is that comes again cannot be told.
+        since = attempt.first_moved if attempt.first_moved != ABSENT else attempt.delivered
+        for i in range(len(terms.down)):
+            down = terms.down[i]
+            # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.
+            if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
+                return _REPLAY
+    return _NONE

@@ -1,0 +1,96 @@
+"""Dead letters: whether a message was given up exactly when it should have been, and at once (SB-14, DQ-1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims import CODE
+from ..findings import Doubt
+from ..schema import ABSENT
+from .attempts import attempt_of, find_attempt
+from .compiled import int64, part
+from .copies import STORED, account
+from .ledger import CONFLICT, NOBODY, NOTHING, judge, violate
+from .retry_terms import COUNTS, LOWEST_MAXIMUM
+
+AT_ONCE = 8_000
+"""SB-2, SB-4: request 36 is given up after 5 s, a fallback after 3 s; a dead letter that comes later has waited."""
+
+_EXACTLY, _AFTER = int64(CODE["dead-letter-exactly-at-the-maximum"]), int64(CODE["nothing-after-the-dead-letter"])
+_EVIDENCE = int64(Doubt.EVIDENCE)
+
+
+@part
+def maximum_of(known: Any, terms: Any, chain: int) -> Any:
+    """The maximum that a chain goes by: the largest its send-backs named, else that of its group; ABSENT if unknown."""
+    named = known.chains[chain].maximum
+    return int64(named) if named != ABSENT else int64(terms.maximum[known.chains[chain].scope])
+
+
+@part
+def last_count(terms: Any, maximum: int) -> Any:
+    """The count at which a failure makes a dead letter, by request 36."""
+    return terms.maxima[min(max(maximum, -LOWEST_MAXIMUM), COUNTS) + LOWEST_MAXIMUM].request
+
+
+@part
+def gives_up(terms: Any, maximum: int, sent: int) -> Any:
+    """Whether a fallback that is sent with a count becomes a dead letter."""
+    return sent >= terms.maxima[min(max(maximum, -LOWEST_MAXIMUM), COUNTS) + LOWEST_MAXIMUM].fallback
+
+
+@part
+def dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, seen: Any) -> None:
+    """A dead letter of count ``count`` is stored: one more than the count that failed."""
+    at = attempt_of(known, chain, count)
+    attempt = known.attempts[at]
+    since = attempt.dead_at if attempt.dead_at != ABSENT else attempt.stored_at
+    attempt.dead += 1
+    attempt.dead_at = seen.time
+    judge(ledger, _AFTER)
+    if known.chains[chain].dead == ABSENT or count < known.chains[chain].dead:
+        known.chains[chain].dead = count
+    account(known, terms, ledger, chain, at, seen, STORED, since)
+    before = find_attempt(known, chain, count - 1)
+    if before < 0:
+        return
+    failed = known.attempts[before]
+    limit = max(_waits(terms, count - 1), AT_ONCE)
+    waited = failed.last_failed != ABSENT and seen.time - failed.last_failed >= limit
+    # Where a send-back failed altogether, it is tried again every 5 s (CC-12).
+    if (
+        waited
+        and attempt.delayed_dead == 0
+        and failed.given_up == 0
+        and not (terms.given[0].delayed_dead and failed.refused)
+    ):
+        attempt.delayed_dead = 1
+        judge(ledger, _EXACTLY)
+        since = failed.last_failed
+        violate(ledger, _EXACTLY, seen, since, failed.failer, seen.time, since, _unheard(terms), CONFLICT)
+
+
+@part
+def delayed_dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, seen: Any) -> None:
+    """A dead letter is put into the schedule topic instead of its own; 4.x does so where a fallback made it (SB-15)."""
+    at = attempt_of(known, chain, count)
+    known.attempts[at].delayed_dead = 1
+    if terms.given[0].delayed_dead:
+        return
+    before = find_attempt(known, chain, count - 1)
+    since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
+    judge(ledger, _EXACTLY)
+    shown = since if since != ABSENT else seen.time
+    violate(ledger, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING, CONFLICT)
+
+
+@part
+def _waits(terms: Any, count: int) -> Any:
+    last = len(terms.request_level) - 1
+    return terms.levels[terms.request_level[min(count, last), 0]].delay
+
+
+@part
+def _unheard(terms: Any) -> Any:
+    # A send-back that comes long after the failure would explain a late dead letter.
+    return NOTHING if terms.given[0].send_backs else _EVIDENCE

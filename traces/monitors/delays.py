@@ -1,0 +1,182 @@
+"""Delayed messages: at which level a copy waits, when it is due, and when the broker delivers it (DL-2 … DL-7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims import CODE
+from ..findings import Doubt
+from ..schema import ABSENT
+from .attempts import attempt_of, earliest, leave, wait
+from .compiled import int64, part
+from .copies import MOVED, REPEATED, STORED, account
+from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate
+from .retry_terms import HIGHEST_LEVEL
+
+_LEVEL = int64(CODE["level-as-the-count-says"])
+_BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-when-due"])
+_EVIDENCE, _SKEW = int64(Doubt.EVIDENCE), int64(Doubt.SKEW)
+
+
+@part
+def bit_of(level: int) -> Any:
+    """A set with one level."""
+    return int64(1) << min(max(level, 0), HIGHEST_LEVEL)
+
+
+@part
+def delay_of(terms: Any, level: int) -> Any:
+    """How long a message of a level waits, ms; the table's last level where it has no such one (DL-2)."""
+    return terms.levels[min(max(level, 0), len(terms.levels) - 1)].delay
+
+
+@part
+def delay_store(
+    known: Any, terms: Any, ledger: Any, chain: int, count: int, is_retry: bool, level: int, due: int, seen: Any
+) -> None:
+    """A message of count ``count`` is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not told)."""
+    at = attempt_of(known, chain, count)
+    attempt = known.attempts[at]
+    since = attempt.stored_at
+    attempt.stored += 1
+    attempt.stored_at = seen.time
+    attempt.broker = seen.actor
+    levels = int64(len(terms.levels) - 1)
+    if level != ABSENT:
+        attempt.levels |= bit_of(level)
+        counted = seen.time + delay_of(terms, level)
+        if not is_retry or (due != ABSENT and abs(due - counted) > terms.given[0].skew):
+            judge(ledger, _LEVEL)
+        if not is_retry and level > levels:
+            violate(ledger, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING, CONFLICT)
+        elif due != ABSENT and abs(due - counted) > terms.given[0].skew:
+            violate(ledger, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING, CONFLICT)
+        if due == ABSENT:
+            due = counted
+    if due != ABSENT:
+        attempt.due = due if attempt.due == ABSENT else min(attempt.due, due)
+        wait(known, at, due)
+    if is_retry and count > 0:
+        account(known, terms, ledger, chain, at, seen, STORED, since)
+
+
+@part
+def delay_deliver(
+    known: Any, terms: Any, ledger: Any, chain: int, count: int, due: int, is_sure: bool, seen: Any
+) -> None:
+    """A message leaves the schedule topic for its own.
+
+    ``due`` is what the event tells, or ABSENT. A broker that is not sure takes the move for failed (DL-6).
+    """
+    at = attempt_of(known, chain, count)
+    attempt = known.attempts[at]
+    since = attempt.moved_at
+    attempt.moved += 1
+    stage = MOVED
+    if due == ABSENT:
+        due = earliest(known, at)
+        # Copies leave in the order in which they are due. One that seems to come early, after another one left, is that
+        # one again.
+        if attempt.stored > 0 and (due == ABSENT or (attempt.moved > 1 and seen.time < due)):
+            attempt.repeated += 1
+            stage = REPEATED
+    elif attempt.stored > 0 and attempt.moved > attempt.stored:
+        attempt.repeated += 1
+        stage = REPEATED
+    if due != ABSENT and stage == MOVED:
+        leave(known, at, due)
+        judge(ledger, _BEFORE)
+        if seen.time < due:
+            _too_early(terms, ledger, attempt, due, seen)
+        judge(ledger, _WHEN)
+        if seen.time > ready(terms, seen.actor, due) + terms.given[0].late:
+            doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
+            violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt, CONFLICT)
+    account(known, terms, ledger, chain, at, seen, stage, since)
+    attempt.moved_at = seen.time
+    if attempt.first_moved == ABSENT:
+        attempt.first_moved = seen.time
+    attempt.unsure_move = not is_sure
+    attempt.broker = seen.actor
+
+
+@part
+def _too_early(terms: Any, ledger: Any, attempt: Any, due: int, seen: Any) -> None:
+    # DL-5: what was stored later than now, by a clock that stepped back since, is delivered at once.
+    if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
+        return
+    doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= terms.given[0].skew else NOTHING
+    violate(ledger, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt, CONFLICT)
+
+
+@part
+def ready(terms: Any, broker: int, due: int) -> Any:
+    """When a broker could deliver what is ``due`` at the earliest: it may be down then."""
+    when = due
+    for i in range(len(terms.down)):
+        if (
+            terms.down[i].broker == broker
+            and terms.down[i].since <= when + terms.given[0].late
+            and terms.down[i].until > when
+        ):
+            when = terms.down[i].until
+    return when
+
+
+@part
+def never_delivered(known: Any, terms: Any, ledger: Any, at: int, seen: Any) -> None:
+    """At the end: what waits, and is due for long (H1). ``seen`` stands for the end of the trace."""
+    attempt = known.attempts[at]
+    due = earliest(known, at)
+    if due == ABSENT or max(attempt.moved - attempt.repeated, attempt.reached) >= attempt.stored:
+        return
+    if terms.given[0].end <= ready(terms, attempt.broker, due) + terms.given[0].late:
+        return
+    judge(ledger, _WHEN)
+    doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
+    violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt, ABSENCE)
+
+
+@part
+def levels_as_asked(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any) -> None:
+    """At the end: whether copies were stored at levels that the send-backs of attempt ``before`` account for.
+
+    A copy is stored before its send-back is answered, so this is known only then. ``before`` is -1 where the attempt
+    that failed is not in the trace; then, and where send-backs are not recorded, a listener that asked for a level
+    would be an explanation.
+    """
+    attempt = known.attempts[at]
+    if attempt.levels == 0 or attempt.attempt == 0:
+        return
+    judge(ledger, _LEVEL)
+    count = attempt.attempt - 1
+    allowed = bit_of(terms.request_level[min(count, len(terms.request_level) - 1), 0])
+    heard = unsure = False
+    since = attempt.stored_at
+    if before >= 0:
+        failed = known.attempts[before]
+        if failed.failed != ABSENT:
+            since = failed.failed
+        unsure = failed.unsure != 0
+        heard = failed.heard != 0 and not unsure
+        if heard:
+            if failed.may_live == 0:
+                return  # it should have been a dead letter, which is told by another claim
+            allowed = failed.allowed
+        elif failed.expired > 0:
+            allowed |= bit_of(terms.given[0].expiry_level)
+    wrong = attempt.levels & ~allowed
+    if wrong == 0:
+        return
+    told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
+    doubt = NOTHING if told else _EVIDENCE
+    violate(ledger, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt, not heard)
+
+
+@part
+def lowest(levels: Any) -> Any:
+    """The lowest level of a set that is not empty."""
+    level = int64(0)
+    while (levels >> level) & 1 == 0:
+        level += 1
+    return level

@@ -1,0 +1,265 @@
+"""Deliveries: what listeners were given, in which order, and how it went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.history import Cause
+from ..claims import CODE
+from ..findings import Doubt
+from ..kinds import FAILURES, SUCCESSES, Kind, Result, codes
+from ..names import BROADCASTING, ORDERLY
+from .commits import UNSURE, begin, retract
+from .compiled import constant, hot, part
+from .departures import departs
+from .ownership import doubt_of, ended, touch, window_of
+from .pages import (
+    DELIVERED,
+    DONE,
+    DROPPED,
+    ELSEWHERE,
+    EXPIRED,
+    FAILED,
+    LASTING,
+    OK,
+    REFUSED,
+    RETURNED,
+    RUNNING,
+    SENT_BACK,
+    SUSPENDED,
+    find,
+    take,
+)
+from .progress import hung, moved
+from .queue_state import NEVER, UNKNOWN, WINDOWS
+from .ranges import advance, has_come
+from .repeats import repeated
+from .rows import JUDGED, RETRACTION, VIOLATION, finding, note
+
+_REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
+    constant(CODE["every-duplicate-has-a-cause"]),
+    constant(CODE["orderly-one-listener"]),
+    constant(CODE["orderly-in-order"]),
+    constant(CODE["offset-never-past-unfinished"]),
+    constant(CODE["nothing-skipped"]),
+    constant(CODE["failed-message-comes-again"]),
+)
+_EVIDENCE = constant(Doubt.EVIDENCE)
+_SUSPENDED, _NOT_SENT_BACK = constant(Cause.SUSPENDED), constant(Cause.FAILED_SEND_BACK)
+_RESULT = codes(Result)
+_OF_RESULT, _OF_SEND_BACK, _OF_EXPIRE = (
+    constant(codes(Kind)[kind]) for kind in (Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE)
+)
+_SUCCEEDED = tuple(sorted(_RESULT[result] for result in SUCCESSES))
+_HAS_FAILED = tuple(sorted(_RESULT[result] for result in FAILURES))
+_SUSPEND = _RESULT[Result.SUSPEND]
+_OK, _NO_RESULT = _RESULT[Result.OK], constant(_RESULT[Result.NONE])
+
+
+@hot
+def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, attempt: int) -> None:
+    """A listener is called with the message at ``offset``."""
+    slot, terms = s.slots[q], s.terms[0]
+    if slot.low < 0:
+        begin(s, q, offset, UNSURE)
+    w = touch(s, q, actor, time)
+    window = s.windows[q, w]
+    at = take(s, q, offset)
+    cell = s.cells[at]
+    s.counts[JUDGED, _REPEATED] += 1
+    if s.slots[q].flags & ORDERLY:
+        _in_order(s, q, w, at, time, actor, offset)
+        if not s.slots[q].flags & BROADCASTING:
+            _one_listener(s, q, w, time, actor, offset)
+    moves = True
+    if cell.flags & DELIVERED:
+        cause = repeated(s, q, w, at, time, actor, offset, origin, attempt)
+        moves = cause != _SUSPENDED and cause != _NOT_SENT_BACK
+        if cell.flags & RUNNING:
+            hung(s, q, at, offset, time)
+    if moves:
+        moved(s, q, time)
+    if not (cell.flags & RUNNING and cell.actor == actor):
+        window.running += 1
+    window.called = time
+    first = cell.flags & DELIVERED == 0
+    cell.flags = (cell.flags & LASTING) | DELIVERED | RUNNING
+    if not terms.send_back:
+        cell.flags &= ~ELSEWHERE
+    cell.actor = actor
+    cell.time = time
+    if offset >= slot.high:
+        slot.high = offset + 1
+        if slot.high >= slot.log_end:
+            slot.behind = NEVER
+    if first:
+        if time - slot.passed_time <= terms.skew:
+            retract(s, q, time, actor, offset, _SKIPPED)
+        if slot.ranges >= 0 and has_come(s, q, offset):
+            advance(s, q, time)
+    if not terms.result:
+        # How it went is not recorded: then being delivered is all that can be asked for.
+        cell.flags |= DONE
+        if offset == slot.low:
+            advance(s, q, time)
+
+
+@hot
+def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> None:
+    """The listener has returned."""
+    slot, terms = s.slots[q], s.terms[0]
+    at = take(s, q, offset)
+    cell = s.cells[at]
+    w = window_of(s, q, actor)
+    if w >= 0:
+        window = s.windows[q, w]
+        window.running = max(window.running - 1, 0)
+        window.seen = time
+    latest = cell.actor == actor or cell.flags & DELIVERED == 0
+    succeeded = how == _OK or how in _SUCCEEDED
+    if succeeded:
+        moved(s, q, time)
+    if time - slot.passed_time <= terms.skew:
+        retract(s, q, time, actor, offset, _UNFINISHED)
+        if succeeded:
+            retract(s, q, time, actor, offset, _FAILED)
+    if s.slots[q].flags & ORDERLY:
+        # By other clocks it may have been over when another listener was called.
+        for n in range(WINDOWS):
+            other = s.windows[q, n]
+            if other.actor >= 0 and other.actor != actor and abs(time - other.called) <= terms.skew:
+                row = s.rows[note(s, _ONE_LISTENER, RETRACTION, q, time)]
+                row.offset, row.actor = UNKNOWN, actor
+    if latest:
+        if cell.flags & RUNNING:
+            hung(s, q, at, offset, time)
+        cell.flags &= ~RUNNING
+    if succeeded:
+        cell.flags |= OK | DONE
+    else:
+        if origin != 0 and departs(_OF_RESULT, how, s.slots[q].flags, terms.send_back):
+            cell.flags |= ELSEWHERE
+        if latest:
+            _not_consumed(s, q, w, at, offset, how)
+    if offset == slot.low:
+        advance(s, q, time)
+
+
+@part
+def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: int) -> None:
+    cell = s.cells[at]
+    if how != _SUSPEND and how not in _HAS_FAILED:
+        cell.flags |= RETURNED
+    elif s.slots[q].flags & BROADCASTING and not s.slots[q].flags & ORDERLY:
+        cell.flags |= DROPPED | DONE
+    elif s.slots[q].flags & ORDERLY:
+        cell.flags |= SUSPENDED
+        if w >= 0 and (s.windows[q, w].again < 0 or offset < s.windows[q, w].again):
+            s.windows[q, w].again = offset
+    else:
+        cell.flags |= FAILED
+
+
+@part
+def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> None:
+    """The message is sent back, or that fails (SB-5)."""
+    slot = s.slots[q]
+    cell = s.cells[take(s, q, offset)]
+    if origin != 0 and departs(_OF_SEND_BACK, how, slot.flags, s.terms[0].send_back):
+        cell.flags |= ELSEWHERE
+    if how == _OK:
+        cell.flags |= SENT_BACK | DONE
+        if cell.actor == actor:
+            cell.flags &= ~REFUSED
+        moved(s, q, time)
+        retract(s, q, time, actor, offset, _FAILED)
+        w = window_of(s, q, actor)
+        if w >= 0 and s.windows[q, w].again == offset:
+            s.windows[q, w].again = _next_put_off(s, q, w, offset + 1)
+        if offset == slot.low:
+            advance(s, q, time)
+    elif cell.actor == actor:
+        cell.flags |= REFUSED
+
+
+@part
+def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
+    """The client cleans a message whose listener runs too long (PQ-9)."""
+    cell = s.cells[take(s, q, offset)]
+    cell.flags |= EXPIRED
+    if origin != 0 and departs(_OF_EXPIRE, _NO_RESULT, s.slots[q].flags, s.terms[0].send_back):
+        cell.flags |= ELSEWHERE
+    if not s.terms[0].send_back:
+        cell.flags |= DONE
+        if offset == s.slots[q].low:
+            advance(s, q, time)
+
+
+@part
+def discard(s: Any, q: int, actor: int, offset: int) -> None:
+    """The queue was dropped meanwhile: the result is not acted upon (CC-9)."""
+    at = find(s, q, offset)
+    if at >= 0 and s.cells[at].actor == actor:
+        flags = s.cells[at].flags
+        if flags & RUNNING:
+            w = window_of(s, q, actor)
+            if w >= 0:
+                s.windows[q, w].running = max(s.windows[q, w].running - 1, 0)
+        s.cells[at].flags = (flags & ~(RUNNING | REFUSED | SUSPENDED)) | RETURNED
+
+
+@part
+def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) -> None:
+    """OR-11: no listener of another client runs on the queue."""
+    terms = s.terms[0]
+    s.counts[JUDGED, _ONE_LISTENER] += 1
+    for n in range(WINDOWS):
+        other = s.windows[q, n]
+        if other.actor < 0 or other.actor == actor or other.running <= 0:
+            continue
+        if ended(s, other.actor, other.called, time):
+            other.running = 0
+            continue
+        doubt = doubt_of(s, _ONE_LISTENER, other.called, time)
+        if not terms.client_crash:
+            doubt |= _EVIDENCE
+        row = s.rows[finding(s, _ONE_LISTENER, VIOLATION, doubt, q, time)]
+        row.offset, row.until, row.since = offset, offset + 1, other.called
+        row.actor, row.other, row.value = actor, other.actor, other.running
+
+
+@part
+def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) -> None:
+    """OR-3, PQ-5: in one window, what was put off comes first, then larger offsets; nothing-skipped judges gaps."""
+    terms, window = s.terms[0], s.windows[q, w]
+    s.counts[JUDGED, _IN_ORDER] += 1
+    expected = window.next
+    wrong = False
+    if window.again >= 0 and offset > window.again:
+        wrong = True
+        expected = window.again
+        window.again = UNKNOWN
+    elif window.again == offset:
+        window.again = _next_put_off(s, q, w, offset + 1)
+    elif offset < window.next and s.cells[at].flags & DELIVERED == 0:
+        wrong = True
+    if wrong:
+        doubt = doubt_of(s, _IN_ORDER, max(window.called, terms.begin), time)
+        row = s.rows[finding(s, _IN_ORDER, VIOLATION, doubt, q, time)]
+        row.offset, row.until, row.since = offset, offset + 1, max(window.called, terms.begin)
+        row.actor, row.other, row.value, row.expected = actor, actor, offset, expected
+    window.next = max(window.next, offset + 1)
+
+
+@part
+def _next_put_off(s: Any, q: int, w: int, offset: int) -> Any:
+    """The next message of a batch that was put off, UNKNOWN if there is none."""
+    window = s.windows[q, w]
+    while offset < window.next:
+        at = find(s, q, offset)
+        if at >= 0 and s.cells[at].flags & SUSPENDED and s.cells[at].actor == window.actor:
+            return offset
+        if at < 0 or s.cells[at].flags & SENT_BACK == 0:
+            return UNKNOWN
+        offset += 1
+    return UNKNOWN

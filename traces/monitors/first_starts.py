@@ -1,0 +1,49 @@
+"""First starts: a queue of which nothing was stored, and a group that was there long before it (G1).
+
+Where nothing is stored for a queue, a group that consumes from the last offset starts at its end (RB-41). For a new
+group that is what was asked for; a group that has long stored offsets of other queues of the topic loses what the queue
+had before it was seen. Only all queues together show which of the two it is, so this is settled in the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claims import CODE
+from ..findings import Note, sort_rows
+from ..names import Names
+from ..settings import Settings
+from .commits import Jump
+from .fold import Outcome
+
+_SKIPPED = CODE["nothing-skipped"]
+
+
+def settle_first_starts(outcome: Outcome, names: Names, settings: Settings) -> Outcome:
+    """The outcome with first starts of known groups as violations of ``nothing-skipped``, not as notes.
+
+    A group is known where an offset of another queue of the topic was stored for it more than two rounds before.
+    """
+    rows = outcome.rows
+    starts = np.flatnonzero((rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START))
+    if not len(starts):
+        return outcome
+    earliest: dict[tuple[str, str], int] = {}
+    offsets = rows[rows["note"] == Note.OFFSET]
+    first = np.full(len(names.slots), 2**63 - 1)
+    np.minimum.at(first, offsets["slot"], offsets["time"])
+    for slot, time in zip(names.slots, first.tolist(), strict=True):
+        topic = slot.group, slot.topic
+        earliest[topic] = min(earliest.get(topic, time), time)
+    rows = rows.copy()
+    violated = outcome.violated.copy()
+    for at in starts.tolist():
+        slot = names.slots[int(rows["slot"][at])]
+        known = earliest[slot.group, slot.topic]
+        if known < int(rows["time"][at]) - settings.rounds:
+            rows["note"][at] = Note.NONE
+            rows["since"][at] = known
+            violated[_SKIPPED] += 1
+    return replace(outcome, rows=sort_rows(rows), violated=violated)

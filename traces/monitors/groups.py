@@ -1,0 +1,56 @@
+"""The monitor by group: members, subscriptions, rebalances. It goes by the events of the context, which are few."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..context import Context
+from ..names import Names, Slot
+from ..settings import Settings
+from .allocations import Allocations
+from .balance import Balance
+from .fold import Outcome
+from .lives import Lives
+from .notebook import Notebook
+from .processes import judge_processes
+from .readable import judge_readable
+from .runs import told_by
+from .subscriptions import judge_subscriptions
+from .views import judge_views
+
+
+class GroupMonitor:
+    """Judges the claims about groups.
+
+    Findings about a group as a whole, or about a topic in it, have a slot without a queue, see ``notebook.whole``.
+
+    Attributes:
+        unjudged: how many passes of rebalance could not be judged, by reason; known when it has finished.
+    """
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self.unjudged: Counter[str] = Counter()
+        self._names = names
+        self._settings = settings
+        self._context = context
+        self._stores: Mapping[Slot, tuple[int, int]] = {}
+
+    def stores(self, stores: Mapping[Slot, tuple[int, int]]) -> None:
+        """Tell in which queues messages were stored: how many, and the offset of the last one."""
+        self._stores = stores
+
+    def finish(self) -> Outcome:
+        """Judge everything; called once."""
+        notebook = Notebook(names=self._names, context=self._context)
+        told = told_by(self._context.events, pause=self._settings.rounds)
+        lives = Lives(told, context=self._context, settings=self._settings)
+        judge_processes(told, lives, settings=self._settings, notebook=notebook)
+        judge_subscriptions(told, lives, settings=self._settings, notebook=notebook)
+        judge_views(told, lives, names=self._names, settings=self._settings, notebook=notebook)
+        self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
+        Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
+        judge_readable(told, self._stores, context=self._context, notebook=notebook)
+        passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
+        return replace(notebook.outcome(), passed_over=passed_over)

@@ -1,0 +1,211 @@
+"""Deliveries to listeners and their results: that attempts follow each other, in time, and not too many of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims import CODE
+from ..findings import Doubt
+from ..names import ORDERLY
+from ..schema import ABSENT
+from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_place
+from .compiled import int64, part
+from .copies import REACHED, account, account_original
+from .dead_letters import last_count, maximum_of
+from .delays import bit_of, delay_of
+from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate
+from .send_backs import failure
+
+ROUNDING = 1
+"""Times are whole ms, each rounded down, so a difference of two may be short by one."""
+
+_FOLLOW, _WITHIN = int64(CODE["attempts-follow-each-other"]), int64(CODE["attempts-within-the-maximum"])
+_WAITS, _AFTER = int64(CODE["retry-waits-as-its-level-says"]), int64(CODE["nothing-after-the-dead-letter"])
+_COPY = int64(CODE["every-copy-has-a-cause"])
+_EVIDENCE = int64(Doubt.EVIDENCE)
+
+
+@part
+def deliver(known: Any, terms: Any, ledger: Any, chain: int, count: int, producers: int, seen: Any) -> None:
+    """A listener is called with a message of count ``count``; ``producers``: see :func:`.copies.account_original`."""
+    at = find_attempt(known, chain, count)
+    before = find_attempt(known, chain, count - 1) if count > 0 else int64(-1)
+    if at >= 0 and has_place(known, at, seen.slot, seen.offset):
+        _note_delivery(known, chain, at, seen)  # again from its queue
+        return
+    if at < 0:
+        at = add_attempt(known, chain, count)
+    first = known.attempts[at].deliveries == 0
+    since = known.attempts[at].delivered
+    if not first and (seen.slot < 0 or seen.offset == ABSENT):
+        # TR-7: without a place a second copy cannot be told from one that comes again from its queue.
+        attempt = known.attempts[at]
+        judge(ledger, _COPY)
+        violate(ledger, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE, ABSENCE)
+        _note_delivery(known, chain, at, seen)
+        return
+    # A failed send-back is tried again in the client, and so are messages of an orderly listener: the same place, and
+    # a count that is one higher in the client's memory only (CC-12, OR-8).
+    is_local = before >= 0 and has_place(known, before, seen.slot, seen.offset)
+    add_place(known, at, seen.slot, seen.offset)
+    _note_delivery(known, chain, at, seen)
+    if not is_local:
+        known.attempts[at].reached += 1
+    if count > 0:
+        _within_maximum(known, terms, ledger, chain, count, is_local, seen)
+    if not is_local and _is_dead(known, chain, count):
+        dead = known.chains[chain].dead
+        violate(ledger, _AFTER, seen, _died_at(known, chain), NOBODY, count, dead, NOTHING, CONFLICT)
+        return
+    if is_local:
+        return
+    if count > 0:
+        account(known, terms, ledger, chain, at, seen, REACHED, since)
+        _waited(known, terms, ledger, at, before, seen)
+    elif known.attempts[at].reached > 1:
+        account_original(known, ledger, at, producers, seen, since)
+
+
+@part
+def result(known: Any, chain: int, count: int, succeeded: bool, seen: Any) -> None:
+    """A listener call has ended. A call that ended was made, recorded or not."""
+    at = attempt_of(known, chain, count)
+    attempt = known.attempts[at]
+    if attempt.deliveries == 0:
+        add_place(known, at, seen.slot, seen.offset)
+        _note_delivery(known, chain, at, seen)
+        attempt.reached += 1
+    if succeeded:
+        attempt.successes += 1
+        known.chains[chain].successes += 1
+        return
+    attempt.failures += 1
+    known.chains[chain].failures += 1
+    failure(attempt, seen)
+
+
+@part
+def _note_delivery(known: Any, chain: int, at: int, seen: Any) -> None:
+    attempt = known.attempts[at]
+    attempt.deliveries += 1
+    attempt.delivered = seen.time
+    attempt.deliverer = seen.actor
+    entry = known.table.entries[known.chains[chain].message]
+    if entry.time == ABSENT:
+        entry.time = seen.time
+
+
+@part
+def _is_dead(known: Any, chain: int, count: int) -> Any:
+    """Whether a copy of this count can only stem from a dead letter: no other copy has come so far."""
+    dead = known.chains[chain].dead
+    if dead == ABSENT or count <= dead:
+        return False
+    at = find_attempt(known, chain, dead)
+    return at >= 0 and known.attempts[at].deliveries == 0
+
+
+@part
+def _died_at(known: Any, chain: int) -> Any:
+    return known.attempts[find_attempt(known, chain, int64(known.chains[chain].dead))].dead_at
+
+
+@part
+def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: int, seen: Any) -> None:
+    """At the end: whether the attempt ``before`` this one was delivered, and failed; -1: nothing is known of it.
+
+    The clocks of the client that failed and of the broker that stored the retry do not matter then.
+    """
+    count = int64(known.attempts[at].attempt)
+    base = int64(known.chains[chain].base)
+    if count <= base:
+        return  # the trace begins in the middle
+    judge(ledger, _FOLLOW)
+    if before >= 0 and known.attempts[before].unseen > 0 and known.attempts[before].deliveries > 0:
+        failed = known.attempts[before]
+        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, NOTHING, ABSENCE)
+        return
+    if before >= 0 and known.attempts[before].deliveries > 0:
+        failed = known.attempts[before]
+        if failed.failures + failed.expired > 0 or not terms.given[0].results:
+            return
+        doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
+        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt, ABSENCE)
+        return
+    doubt = _EVIDENCE if count - 1 == base and known.chains[chain].unproved != 0 else NOTHING
+    since = terms.given[0].begin
+    highest = int64(-1)
+    other = int64(known.chains[chain].highest)
+    while other >= 0:
+        earlier = known.attempts[other]
+        if highest < earlier.attempt < count and earlier.deliveries > 0:
+            highest = int64(earlier.attempt)
+            since = earlier.delivered
+        other = int64(earlier.next)
+    violate(ledger, _FOLLOW, seen, since, NOBODY, count, highest + 1, doubt, ABSENCE)
+
+
+@part
+def _within_maximum(known: Any, terms: Any, ledger: Any, chain: int, count: int, is_local: bool, seen: Any) -> None:
+    is_orderly = seen.slot >= 0 and terms.slots[seen.slot].flags & ORDERLY != 0
+    if is_local and not is_orderly:
+        return  # CC-12: not counted
+    maximum = maximum_of(known, terms, chain)
+    doubt = NOTHING
+    if maximum == ABSENT:
+        if count <= last_count(terms, terms.given[0].default):
+            return
+        maximum = int64(terms.given[0].default)
+        doubt = _EVIDENCE
+    limit = last_count(terms, maximum)
+    judge(ledger, _WITHIN)
+    if count <= limit:
+        return
+    if is_local:
+        # OR-8: where the send-back fails, an orderly listener goes on with the next count.
+        at = find_attempt(known, chain, count - 1)
+        if at >= 0 and known.attempts[at].given_up > 0:
+            return
+        if not terms.given[0].send_backs:
+            doubt = _EVIDENCE
+    violate(ledger, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt, CONFLICT)
+
+
+@part
+def _waited(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any) -> None:
+    """Whether a copy comes to its listener no sooner than its delay after the failure (G6)."""
+    attempt = known.attempts[at]
+    level_is_known = True
+    if attempt.stored > 0 and attempt.due != ABSENT:
+        # Which of several copies it is cannot be told.
+        due = attempt.due
+        since, other = attempt.stored_at, attempt.broker
+    else:
+        if before < 0 or known.attempts[before].failed == ABSENT:
+            return
+        failed = known.attempts[before]
+        level_is_known = failed.heard != 0 and failed.unsure == 0 and failed.allowed != 0
+        levels = failed.allowed
+        if not level_is_known:
+            last = len(terms.request_level) - 1
+            levels = bit_of(terms.request_level[min(failed.attempt, last), 0])
+            if failed.expired > 0:
+                levels |= bit_of(terms.given[0].expiry_level)
+        since, other = failed.failed, failed.failer
+        due = since + _shortest(terms, levels)
+    judge(ledger, _WAITS)
+    # Two clocks measure the time between them; of each, times are rounded.
+    tolerance = ROUNDING if other == seen.actor and other >= 0 else max(terms.given[0].skew, ROUNDING)
+    if seen.time >= due - tolerance:
+        return
+    doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE
+    violate(ledger, _WAITS, seen, since, other, seen.time, due, doubt, not level_is_known)
+
+
+@part
+def _shortest(terms: Any, levels: Any) -> Any:
+    shortest = delay_of(terms, len(terms.levels) - 1)
+    for level in range(len(terms.levels)):
+        if levels & bit_of(level) != 0:
+            shortest = min(shortest, delay_of(terms, level))
+    return shortest

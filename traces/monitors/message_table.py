@@ -1,0 +1,139 @@
+"""The table of messages: which number a message has, found by its origin and who consumes it.
+
+It is made for many messages of which little is to be kept: an entry of 32 bytes, and 8 bytes at two thirds of a hash
+table with open addressing, which holds a part of the hash beside the number so that entries are rarely looked into.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiled import entry, hot, int64, part
+
+MESSAGE = np.dtype(
+    [
+        ("key", np.int64),  # of origin and scope, see key_of
+        ("offset", np.int64),  # of its first delivery, with slot and time
+        ("time", np.int64),
+        ("slot", np.int32),
+        ("chain", np.int32),  # what else is known of it; NOTHING, WENT_WELL
+    ]
+)
+"""A message as it is met first."""
+
+NOTHING, WENT_WELL = -1, -2
+"""Nothing else is known of a message; or only that it was consumed, in a queue that is not told."""
+
+_START = 1 << 10
+_NUMBER = np.uint64(0xFFFFFFFF)
+_PRINT = np.uint64(0xFFFFFFFF00000000)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+class MessageTable(NamedTuple):
+    """Entries, and where they are.
+
+    Attributes:
+        entries: MESSAGE; ``used[0]`` of them are in use.
+        places: for each place the upper half of the hash and, in the lower half, one more than the number; 0: free.
+        used: one number.
+    """
+
+    entries: Any
+    places: Any
+    used: Any
+
+
+def new_table() -> MessageTable:
+    """A table without messages."""
+    return MessageTable(np.zeros(_START, MESSAGE), np.zeros(2 * _START, np.uint64), np.zeros(1, np.int64))
+
+
+def grown(table: MessageTable) -> MessageTable:
+    """The table with room for another message, and many more if it was full."""
+    used = int(table.used[0])
+    entries, places = table.entries, table.places
+    if used >= len(entries):
+        # Only pages that are written to take memory.
+        entries = np.empty(2 * len(entries), MESSAGE)
+        entries[:used] = table.entries
+    if 10 * used >= 7 * len(places):
+        places = np.zeros(2 * len(places), np.uint64)
+        _place_all(entries[:used], places)
+    return MessageTable(entries, places, table.used)
+
+
+@hot
+def is_full(table: Any) -> Any:
+    """Whether the table must grow before a message is added."""
+    used = table.used[0]
+    return used >= len(table.entries) or 10 * used >= 7 * len(table.places)
+
+
+@hot
+def key_of(origin: int, scope: int) -> Any:
+    """One number for a message and who consumes it, as good as the origin."""
+    return int64(np.uint64(origin) ^ (np.uint64(scope) * _MIX))
+
+
+@part
+def find(table: Any, key: int) -> Any:
+    """The number of a message; -1 if it is not there."""
+    _, found = _look(table, key)
+    return found
+
+
+@hot
+def find_or_add(table: Any, key: int, slot: int, offset: int, time: int) -> Any:
+    """The number of a message, and whether it is a new one."""
+    at, found = _look(table, key)
+    if found >= 0:
+        return found, False
+    number = table.used[0]
+    table.used[0] += 1
+    table.places[at] = (_hash(key) & _PRINT) | np.uint64(number + 1)
+    entry = table.entries[number]
+    entry.key = key
+    entry.offset = offset
+    entry.time = time
+    entry.slot = slot
+    entry.chain = NOTHING
+    return number, True
+
+
+@hot
+def _hash(key: int) -> Any:
+    mixed = np.uint64(key) * _MIX
+    return mixed ^ (mixed >> _HALF)
+
+
+@hot
+def _look(table: Any, key: int) -> Any:
+    """Where a key is, or belongs, and the number there or -1."""
+    places = table.places
+    mask = np.uint64(len(places) - 1)
+    hashed = _hash(key)
+    at = hashed & mask
+    while places[at] != _NONE:
+        if (places[at] ^ hashed) & _PRINT == _NONE:
+            number = int64(places[at] & _NUMBER) - 1
+            if table.entries[number].key == key:
+                return at, number
+        at = (at + _ONE) & mask
+    return at, int64(-1)
+
+
+@entry
+def _place_all(entries: Any, places: Any) -> None:
+    mask = np.uint64(len(places) - 1)
+    for number in range(len(entries)):
+        hashed = _hash(entries[number].key)
+        at = hashed & mask
+        while places[at] != _NONE:
+            at = (at + _ONE) & mask
+        places[at] = (hashed & _PRINT) | np.uint64(number + 1)

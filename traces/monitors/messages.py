@@ -1,0 +1,332 @@
+"""The monitor by message: attempts, delays, copies and dead letters of each message, for each group that consumes it.
+
+Its key is the origin, so that all copies of a message come together whatever queue they are in. What the columns
+``value`` and ``expected`` of its findings say:
+
+============================================  ========================================  ===============================
+claim                                         value                                     expected
+============================================  ========================================  ===============================
+attempts-follow-each-other                    count that came                           count that should have come
+attempts-within-the-maximum                   count that came                           highest count
+every-copy-has-a-cause                        count of the copy                         copies there were before
+only-failed-messages-are-sent-back            count that was sent back                  how often it was delivered
+retry-waits-as-its-level-says                 when it came, ms                          when it could, at the earliest
+level-as-the-count-says                       level, or when it is due, ms              the same, by the rules
+never-before-it-is-due, delivered-when-due    when it was delivered, ms; 0: not at all  when it was due, ms
+dead-letter-exactly-at-the-maximum            count that failed; or when the dead       lowest count that is given up;
+                                              letter came, ms                           or when the failure was, ms
+nothing-after-the-dead-letter                 count that came                           count of the dead letter
+sent-back-message-comes-again                 copies that came                          send-backs
+(a row of note CHAIN)                         fate                                      highest count; until: when it
+                                                                                        is due, ms
+============================================  ========================================  ===============================
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..coding import Coded
+from ..context import Context
+from ..kinds import SUCCESSES, Kind, Result, codes
+from ..names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
+from ..schema import ABSENT
+from ..settings import Settings
+from ..verdicts import Fate
+from .attempts import add_chain, chain_of, come_back, counts_at, depart, has_room, nothing_known, with_room
+from .chain_fates import conclude, tell_unplaced
+from .compiled import entry, hot, int64, part
+from .dead_letters import dead_letter, delayed_dead_letter
+from .delays import delay_deliver, delay_store
+from .departures import departs
+from .fold import Outcome
+from .ledger import Seen, new_ledger, outcome_of
+from .ledger import with_room as with_rows
+from .listener_calls import deliver, result
+from .message_table import WENT_WELL, find, find_or_add, key_of
+from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
+from .send_backs import expire, send_back
+
+MESSAGE_KINDS = (
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.SEND_BACK,
+    Kind.EXPIRE,
+    Kind.DELAY_STORE,
+    Kind.DELAY_DELIVER,
+    Kind.DEAD_LETTER,
+)
+"""Kinds that this monitor looks at; of results, those that tell more than that a first delivery at a place
+that is known went well."""
+
+COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "path",
+    "slot",
+    "actor",
+    "offset",
+    "origin",
+    "attempt",
+    "level",
+    "due",
+    "max_attempts",
+)
+"""Columns of coded events that this monitor reads."""
+
+RESERVE = 12
+"""Rows that one event may add."""
+
+_KIND = codes(Kind)
+_DELIVER, _RESULT, _SEND_BACK = _KIND[Kind.DELIVER], _KIND[Kind.RESULT], _KIND[Kind.SEND_BACK]
+_EXPIRE, _DELAY_STORE = _KIND[Kind.EXPIRE], _KIND[Kind.DELAY_STORE]
+_DELAY_DELIVER, _DEAD_LETTER = _KIND[Kind.DELAY_DELIVER], _KIND[Kind.DEAD_LETTER]
+_NO_RESULT, _FAILED = codes(Result)[Result.NONE], codes(Result)[Result.FAILED]
+_WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
+_NEVER = int64(ABSENT)
+_PRODUCERS = int64(PRODUCERS)
+
+
+def _flags_of(chosen: Any, size: int, code: Any) -> Any:
+    flags = np.zeros(size, np.bool_)
+    flags[[code[word] for word in chosen]] = True
+    return flags
+
+
+_IS_WANTED = _flags_of(MESSAGE_KINDS, 256, _KIND)
+_IS_SUCCESS = _flags_of(SUCCESSES, 256, codes(Result))
+
+
+def wanted(coded: Coded) -> Any:
+    """Which events this monitor needs; a message whose first delivery goes well is one of them."""
+    found = np.empty(len(coded), np.bool_)
+    columns: list[Any] = [_read_only(column) for column in (coded.kind, coded.result, coded.attempt, coded.offset)]
+    _wanted(columns[0], columns[1], columns[2], columns[3], found)
+    return found
+
+
+def wanted_sql() -> str:
+    """The same as a condition of SQL over the columns of the schema."""
+    kinds = ", ".join(f"'{kind}'" for kind in MESSAGE_KINDS)
+    well = ", ".join(f"'{result}'" for result in sorted(SUCCESSES))
+    return (
+        f"kind IN ({kinds}) AND NOT (kind = 'result' AND coalesce(attempt, -1) = 0 "
+        f"AND \"offset\" IS NOT NULL AND coalesce(result, '') IN ({well}))"
+    )
+
+
+class MessageFold:
+    """The monitor by message; see :class:`.fold.Fold`.
+
+    Attributes:
+        without_origin: events that name no message, and were passed over.
+        without_count: events of retries that do not tell their count, and were passed over.
+    """
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context, release: str = "5.3.3") -> None:
+        self._names = names
+        self._terms = terms(names=names, settings=settings, context=context, release=release)
+        self._scopes = Scopes(names, context)
+        self._known = nothing_known()
+        self._ledger = new_ledger(context, room=1 << 8)
+        self._passed_over = np.zeros(2, np.int64)
+
+    @property
+    def without_origin(self) -> int:
+        """How many events named no message."""
+        return int(self._passed_over[_WITHOUT_ORIGIN])
+
+    @property
+    def without_count(self) -> int:
+        """How many events of retries did not tell their count."""
+        return int(self._passed_over[_WITHOUT_COUNT])
+
+    def feed(self, coded: Coded) -> None:
+        """Go on with the next events."""
+        self._terms = self._scopes.with_names(self._terms)
+        columns = [_read_only(getattr(coded, name)) for name in COLUMNS]
+        at = 0
+        while at < len(coded):
+            self._known = with_room(self._known)
+            self._ledger = with_rows(self._ledger, room=RESERVE)
+            at = _advance(self._known, self._terms, self._ledger, self._passed_over, at, *columns)
+
+    def finish(self) -> Outcome:
+        """Say what has come out."""
+        self._terms = self._scopes.with_names(self._terms)
+        fates = np.zeros((len(self._names.slots), len(Fate)), np.int64)
+        chains = int(self._known.used[0])
+        at, room = 0, RESERVE
+        while at < chains:
+            self._ledger = with_rows(self._ledger, room=room)
+            before, at = at, conclude(self._known, self._terms, self._ledger, at, RESERVE, fates)
+            # One chain may need more rows than there are.
+            room = 2 * room if at == before else room
+        tell_unplaced(self._known, self._terms, fates)
+        passed_over = {
+            "events that name no message": self.without_origin,
+            "events of retries without a count": self.without_count,
+        }
+        told = {what: count for what, count in passed_over.items() if count}
+        return replace(outcome_of(self._ledger, fates), passed_over=told)
+
+
+def _read_only(column: Any) -> Any:
+    """The column as one that is not written to. Some are, some are not; compiled code would differ."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+@entry
+def _wanted(kind: Any, result: Any, attempt: Any, offset: Any, found: Any) -> None:
+    for i in range(len(kind)):
+        found[i] = _is_wanted(kind[i], result[i], attempt[i], offset[i])
+
+
+@hot
+def _is_wanted(kind: int, result: int, attempt: int, offset: int) -> Any:
+    return _IS_WANTED[kind] and not (kind == _RESULT and attempt == 0 and offset != _NEVER and _IS_SUCCESS[result])
+
+
+@entry
+def _advance(
+    known: Any,
+    terms: Any,
+    ledger: Any,
+    passed_over: Any,
+    start: int,
+    time: Any,
+    kind: Any,
+    results: Any,
+    path: Any,
+    slot: Any,
+    actor: Any,
+    offset: Any,
+    origin: Any,
+    attempt: Any,
+    level: Any,
+    due: Any,
+    max_attempts: Any,
+) -> Any:
+    """Go on from event ``start``; the number of the event before which there is too little room, or of all."""
+    for i in range(start, len(kind)):
+        what = kind[i]
+        if not _is_wanted(what, results[i], attempt[i], offset[i]):
+            continue
+        if origin[i] == 0:
+            passed_over[_WITHOUT_ORIGIN] += 1
+            continue
+        if not has_room(known) or len(ledger.rows) - ledger.size[0] < RESERVE:
+            return i
+        at = int64(slot[i])
+        flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
+        scope = int64(terms.slots[at].scope) if at >= 0 else int64(UNKNOWN_SCOPE)
+        # Without its queue an offset is no place.
+        seen = Seen(time[i], at, offset[i] if flags & NO_QUEUE == 0 else _NEVER, int64(actor[i]), origin[i])
+        is_delay = what in (_DELAY_STORE, _DELAY_DELIVER)
+        if is_delay and (flags & OF_A_TOPIC != 0 or (seen.slot < 0 and attempt[i] <= 0)):
+            scope = _PRODUCERS
+        key = key_of(seen.origin, scope)
+        count = int64(attempt[i])
+        if count == ABSENT:
+            count = _guess(known, key, what, flags, seen)
+            if count == ABSENT:
+                passed_over[_WITHOUT_COUNT] += 1
+                continue
+        if what == _DELIVER:
+            number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
+            if count == 0 and (is_new or _comes_again(known, number, seen)):
+                continue
+        else:
+            number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, _NEVER)
+        went_well = what == _RESULT and count == 0 and seen.offset == _NEVER and _IS_SUCCESS[results[i]]
+        if went_well and known.table.entries[number].chain < 0:
+            known.table.entries[number].chain = WENT_WELL
+            continue
+        if is_new:
+            chain = add_chain(known, number, seen.origin, scope, count)
+            begun_before = seen.actor < 0 or not terms.started[seen.actor]
+            known.chains[chain].unproved = begun_before and what in (_SEND_BACK, _EXPIRE)
+        else:
+            chain = chain_of(known, number, seen.origin, scope)
+        record = known.chains[chain]
+        record.last = seen.time
+        if not is_delay and what != _DEAD_LETTER:
+            record.actor = seen.actor
+        _note_place(known, terms, number, what, seen)
+        if origin[i] != 0 and seen.offset >= 0 and departs(what, results[i], flags, terms.given[0].send_backs):
+            depart(known, chain, seen.slot, seen.offset)
+        if what == _DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_backs:
+            come_back(known, chain, seen.slot, seen.offset)
+        if what == _DELIVER:
+            producers = int64(-1)
+            if count == 0:
+                delayed = find(known.table, key_of(seen.origin, _PRODUCERS))
+                if delayed >= 0:
+                    producers = int64(known.table.entries[delayed].chain)
+            deliver(known, terms, ledger, chain, count, producers, seen)
+        elif what == _RESULT:
+            if results[i] != _NO_RESULT:
+                result(known, chain, count, _IS_SUCCESS[results[i]], seen)
+        elif what == _SEND_BACK:
+            send_back(known, terms, ledger, chain, count, path[i], results[i], level[i], max_attempts[i], seen)
+        elif what == _EXPIRE:
+            expire(known, chain, count, seen)
+        elif what == _DELAY_DELIVER:
+            is_sure = results[i] != _FAILED
+            delay_deliver(known, terms, ledger, chain, count, due[i], is_sure, seen)
+        elif what == _DEAD_LETTER:
+            dead_letter(known, terms, ledger, chain, count, seen)
+        elif flags & DEAD_LETTER_TOPIC != 0:
+            delayed_dead_letter(known, terms, ledger, chain, count, seen)
+        else:
+            is_retry = scope != PRODUCERS
+            delay_store(known, terms, ledger, chain, count, is_retry, level[i], due[i], seen)
+    return len(kind)
+
+
+@hot
+def _comes_again(known: Any, number: int, seen: Any) -> Any:
+    """Whether a message of which nothing is noted is delivered again at its place."""
+    entry = known.table.entries[number]
+    same = entry.slot == seen.slot and entry.offset == seen.offset and seen.slot >= 0 and seen.offset != ABSENT
+    return entry.chain < 0 and same
+
+
+@hot
+def _note_place(known: Any, terms: Any, number: int, what: int, seen: Any) -> None:
+    """The place of a message is where its listeners had it first, rather that of the message than of a copy."""
+    entry = known.table.entries[number]
+    before, now = _rank(terms, int64(entry.slot)), _rank(terms, seen.slot)
+    if now > before or (now == before and what == _DELIVER and entry.time == ABSENT):
+        entry.slot = seen.slot
+        entry.offset = seen.offset
+
+
+@hot
+def _rank(terms: Any, slot: int) -> Any:
+    if slot < 0:
+        return 0
+    return 1 if terms.slots[slot].flags & (RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE) else 2
+
+
+@part
+def _guess(known: Any, key: int, what: int, flags: int, seen: Any) -> Any:
+    """The count of an event that does not tell it; ABSENT if nothing else does."""
+    if seen.slot >= 0 and flags & (RETRY_TOPIC | DEAD_LETTER_TOPIC | NO_QUEUE) == 0:
+        return int64(0)
+    number = find(known.table, key)
+    if number < 0 or known.table.entries[number].chain < 0:
+        return int64(ABSENT)
+    chain = int64(known.table.entries[number].chain)
+    if what == _DEAD_LETTER:
+        return int64(known.attempts[known.chains[chain].highest].attempt) + 1
+    if what in (_RESULT, _SEND_BACK, _EXPIRE):
+        _, count = counts_at(known, chain, seen.slot, seen.offset)
+        return count
+    return int64(ABSENT)

@@ -1,0 +1,115 @@
+"""The notebook of a monitor in plain Python: rows as they are found, and counts of what was looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..claims import CLAIMS, CODE, Ground
+from ..context import Context
+from ..findings import ROW, Doubt, sort_rows
+from ..names import Actor, Names, Slot
+from ..verdicts import Fate
+from .fold import MOST_KEPT, Outcome
+
+NO_QUEUE = -1
+"""Queue id of a slot that stands for a whole group, or for a topic in a group; its broker is empty."""
+
+
+class Notebook:
+    """Collects findings.
+
+    Attributes:
+        names: codes of slots and actors.
+        context: tells where the recording has gaps.
+    """
+
+    def __init__(self, *, names: Names, context: Context) -> None:
+        self.names = names
+        self.context = context
+        self._rows: dict[int, list[tuple[int, ...]]] = {}
+        self._judged = np.zeros(len(CLAIMS), np.int64)
+        self._violated = np.zeros(len(CLAIMS), np.int64)
+        self._doubtful = np.zeros(len(CLAIMS), np.int64)
+
+    def judge(self, claim: str, instances: int = 1) -> None:
+        """Note that so many instances of a claim were looked at."""
+        self._judged[CODE[claim]] += instances
+
+    def violation(
+        self,
+        claim: str,
+        *,
+        slot: Slot,
+        since: int,
+        time: int,
+        actor: Actor | None = None,
+        other: Actor | None = None,
+        value: int = 0,
+        expected: int = 0,
+        until: int = 0,
+        doubt: Doubt = Doubt.NONE,
+        by_absence: bool = False,
+    ) -> None:
+        """Note a violation.
+
+        Args:
+            claim: its id.
+            slot: the queue, or a slot without a queue, see :func:`whole`.
+            since: when it began, ms.
+            time: when it ended or was seen last, ms.
+            actor: who is concerned.
+            other: who else.
+            value: what was seen.
+            expected: what should have been seen.
+            until: end of a range of offsets, excluded.
+            doubt: why it may be none. A gap of the recording is added here.
+            by_absence: it rests on something not being there, though its claim as such does not: a state that lasts is
+                over when a newer one is recorded.
+        """
+        code = CODE[claim]
+        if (by_absence or CLAIMS[code].ground is Ground.ABSENCE) and self._gap(since, time):
+            doubt |= Doubt.GAP
+        if doubt:
+            self._doubtful[code] += 1
+        else:
+            self._violated[code] += 1
+        kept = self._rows.setdefault(code, [])
+        if len(kept) < MOST_KEPT:
+            kept.append(
+                (
+                    code,
+                    0,
+                    0,
+                    int(doubt),
+                    self.names.slot(slot),
+                    0,
+                    0,
+                    until,
+                    since,
+                    time,
+                    -1 if actor is None else self.names.actor(actor),
+                    -1 if other is None else self.names.actor(other),
+                    value,
+                    expected,
+                )
+            )
+
+    def outcome(self) -> Outcome:
+        """What was noted. It has no fates: messages are not looked at here."""
+        rows = [row for kept in self._rows.values() for row in kept]
+        return Outcome(
+            rows=sort_rows(np.array(rows, ROW)),
+            judged=self._judged,
+            violated=self._violated,
+            doubtful=self._doubtful,
+            fates=np.zeros((0, len(Fate)), np.int64),
+        )
+
+    def _gap(self, since: int, until: int) -> bool:
+        context = self.context
+        return bool(np.any((context.gap_since <= until) & (context.gap_until >= since)))
+
+
+def whole(group: str, topic: str = "") -> Slot:
+    """The slot that stands for a group as a whole, or for a topic in it."""
+    return Slot(group, topic, "", NO_QUEUE)

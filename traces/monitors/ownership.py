@@ -1,0 +1,345 @@
+"""Ownership: who has a queue from when to when, how long two have it, or nobody, and who takes it again and again.
+
+A window begins with an ``assign`` and ends with a ``revoke`` or with its process. Where a trace begins in the middle,
+or does not have assigns, pulls and deliveries tell of a window too: it is *implied*, and claims about owners are not
+judged by it alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from ..claims import CODE
+from ..context import CRASHED, STOPPED
+from ..findings import Doubt, Note
+from ..kinds import Path, codes
+from ..names import ORDERLY
+from .compiled import constant, hot, part
+from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
+from .rows import BY_ABSENCE, JUDGED, NO_CLAIM, VIOLATION, finding, note
+
+
+class End(enum.IntEnum):
+    """How a window ended; rows with note OWNERSHIP have it in ``expected``."""
+
+    OPEN = 0  # it had not when the trace ended
+    STOPPED = STOPPED  # its process stopped in order
+    CRASHED = CRASHED  # its process died
+    REVOKED = 5  # the client gave the queue up; ``value`` is the code of the path
+    AGAIN = 6  # the client took the queue again without having given it up
+
+
+_OVERLAPS, _OWNED, _FLAPPING = (
+    constant(CODE["overlaps-are-short"]),
+    constant(CODE["every-queue-gets-an-owner"]),
+    constant(CODE["no-flapping"]),
+)
+_OWNERSHIP = constant(Note.OWNERSHIP)
+_SKEW, _GAP, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.GAP), constant(Doubt.EVIDENCE)
+_OPEN, _REVOKED, _AGAIN = constant(End.OPEN), constant(End.REVOKED), constant(End.AGAIN)
+_PATH = codes(Path)
+_RESET, _CORRECTION, _SHUTDOWN, _UNSUBSCRIBE = (
+    _PATH[Path.RESET],
+    _PATH[Path.CORRECTION],
+    _PATH[Path.SHUTDOWN],
+    _PATH[Path.UNSUBSCRIBE],
+)
+
+EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
+"""How a window is known: by its assign, or by what its client does; a visit is that of a client without the queue."""
+
+NO_PATH = constant(0)
+
+UNSEEN_DEATH = 130_000
+"""ST-6: a broker notices at the latest then that a process has died without closing its connection, ms."""
+
+LOCK_LIFE = 60_000
+"""OR-1: so long nobody else can lock a queue whose owner has not unlocked it, ms."""
+
+
+@part
+def end_of(s: Any, actor: int, since: int) -> Any:
+    """The place in ``ends_time`` of the first end of a process at or after a time, UNKNOWN if there is none."""
+    if actor < 0:
+        return UNKNOWN
+    for at in range(s.actors[actor].ends, s.actors[actor + 1].ends):
+        if s.ends[at].time >= since:
+            return at
+    return UNKNOWN
+
+
+@part
+def ended(s: Any, actor: int, since: int, until: int) -> Any:
+    """How a process ended first in ``since`` … ``until``, 0 if it did not."""
+    at = end_of(s, actor, since)
+    return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
+
+
+@part
+def doubt_of(s: Any, claim: int, since: int, until: int) -> Any:
+    """GAP, if the recording has one in ``since`` … ``until`` and the claim rests on something not being there."""
+    if BY_ABSENCE[claim]:
+        for at in range(len(s.gaps)):
+            if s.gaps[at].since <= until and s.gaps[at].until >= since:
+                return _GAP
+    return 0
+
+
+@hot
+def window_of(s: Any, q: int, actor: int) -> Any:
+    """The window of an actor that is open, else the latest it had; UNKNOWN if none is remembered."""
+    at = s.slots[q].window
+    windows = s.windows[q]
+    if at >= 0 and windows[at].actor == actor and windows[at].until == ALWAYS:
+        return at
+    best = UNKNOWN
+    for n in range(WINDOWS):
+        if windows[n].actor == actor and (best < 0 or windows[n].until > windows[best].until):
+            best = n
+    if best >= 0:
+        s.slots[q].window = best
+    return best
+
+
+@part
+def owners(s: Any, q: int) -> Any:
+    """How many windows of a queue are open."""
+    count = 0
+    for n in range(WINDOWS):
+        if s.windows[q, n].actor >= 0 and s.windows[q, n].until == ALWAYS:
+            count += 1
+    return count
+
+
+@part
+def settle(s: Any, q: int, time: int) -> None:
+    """End the windows of a queue whose processes ended before or at ``time``, in the order of their ends."""
+    while True:
+        first, when, how = UNKNOWN, ALWAYS, 0
+        for n in range(WINDOWS):
+            window = s.windows[q, n]
+            if window.actor >= 0 and window.until == ALWAYS:
+                at = end_of(s, window.actor, window.since)
+                if at >= 0 and s.ends[at].time <= time and s.ends[at].time < when:
+                    first, when, how = n, s.ends[at].time, s.ends[at].how
+        if first < 0:
+            return
+        close(s, q, first, when, how, NO_PATH)
+
+
+@hot
+def touch(s: Any, q: int, actor: int, time: int) -> Any:
+    """The window in which an actor pulls or calls its listener now; an implied one where none is known."""
+    at = window_of(s, q, actor)
+    if at < 0:
+        slot, terms = s.slots[q], s.terms[0]
+        # Owners from before the trace show themselves soon; later, whoever was not assigned does not own.
+        early = slot.explicit == 0 or time - terms.begin <= terms.rounds
+        at = _free(s, q)
+        _fill(s, q, at, actor, terms.begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
+        if not early:
+            s.windows[q, at].until = time
+    s.windows[q, at].seen = time
+    return at
+
+
+@part
+def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
+    """A client takes a queue, and starts at ``start``, UNKNOWN if that is not known."""
+    slot, _terms = s.slots[q], s.terms[0]
+    settle(s, q, time)
+    if slot.unowned != NEVER and owners(s, q) == 0:
+        _without_owner(s, q, time, actor)
+    slot.unowned = NEVER
+    slot.explicit = 1
+    s.counts[JUDGED, _OWNED] += 1
+    s.counts[JUDGED, _FLAPPING] += 1
+    s.counts[JUDGED, _OVERLAPS] += 1
+    _count_flaps(s, q, time, actor)
+    at = window_of(s, q, actor)
+    if at >= 0 and s.windows[q, at].until == ALWAYS:
+        close(s, q, at, time, _AGAIN, NO_PATH)
+        slot.unowned = NEVER
+    at = _free(s, q)
+    _fill(s, q, at, actor, time, start, EXPLICIT)
+    window = s.windows[q, at]
+    if slot.query_actor == actor and time - slot.query_time <= QUERY_LIMIT:
+        window.base, window.recent, window.base_time = slot.query_stored, slot.query_recent, slot.query_time
+    else:
+        window.base, window.recent, window.base_time = slot.stored, recently_stored(s, q, time), time
+    slot.query_actor = UNKNOWN
+    if slot.nothing_known:
+        slot.nothing_known = 0
+        slot.started_new = start
+
+
+@part
+def recently_stored(s: Any, q: int, time: int) -> Any:
+    """The lowest stored offset of a short time before ``time``: by other clocks it may be the one that counted."""
+    slot = s.slots[q]
+    if time - slot.stored_time <= s.terms[0].short:
+        return min(slot.recent, slot.stored)
+    return slot.stored
+
+
+@part
+def revoke(s: Any, q: int, time: int, actor: int, path: int) -> None:
+    """A client gives a queue up."""
+    settle(s, q, time)
+    at = window_of(s, q, actor)
+    s.slots[q].explicit = 1
+    if at < 0:
+        at = _free(s, q)
+        _fill(s, q, at, actor, s.terms[0].begin, UNKNOWN, IMPLIED)
+    if s.windows[q, at].until == ALWAYS:
+        close(s, q, at, time, _REVOKED, path)
+
+
+@part
+def close(s: Any, q: int, at: int, time: int, how: int, path: int) -> None:
+    """A window ends, or the trace does."""
+    window, terms = s.windows[q, at], s.terms[0]
+    if terms.assign:
+        row = s.rows[note(s, NO_CLAIM, _OWNERSHIP, q, time)]
+        row.since, row.actor, row.offset = window.since, window.actor, window.start
+        row.value, row.expected = path, how
+    still = 0
+    for n in range(WINDOWS):
+        other = s.windows[q, n]
+        if n != at and other.actor >= 0 and other.until == ALWAYS:
+            still += 1
+            if terms.assign:
+                _overlap(s, q, at, n, time)
+    if how != _OPEN and still == 0:
+        s.slots[q].unowned = max(s.slots[q].unowned, time)
+    window.until = time
+    window.how = how
+    window.path = path
+    if how in (STOPPED, CRASHED):
+        window.running = 0
+
+
+@part
+def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
+    terms = s.terms[0]
+    old, new = s.windows[q, first], s.windows[q, second]
+    if old.since > new.since or (old.since == new.since and old.actor > new.actor):
+        old, new = new, old
+    until = time
+    if old.implied != EXPLICIT:
+        until = min(until, old.seen)
+    if new.implied != EXPLICIT:
+        until = min(until, new.seen)
+    length = until - new.since
+    if old.actor == new.actor or length <= terms.rounds:
+        return
+    doubt = doubt_of(s, _OVERLAPS, new.since, until)
+    if length - terms.rounds <= terms.skew:
+        doubt |= _SKEW
+    if not terms.client_crash and min(old.seen, new.seen) <= new.since + terms.rounds:
+        doubt |= _EVIDENCE
+    row = s.rows[finding(s, _OVERLAPS, VIOLATION, doubt, q, until)]
+    row.since, row.actor, row.other = new.since, new.actor, old.actor
+    row.value, row.expected = length, terms.rounds
+
+
+@part
+def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
+    """Nobody had the queue for too long; whether its group lived then is asked in the end, see :mod:`.excuses`."""
+    slot, terms = s.slots[q], s.terms[0]
+    last, limit = UNKNOWN, terms.rounds
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        if window.actor >= 0 and window.until == slot.unowned and window.how != _OPEN:
+            last = window.actor
+            if window.how == CRASHED:
+                limit = terms.rounds + UNSEEN_DEATH
+    if s.slots[q].flags & ORDERLY:
+        limit = max(limit, terms.rounds + LOCK_LIFE)
+    if time - slot.unowned <= limit:
+        return
+    doubt = doubt_of(s, _OWNED, slot.unowned, time)
+    if time - slot.unowned - limit <= terms.skew and actor != last:
+        doubt |= _SKEW
+    row = s.rows[finding(s, _OWNED, VIOLATION, doubt, q, time)]
+    row.since, row.actor, row.other = slot.unowned, actor, last
+    row.value, row.expected = time - slot.unowned, limit
+
+
+@part
+def _count_flaps(s: Any, q: int, time: int, actor: int) -> None:
+    slot, terms = s.slots[q], s.terms[0]
+    before = UNKNOWN
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        past = window.actor >= 0 and window.until < ALWAYS and window.implied != VISIT
+        if past and (before < 0 or window.until >= s.windows[q, before].until):
+            before = n
+    again = False
+    if before >= 0 and owners(s, q) == 0:
+        window = s.windows[q, before]
+        meant = window.path == _RESET or window.path == _CORRECTION
+        meant = meant or window.path == _SHUTDOWN or window.path == _UNSUBSCRIBE
+        # PQ-11: a queue that is not pulled is dropped after `stuck`, and taken again by the next round.
+        soon = time - max(window.since, slot.flaps_until) <= 2 * terms.stuck + terms.rounds
+        again = window.actor == actor and window.how == _REVOKED and not meant and soon
+    if not again or slot.flapper != actor:
+        end_flaps(s, q)
+    if again:
+        if slot.flaps == 0:
+            slot.flaps_since = time
+        slot.flapper = actor
+        slot.flaps += 1
+        slot.flaps_until = time
+
+
+@part
+def end_flaps(s: Any, q: int) -> None:
+    """Somebody else takes the queue, or the same client after a long time, or the trace ends."""
+    slot, terms = s.slots[q], s.terms[0]
+    if slot.flaps > terms.flaps:
+        doubt = doubt_of(s, _FLAPPING, slot.flaps_since, slot.flaps_until)
+        row = s.rows[finding(s, _FLAPPING, VIOLATION, doubt, q, slot.flaps_until)]
+        row.since, row.actor = slot.flaps_since, slot.flapper
+        row.value, row.expected = slot.flaps, terms.flaps
+    slot.flapper = UNKNOWN
+    slot.flaps = 0
+    slot.flaps_until = NEVER
+
+
+@part
+def _free(s: Any, q: int) -> Any:
+    """A place for a new window: a free one, else that of the window that ended first, else that of the oldest."""
+    best = 0
+    for n in range(WINDOWS):
+        window, worst = s.windows[q, n], s.windows[q, best]
+        if window.actor < 0:
+            return n
+        if (window.until, window.since) < (worst.until, worst.since):
+            best = n
+    return best
+
+
+@part
+def _fill(s: Any, q: int, at: int, actor: int, since: int, start: int, implied: int) -> None:
+    window = s.windows[q, at]
+    window.actor, window.since, window.until, window.start = actor, since, ALWAYS, start
+    window.how, window.path, window.implied, window.running = 0, 0, implied, 0
+    window.base, window.recent, window.base_time = UNKNOWN, UNKNOWN, since
+    window.seen, window.called, window.next, window.again = since, NEVER, UNKNOWN, UNKNOWN
+    s.slots[q].window = at
+
+
+@part
+def finish_ownership(s: Any, q: int) -> None:
+    """The trace ends."""
+    slot, terms = s.slots[q], s.terms[0]
+    settle(s, q, terms.end)
+    end_flaps(s, q)
+    if slot.unowned != NEVER and owners(s, q) == 0:
+        _without_owner(s, q, terms.end, UNKNOWN)
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        if window.actor >= 0 and window.until == ALWAYS:
+            close(s, q, n, terms.end, _OPEN, NO_PATH)

@@ -1,0 +1,111 @@
+"""Pages: what is known of every single message of every queue, found by (slot, offset).
+
+Offsets of a queue lie close together, but may begin anywhere, and jump. So they are kept in pages of 256, and a hash
+table finds the page of (slot, page number). A page once found is remembered with the slot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiled import entry, hot, part
+
+DELIVERED = 1  # a listener was called
+RUNNING = 2  # and has not returned, as far as is known
+OK = 4  # a listener has succeeded, now or at an earlier delivery
+FAILED = 8  # the last delivery failed
+SENT_BACK = 16  # a retry copy is stored
+REFUSED = 32  # it could not be sent back
+EXPIRED = 64  # the client cleaned it while its listener ran
+SUSPENDED = 128  # an orderly listener puts it off
+DROPPED = 256  # it failed where nothing is tried again (G5)
+RETURNED = 512  # the listener came back, but nothing was made of what it said
+ELSEWHERE = 1024  # what became of it is told by the monitor of messages
+DONE = 2048  # the offset may pass it: a listener succeeded, a retry is stored, or it is dropped
+"""DELIVERED … DONE: flags of a cell."""
+
+LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE
+"""Flags that another delivery does not take away."""
+
+CELL = np.dtype([("flags", np.int32), ("actor", np.int32), ("time", np.int64)])
+"""What is known of one message: flags, who had it last, and when, ms."""
+
+PLACE = np.dtype([("slot", np.int32), ("at", np.int32), ("page", np.int64)])
+"""An entry of the hash table; slot is -1 where it is free."""
+
+BITS = 8
+SIZE = 1 << BITS
+"""Offsets in a page."""
+
+_MASK = SIZE - 1
+
+
+def new_pages(count: int) -> Any:
+    """Room for so many pages, all empty."""
+    return np.zeros(count * SIZE, CELL)
+
+
+def new_places(count: int) -> Any:
+    """A hash table with so many entries, a power of two."""
+    places = np.zeros(count, PLACE)
+    places["slot"] = -1
+    return places
+
+
+@hot
+def place_of(places: Any, slot: int, page: int) -> Any:
+    """Where the entry of a page is in the table, or would be."""
+    mask = len(places) - 1
+    key = np.uint64(page) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(slot) * np.uint64(0xC2B2AE3D27D4EB4F)
+    at = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
+    while places[at].slot >= 0 and (places[at].slot != slot or places[at].page != page):
+        at = (at + 1) & mask
+    return at
+
+
+@hot
+def find(s: Any, q: int, offset: int) -> Any:
+    """Where the cell of a message is, -1 if its page is not there."""
+    page = offset >> BITS
+    slot = s.slots[q]
+    if slot.page != page or slot.page_at < 0:
+        entry = s.places[place_of(s.places, q, page)]
+        if entry.slot < 0:
+            return -1
+        slot.page = page
+        slot.page_at = entry.at
+    return slot.page_at * SIZE + (offset & _MASK)
+
+
+@hot
+def take(s: Any, q: int, offset: int) -> Any:
+    """Where the cell of a message is; its page is made if it is not there."""
+    at = find(s, q, offset)
+    if at >= 0:
+        return at
+    page = offset >> BITS
+    entry = s.places[place_of(s.places, q, page)]
+    entry.slot = q
+    entry.page = page
+    entry.at = s.terms[0].pages
+    s.terms[0].pages += 1
+    return find(s, q, offset)
+
+
+@entry
+def rehash(old: Any, new: Any) -> None:
+    """Enter everything of one table in another, empty one."""
+    for at in range(len(old)):
+        if old[at].slot >= 0:
+            entry = new[place_of(new, old[at].slot, old[at].page)]
+            entry.slot = old[at].slot
+            entry.page = old[at].page
+            entry.at = old[at].at
+
+
+@part
+def skip_missing(s: Any, q: int, offset: int) -> Any:
+    """The first offset at or after ``offset`` that is in a page that is there, or begins the next page."""
+    return offset if find(s, q, offset) >= 0 else ((offset >> BITS) + 1) << BITS

@@ -1,0 +1,113 @@
+"""One process for each client id: two at a time take the same share, and the share of the second is nobody's (A1).
+
+Two signs give a clash away. Two incarnations of one id show life in turns; or lists of members have the id twice, since
+a list has an id for each connection (EN-2). The second sign alone may be a process that has connected anew, until the
+broker has dropped its old connection (ST-6), so it counts only if it lasts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ..findings import Doubt
+from ..kinds import Kind
+from ..names import Actor
+from ..settings import Settings
+from .lives import Lives
+from .notebook import Notebook, whole
+from .runs import Run, Told
+
+CLAIM = "one-process-for-each-client-id"
+
+CONNECTION_LIMIT = 130_000
+"""ST-6: a broker drops a connection without heartbeats after 120 s, and looks every 10 s; ms."""
+
+
+def judge_processes(told: Told, lives: Lives, *, settings: Settings, notebook: Notebook) -> None:
+    """Note every clash of client ids, once for each group and id."""
+    for group in lives.groups():
+        clashes = _overlapping_lives(group, lives, settings, notebook)
+        _doubled_ids(group, told, clashes, notebook)
+
+
+def _overlapping_lives(group: str, lives: Lives, settings: Settings, notebook: Notebook) -> set[str]:
+    by_id: dict[str, list[Actor]] = {}
+    for life in lives.of(group):
+        by_id.setdefault(life.actor.name, []).append(life.actor)
+    notebook.judge(CLAIM, len(by_id))
+    clashes = set()
+    running: dict[str, list[tuple[int, Actor]]] = {}
+    for life in lives.of(group):
+        others = running.setdefault(life.actor.name, [])
+        last, other = max(((last, actor) for last, actor in others if actor != life.actor), default=(life.first, None))
+        if other is not None and last > life.first:
+            clashes.add(life.actor.name)
+            notebook.violation(
+                CLAIM,
+                slot=whole(group),
+                since=life.first,
+                time=max(life.first, min(last, life.last)),
+                actor=life.actor,
+                other=other,
+                value=2,
+                expected=1,
+                doubt=Doubt.SKEW if last - life.first <= settings.skew else Doubt.NONE,
+            )
+        others.append((life.last, life.actor))
+    return clashes
+
+
+@dataclass
+class _Doubled:
+    """An id that comes more than once in the lists that one observer gets."""
+
+    since: int
+    last: int
+    times: int
+
+
+def _doubled_ids(group: str, told: Told, clashes: set[str], notebook: Notebook) -> None:
+    longest: dict[str, tuple[int, _Doubled, bool]] = {}
+
+    def note(id: str, doubled: _Doubled, over: bool) -> None:
+        length = doubled.last - doubled.since
+        if length > CONNECTION_LIMIT or not over:
+            known = longest.get(id)
+            if known is None or length > known[0]:
+                longest[id] = length, doubled, over
+
+    seen: dict[tuple[Actor, str], dict[str, _Doubled]] = {}
+    for run in told.of(group, Kind.REBALANCE, Kind.MEMBERS):
+        if run.members is None:
+            continue
+        doubled = seen.setdefault((run.actor, run.topic), {})
+        now = _more_than_once(run)
+        for id in sorted(doubled.keys() - now.keys()):
+            note(id, doubled.pop(id), True)
+        for id, times in sorted(now.items()):
+            known = doubled.setdefault(id, _Doubled(run.first, run.last, times))
+            known.last = run.last
+    for doubled in seen.values():
+        for id, known in doubled.items():
+            note(id, known, False)
+    for id, (length, known, _) in sorted(longest.items()):
+        if id in clashes:
+            continue
+        notebook.violation(
+            CLAIM,
+            slot=whole(group),
+            since=known.since,
+            time=known.last,
+            actor=Actor(id),
+            value=known.times,
+            expected=1,
+            doubt=Doubt.NONE if length > CONNECTION_LIMIT else Doubt.EVIDENCE,
+        )
+
+
+def _more_than_once(run: Run) -> dict[str, int]:
+    members = run.members or ()
+    if len(set(members)) == len(members):
+        return {}
+    return {id: times for id, times in Counter(members).items() if times > 1}

@@ -1,0 +1,151 @@
+"""Pulls: what they tell of a queue, and pulls that are refused again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims import CODE
+from ..kinds import Result, codes
+from .commits import SURE, begin, first_start
+from .compiled import constant, part
+from .ownership import doubt_of, recently_stored, touch
+from .progress import follows, log_ends_at
+from .queue_state import UNKNOWN
+from .ranges import UNCOUNTED, add_range, advance
+from .rows import JUDGED, VIOLATION, finding
+
+MOST_ILLEGAL = 2
+"""PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""
+
+_CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
+_RESULT = codes(Result)
+_FOUND, _NO_NEW, _NO_MATCHED, _ILLEGAL, _NOT_LATEST, _NOT_EXIST = (
+    _RESULT[result]
+    for result in (
+        Result.FOUND,
+        Result.NO_NEW_MESSAGE,
+        Result.NO_MATCHED_MESSAGE,
+        Result.OFFSET_ILLEGAL,
+        Result.SUBSCRIPTION_NOT_LATEST,
+        Result.SUBSCRIPTION_NOT_EXIST,
+    )
+)
+_NONE_CAME = constant(0)
+_ANSWERED, _NOTHING_STORED = _RESULT[Result.OK], _RESULT[Result.MISSING]
+
+
+@part
+def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
+    """A client asks for the stored offset."""
+    slot = s.slots[q]
+    if how in (_ANSWERED, _NOTHING_STORED):
+        slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
+        slot.query_recent = recently_stored(s, q, time)
+    if how == _NOTHING_STORED and slot.low < 0:
+        slot.nothing_known = 1
+    if how == _ANSWERED and offset >= 0:
+        slot.nothing_known = 0
+        begin(s, q, offset, SURE)
+
+
+@part
+def pull(s: Any, q: int, time: int, actor: int, offset: int) -> None:
+    """A client asks for messages from ``offset`` on."""
+    touch(s, q, actor, time)
+    s.slots[q].pulled = time
+    if offset >= 0:
+        begin(s, q, offset, SURE)
+
+
+@part
+def pull_result(
+    s: Any, q: int, time: int, actor: int, how: int, offset: int, after: int, low: int, high: int, count: int
+) -> None:
+    """The broker answers; fields below 0 are not known."""
+    slot = s.slots[q]
+    touch(s, q, actor, time)
+    slot.pulled = time
+    s.counts[JUDGED, _CURRENT] += 1
+    s.counts[JUDGED, _MENDED] += 1
+    _refused(s, q, time, actor, how)
+    _illegal(s, q, time, actor, how, offset, after, low, high)
+    if how in (_FOUND, _NO_MATCHED, _NO_NEW):
+        if offset >= 0:
+            begin(s, q, offset, SURE)
+        if low >= 0 and slot.started_new >= 0:
+            first_start(s, q, time, actor, low)
+    if how == _NO_MATCHED and after > offset >= 0:
+        _filtered(s, q, time, offset, after, _NONE_CAME)
+    elif how == _FOUND and after > offset >= 0 and count < after - offset:
+        _filtered(s, q, time, offset, after, count if count >= 0 else UNCOUNTED)
+    if high >= 0:
+        log_ends_at(s, q, time, high)
+    follows(s, q, time, actor)
+
+
+@part
+def _filtered(s: Any, q: int, time: int, offset: int, after: int, count: int) -> None:
+    add_range(s, q, offset, after, count)
+    at = s.slots[q].ranges
+    if at >= 0 and s.ranges[at].begin <= s.slots[q].low:
+        advance(s, q, time)
+    if count == 0 and offset <= s.slots[q].high < after:
+        s.slots[q].high = after
+
+
+@part
+def _refused(s: Any, q: int, time: int, actor: int, how: int) -> None:
+    slot = s.slots[q]
+    refused = how in (_NOT_LATEST, _NOT_EXIST)
+    if slot.refusals and (not refused or slot.refuser != actor):
+        end_refusals(s, q)
+    if refused:
+        if slot.refusals == 0:
+            slot.refuser, slot.refused_since = actor, time
+        slot.refusals += 1
+        slot.refused_until = time
+
+
+@part
+def end_refusals(s: Any, q: int) -> None:
+    """Pulls are answered again, or the trace ends."""
+    slot, terms = s.slots[q], s.terms[0]
+    if slot.refusals and slot.refused_until - slot.refused_since > terms.heartbeat_limit:
+        doubt = doubt_of(s, _CURRENT, slot.refused_since, slot.refused_until)
+        row = s.rows[finding(s, _CURRENT, VIOLATION, doubt, q, slot.refused_until)]
+        row.since, row.actor, row.value = slot.refused_since, slot.refuser, slot.refusals
+        row.expected = terms.heartbeat_limit
+    slot.refusals = 0
+
+
+@part
+def _illegal(s: Any, q: int, time: int, actor: int, how: int, offset: int, after: int, low: int, high: int) -> None:
+    slot = s.slots[q]
+    illegal = how == _ILLEGAL
+    if slot.illegals and (not illegal or slot.illegal_actor != actor or slot.illegal_offset != offset):
+        end_illegal(s, q)
+    if not illegal:
+        return
+    if slot.illegals == 0:
+        slot.illegal_actor, slot.illegal_offset, slot.illegal_since = actor, offset, time
+    slot.illegals += 1
+    slot.illegal_until = time
+    slot.illegal_next = after
+    # PL-19: below the beginning it is the beginning, beyond the end the end.
+    slot.illegal_should = UNKNOWN
+    if 0 <= offset < low:
+        slot.illegal_should = low
+    elif 0 < high < offset:
+        slot.illegal_should = high
+
+
+@part
+def end_illegal(s: Any, q: int) -> None:
+    """The request is another one now, or the trace ends."""
+    slot = s.slots[q]
+    if slot.illegals > MOST_ILLEGAL:
+        doubt = doubt_of(s, _MENDED, slot.illegal_since, slot.illegal_until)
+        row = s.rows[finding(s, _MENDED, VIOLATION, doubt, q, slot.illegal_until)]
+        row.offset, row.until, row.since = slot.illegal_offset, slot.illegal_offset + 1, slot.illegal_since
+        row.actor, row.value, row.expected = slot.illegal_actor, slot.illegals, slot.illegal_next
+    slot.illegals = 0

@@ -1,0 +1,286 @@
+"""What the fold by queue remembers of each queue: offsets, windows, what was pulled, and when something happened last.
+
+All of it sits in arrays with one entry for each slot, so that queues may come interleaved or one after another.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..context import Context
+from ..findings import EVIDENCE_BIT
+from ..kinds import Kind
+from ..settings import Settings
+from .compiled import constant, digest
+
+UNKNOWN = constant(-1)
+"""An offset, actor or place that is not known."""
+
+NEVER = constant(-(2**60))
+"""The time of what has not happened."""
+
+ALWAYS = constant(2**60)
+"""The end of what has not ended."""
+
+WINDOWS = 8
+"""So many windows of a queue are remembered, the latest ones."""
+
+IN_FLIGHT = 3_000
+"""How long a one-way commit may be under way: the time limit of a client's requests (``mqClientApiTimeout``), ms."""
+
+QUERY_LIMIT = 5_000
+"""OF-3: a client waits so long for the answer to its offset query, ms."""
+
+_WHOLE = np.int64
+
+SLOT = np.dtype(
+    [
+        ("flags", _WHOLE),  # see ..names
+        ("broker", _WHOLE),  # actor code of its broker, UNKNOWN if that never ended
+        # Offsets of messages.
+        ("first", _WHOLE),  # where the trace begins to follow the queue
+        ("sure", _WHOLE),  # 1: everything from there on is seen to be pulled
+        ("low", _WHOLE),  # everything below may be passed by the stored offset, or was reported
+        ("high", _WHOLE),  # end of what was delivered or filtered
+        ("log_end", _WHOLE),  # maxOffset of the latest pull
+        ("log_back_to", _WHOLE),  # the log was seen to end here after it had ended later
+        ("log_back_time", _WHOLE),
+        # The stored offset.
+        ("stored", _WHOLE),
+        ("stored_time", _WHOLE),
+        ("stored_actor", _WHOLE),
+        ("stored_path", _WHOLE),
+        ("stored_end", _WHOLE),  # log_end when it was stored
+        ("recent", _WHOLE),  # what it was before the commits since recent_time, all a short time ago
+        ("recent_time", _WHOLE),
+        ("earlier", _WHOLE),  # what it was before the commits since earlier_time, all within IN_FLIGHT
+        ("earlier_time", _WHOLE),
+        ("back_from", _WHOLE),  # its last decrease
+        ("back_to", _WHOLE),
+        ("back_time", _WHOLE),
+        ("back_actor", _WHOLE),
+        ("back_reason", _WHOLE),  # Regression
+        ("reset_to", _WHOLE),  # the operator's last reset
+        ("reset_time", _WHOLE),
+        ("correct_to", _WHOLE),  # the client's last correction
+        ("correct_time", _WHOLE),
+        ("noted_time", _WHOLE),  # of the last row that tells the stored offset
+        ("passed_from", _WHOLE),  # what the stored offset passed last although it should not have
+        ("passed_to", _WHOLE),
+        ("passed_time", _WHOLE),
+        # Windows.
+        ("window", _WHOLE),  # the place of the one that was used last
+        ("explicit", _WHOLE),  # 1: an assign or revoke was seen
+        ("unowned", _WHOLE),  # since when there is no owner; NEVER where there is one, or never was
+        ("query_actor", _WHOLE),  # the last offset query
+        ("query_time", _WHOLE),
+        ("query_stored", _WHOLE),  # what was stored then, and
+        ("query_recent", _WHOLE),  # a short time before
+        ("nothing_known", _WHOLE),  # 1: a query was answered that nothing is stored, and nobody has started since
+        ("started_new", _WHOLE),  # where the group started then
+        ("flapper", _WHOLE),  # who takes the queue again and again
+        ("flaps", _WHOLE),
+        ("flaps_since", _WHOLE),
+        ("flaps_until", _WHOLE),
+        # Pulls.
+        ("pulled", _WHOLE),  # time of the last pull or its result
+        ("refuser", _WHOLE),  # whose pulls are refused
+        ("refusals", _WHOLE),
+        ("refused_since", _WHOLE),
+        ("refused_until", _WHOLE),
+        ("illegal_actor", _WHOLE),
+        ("illegal_offset", _WHOLE),  # the request that is illegal
+        ("illegals", _WHOLE),
+        ("illegal_since", _WHOLE),
+        ("illegal_until", _WHOLE),
+        ("illegal_next", _WHOLE),  # what the broker proposed instead, and
+        ("illegal_should", _WHOLE),  # should have proposed
+        ("lock_failed", _WHOLE),
+        ("ranges", _WHOLE),  # the first range that was filtered, and
+        ("last_range", _WHOLE),  # the last one
+        ("past", _WHOLE),  # the last passed range
+        # Progress.
+        ("moved", _WHOLE),
+        ("behind", _WHOLE),  # since when messages are known to wait
+        ("uncommitted", _WHOLE),  # since when the stored offset does not follow
+        ("told", _WHOLE),  # 1: that it does not follow has been reported
+        # Pages.
+        ("page", _WHOLE),
+        ("page_at", _WHOLE),
+    ]
+)
+"""What is known of a queue."""
+
+_AT_FIRST = {
+    **dict.fromkeys(
+        [
+            "broker",
+            "first",
+            "low",
+            "high",
+            "log_end",
+            "log_back_to",
+            "stored",
+            "stored_actor",
+            "stored_end",
+            "recent",
+            "earlier",
+            "back_from",
+            "back_to",
+            "reset_to",
+            "correct_to",
+            "passed_from",
+            "passed_to",
+            "query_actor",
+            "query_stored",
+            "query_recent",
+            "started_new",
+            "flapper",
+            "refuser",
+            "illegal_actor",
+            "illegal_offset",
+            "illegal_next",
+            "illegal_should",
+            "ranges",
+            "last_range",
+            "past",
+            "page",
+            "page_at",
+        ],
+        UNKNOWN,
+    ),
+    **dict.fromkeys(
+        [
+            "log_back_time",
+            "stored_time",
+            "recent_time",
+            "earlier_time",
+            "back_time",
+            "reset_time",
+            "correct_time",
+            "noted_time",
+            "passed_time",
+            "unowned",
+            "query_time",
+            "pulled",
+            "refused_until",
+            "illegal_until",
+            "flaps_until",
+            "lock_failed",
+            "moved",
+            "behind",
+            "uncommitted",
+        ],
+        NEVER,
+    ),
+}
+
+WINDOW = np.dtype(
+    [
+        ("actor", _WHOLE),  # UNKNOWN: the entry is free
+        ("how", _WHOLE),  # End
+        ("path", _WHOLE),  # of the revoke that ended it
+        ("implied", _WHOLE),  # 1: no assign was seen, it is known by its pulls and deliveries
+        ("running", _WHOLE),  # listeners that run in it
+        ("since", _WHOLE),
+        ("until", _WHOLE),  # ALWAYS while it is open
+        ("start", _WHOLE),  # where it starts
+        ("base", _WHOLE),  # what was stored when its start was asked for, and
+        ("recent", _WHOLE),  # a short time before
+        ("base_time", _WHOLE),
+        ("seen", _WHOLE),  # last sign of life
+        ("called", _WHOLE),  # when its listener was called last
+        ("next", _WHOLE),  # orderly: end of what was delivered in it
+        ("again", _WHOLE),  # orderly: the lowest offset that was put off and not delivered again
+    ]
+)
+"""A window: one client has one queue, from when it takes it to when it gives it up or ends."""
+
+TERMS = np.dtype(
+    [
+        *(
+            (name, _WHOLE)
+            for name in ["skew", "rounds", "stuck", "flaps", "heartbeat_limit", "begin", "end", "step", "short"]
+        ),
+        *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
+        (f"sources_{digest()}", np.bool_),  # see there
+        # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
+        *((name, _WHOLE) for name in ("rows", "pages", "ranges", "past", "free_range")),
+    ]
+)
+"""The terms of a check, as compiled code reads them."""
+
+
+ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE)])
+"""A process: 1 if it is a client, and the place of its first end."""
+
+END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
+"""The end of a process: when, ms, and how, see :mod:`..context`."""
+
+GAP = np.dtype([("since", _WHOLE), ("until", _WHOLE)])
+"""A gap of the recording, ms."""
+
+
+class State(NamedTuple):
+    """All that compiled code works on.
+
+    Attributes:
+        terms: one entry of TERMS.
+        slots: SLOT by slot code.
+        windows: slots × WINDOWS of WINDOW.
+        cells: CELL, page after page.
+        places: the hash table of pages.
+        ranges: filtered ranges, see :mod:`.ranges`.
+        past: passed ranges, see :mod:`.ranges`.
+        rows: findings.
+        counts: see :func:`.rows.tally`.
+        actors: ACTOR by actor code, and one entry more.
+        ends: END, by actor, then time.
+        gaps: where the recording has gaps, GAP.
+    """
+
+    terms: Any
+    slots: Any
+    windows: Any
+    cells: Any
+    places: Any
+    ranges: Any
+    past: Any
+    rows: Any
+    counts: Any
+    actors: Any
+    ends: Any
+    gaps: Any
+
+
+def new_slots(count: int) -> Any:
+    """Slots of which nothing is known yet."""
+    slots = np.zeros(count, SLOT)
+    for name, value in _AT_FIRST.items():
+        slots[name] = value
+    return slots
+
+
+def new_windows(count: int) -> Any:
+    """Free windows for so many slots."""
+    windows = np.zeros((count, WINDOWS), WINDOW)
+    windows["actor"] = UNKNOWN
+    return windows
+
+
+def terms_of(settings: Settings, context: Context) -> Any:
+    """The terms of a check."""
+    terms = np.zeros(1, TERMS)
+    for name in ("skew", "rounds", "stuck", "flaps"):
+        terms[name] = getattr(settings, name)
+    terms["free_range"] = UNKNOWN
+    terms["heartbeat_limit"] = settings.heartbeat
+    terms["begin"], terms["end"] = context.begin, context.end
+    terms["step"] = max(1, (context.end - context.begin) // 1000)
+    for kind in Kind:
+        terms[kind.value] = bool(context.evidence & EVIDENCE_BIT[kind])
+    # Without the query, a start position may be older than what is stored when the queue is taken.
+    terms["short"] = settings.skew if terms[Kind.OFFSET_QUERY.value][0] else max(settings.skew, QUERY_LIMIT)
+    return terms

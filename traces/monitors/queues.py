@@ -1,0 +1,338 @@
+"""The monitor by queue: ownership, offsets, deliveries and progress of every queue of every group.
+
+One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
+:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.progress`, and at the end :mod:`.fates`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..claims import CODE
+from ..coding import Coded
+from ..context import Context
+from ..findings import ROW, Note, sort_rows
+from ..kinds import Kind, Result, codes
+from ..names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
+from ..settings import Settings
+from ..verdicts import Fate
+from . import fates
+from .commits import ROOM, commit, correct, reset
+from .compiled import constant, entry, int64
+from .deliveries import deliver, discard, expire, result, send_back
+from .excuses import excuse
+from .fold import Outcome
+from .ownership import assign, finish_ownership, revoke
+from .pages import SIZE, new_pages, new_places, rehash
+from .progress import finish_progress, stored
+from .pulls import end_illegal, end_refusals, pull, pull_result, query
+from .queue_state import ACTOR, END, GAP, UNKNOWN, State, new_slots, new_windows, terms_of
+from .ranges import PASSED, RANGE
+from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, tally
+
+_KIND = codes(Kind)
+_GRANTED = codes(Result)[Result.OK]
+(
+    _DELIVER,
+    _RESULT,
+    _COMMIT,
+    _PULL,
+    _PULL_RESULT,
+    _ASSIGN,
+    _REVOKE,
+    _OFFSET_QUERY,
+    _SEND_BACK,
+    _EXPIRE,
+    _DISCARDED,
+    _RESET,
+    _CORRECT,
+    _LOCK,
+    _LOCK_LOST,
+    _STORE,
+    _DELAY_DELIVER,
+) = (
+    _KIND[kind]
+    for kind in (
+        Kind.DELIVER,
+        Kind.RESULT,
+        Kind.COMMIT,
+        Kind.PULL,
+        Kind.PULL_RESULT,
+        Kind.ASSIGN,
+        Kind.REVOKE,
+        Kind.OFFSET_QUERY,
+        Kind.SEND_BACK,
+        Kind.EXPIRE,
+        Kind.DISCARDED,
+        Kind.RESET,
+        Kind.CORRECT,
+        Kind.LOCK,
+        Kind.LOCK_LOST,
+        Kind.STORE,
+        Kind.DELAY_DELIVER,
+    )
+)
+_MOVES = constant(CODE["every-queue-moves"])
+_NOTE_OFFSET = constant(Note.OFFSET)
+
+KINDS = frozenset(
+    {
+        Kind.DELIVER,
+        Kind.RESULT,
+        Kind.COMMIT,
+        Kind.PULL,
+        Kind.PULL_RESULT,
+        Kind.ASSIGN,
+        Kind.REVOKE,
+        Kind.OFFSET_QUERY,
+        Kind.SEND_BACK,
+        Kind.EXPIRE,
+        Kind.DISCARDED,
+        Kind.RESET,
+        Kind.CORRECT,
+        Kind.LOCK,
+        Kind.LOCK_LOST,
+        Kind.STORE,
+        Kind.DELAY_DELIVER,
+    }
+)
+"""Kinds that this monitor looks at, the last two of them only of retry queues. It passes over all others, and over
+events without a group or queue."""
+
+
+class QueueFold:
+    """The fold: feed it events, then let it finish."""
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self._names, self._settings, self._context = names, settings, context
+        self._slots = 0
+        self._brokers: dict[str, int] = {}
+        self._ends = context.ends(names)
+        ends = np.zeros(len(self._ends.time), END)
+        ends["time"], ends["how"] = self._ends.time, self._ends.how
+        gaps = np.zeros(len(context.gap_since), GAP)
+        gaps["since"], gaps["until"] = context.gap_since, context.gap_until
+        self._state = State(
+            terms=terms_of(settings, context),
+            slots=new_slots(0),
+            windows=new_windows(0),
+            cells=new_pages(64),
+            places=new_places(256),
+            ranges=np.zeros(ROOM * 2, RANGE),
+            past=np.zeros(ROOM * 2, PASSED),
+            rows=np.zeros(ROOM * 4, ROW),
+            counts=tally(),
+            actors=np.zeros(1, ACTOR),
+            ends=ends,
+            gaps=gaps,
+        )
+
+    def feed(self, coded: Coded) -> None:
+        """Go on with the next events."""
+        self._learn_names()
+        at = 0
+        while at < len(coded):
+            at = _run(
+                self._state,
+                at,
+                coded.time,
+                coded.kind,
+                coded.result,
+                coded.path,
+                coded.slot,
+                coded.actor,
+                coded.offset,
+                coded.next,
+                coded.low,
+                coded.high,
+                coded.count,
+                coded.origin,
+                coded.attempt,
+            )
+            self._make_room()
+
+    def finish(self) -> Outcome:
+        """Say what has come out."""
+        self._learn_names()
+        slots = len(self._state.slots)
+        at = 0
+        while at < slots:
+            at = _finish(self._state, at)
+            self._make_room()
+        told = self._tell_fates(slots)
+        state = self._state
+        counts = state.counts
+        rows = retract(state.rows[: int(state.terms[0]["rows"])], counts, self._settings.skew)
+        rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
+        claims = len(CODE)
+        return Outcome(
+            rows=sort_rows(rows),
+            judged=counts[JUDGED, :claims].copy(),
+            violated=counts[VIOLATED, :claims].copy(),
+            doubtful=counts[DOUBTFUL, :claims].copy(),
+            fates=told,
+        )
+
+    def _tell_fates(self, slots: int) -> Any:
+        told = np.zeros((slots, len(Fate)), np.int64)
+        places = self._state.places[self._state.places["slot"] >= 0]
+        places = places[np.lexsort([places["page"], places["slot"]])]
+        slot, page, place = (np.ascontiguousarray(places[name]).astype(np.int64) for name in ("slot", "page", "at"))
+        at = 0
+        while at < len(places):
+            at = fates.of_pages(self._state, slot, page, place, at, told)
+            self._make_room()
+        at, count = 0, int(self._state.terms[0]["past"])
+        while at < count:
+            at = fates.of_passed(self._state, at, count, told)
+            self._make_room()
+        at = 0
+        while at < slots:
+            at = fates.of_waiting(self._state, at, slots, told)
+            self._make_room()
+        return told
+
+    def _learn_names(self) -> None:
+        """Make room for slots and actors that are new since the last time."""
+        names, state = self._names, self._state
+        actors, known = len(names.actors), len(state.actors) - 1
+        if actors > known:
+            for code in range(known, actors):
+                if names.actors[code].incarnation < 0:
+                    self._brokers[names.actors[code].name] = code
+            table = np.zeros(actors + 1, ACTOR)
+            table["client"][:actors] = [actor.incarnation >= 0 for actor in names.actors[:actors]]
+            table["ends"] = np.searchsorted(self._ends.actor, np.arange(actors + 1))
+            state = state._replace(actors=table)
+        slots, known = len(names.slots), len(state.slots)
+        if slots > known:
+            more = max(slots, 2 * known) - known
+            state = state._replace(
+                slots=np.concatenate([state.slots, new_slots(more)]),
+                windows=np.concatenate([state.windows, new_windows(more)]),
+            )
+        for code in range(self._slots, slots):
+            state.slots["flags"][code] = names.flags[code]
+            state.slots["broker"][code] = self._brokers.get(names.slots[code].broker, UNKNOWN)
+        self._slots = slots
+        self._state = state
+
+    def _make_room(self) -> None:
+        """Make arrays longer that are nearly full."""
+        state = self._state
+        terms = state.terms[0]
+        rows, pages, ranges, past = (int(terms[name]) for name in ("rows", "pages", "ranges", "past"))
+        if rows + 2 * ROOM + SIZE > len(state.rows):
+            state = state._replace(rows=longer(state.rows))
+        if pages + 2 > len(state.cells) // SIZE:
+            more = min(max(64, len(state.cells) // SIZE), 1 << 14)
+            state = state._replace(cells=np.concatenate([state.cells, new_pages(more)]))
+        if 2 * (pages + 2) > len(state.places):
+            places = new_places(2 * len(state.places))
+            rehash(state.places, places)
+            state = state._replace(places=places)
+        if ranges + 2 > len(state.ranges):
+            state = state._replace(ranges=np.concatenate([state.ranges, np.zeros(len(state.ranges), RANGE)]))
+        if past + 2 * ROOM > len(state.past):
+            state = state._replace(past=np.concatenate([state.past, np.zeros(len(state.past), PASSED)]))
+        self._state = state
+
+
+@entry
+def _run(
+    s: Any,
+    start: int,
+    times: Any,
+    kinds: Any,
+    results: Any,
+    paths: Any,
+    slots: Any,
+    actors: Any,
+    offsets: Any,
+    nexts: Any,
+    lows: Any,
+    highs: Any,
+    counts: Any,
+    origins: Any,
+    attempts: Any,
+) -> Any:
+    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(times)):
+        q = int64(slots[i])
+        if q < 0 or s.slots[q].flags & (OF_A_TOPIC | NO_QUEUE):
+            continue
+        if (
+            s.terms[0].rows + ROOM > len(s.rows)
+            or (s.terms[0].pages + 2) * SIZE > len(s.cells)
+            or 2 * (s.terms[0].pages + 2) > len(s.places)
+            or s.terms[0].ranges + 2 > len(s.ranges)
+            or s.terms[0].past + ROOM > len(s.past)
+        ):
+            return i
+        kind, time, offset = kinds[i], times[i], offsets[i]
+        actor, how, path = int64(actors[i]), int64(results[i]), int64(paths[i])
+        if kind == _DELIVER:
+            if offset >= 0:
+                deliver(s, q, time, actor, offset, origins[i], int64(attempts[i]))
+        elif kind == _RESULT:
+            if offset >= 0:
+                result(s, q, time, actor, offset, origins[i], how)
+        elif kind == _COMMIT:
+            client = s.actors[actor].client if actor >= 0 else 0
+            if offset >= 0 and not commit(s, q, time, actor, client, path, offset):
+                return i
+        elif kind == _PULL_RESULT:
+            pull_result(s, q, time, actor, how, offset, nexts[i], lows[i], highs[i], int64(counts[i]))
+        elif kind == _PULL:
+            pull(s, q, time, actor, offset)
+        elif kind == _ASSIGN:
+            assign(s, q, time, actor, max(offset, UNKNOWN))
+        elif kind == _REVOKE:
+            revoke(s, q, time, actor, path)
+        elif kind == _OFFSET_QUERY:
+            query(s, q, time, actor, how, offset)
+        elif kind == _SEND_BACK:
+            if offset >= 0:
+                send_back(s, q, time, actor, offset, origins[i], how)
+        elif kind == _EXPIRE:
+            if offset >= 0:
+                expire(s, q, time, offset, origins[i])
+        elif kind == _DISCARDED:
+            if offset >= 0:
+                discard(s, q, actor, offset)
+        elif kind == _RESET:
+            if offset >= 0 and not reset(s, q, time, actor, offset):
+                return i
+        elif kind == _CORRECT:
+            if offset >= 0 and not correct(s, q, time, actor, offset):
+                return i
+        elif kind in (_STORE, _DELAY_DELIVER):
+            if offset >= 0 and s.slots[q].flags & RETRY_TOPIC:
+                stored(s, q, time, offset)
+        elif kind == _LOCK_LOST or (kind == _LOCK and how != _GRANTED):
+            s.slots[q].lock_failed = time
+    return len(times)
+
+
+@entry
+def _finish(s: Any, start: int) -> Any:
+    """End the queues from ``start`` on; the answer is as in :func:`_run`."""
+    for q in range(start, len(s.slots)):
+        if s.terms[0].rows + ROOM > len(s.rows):
+            return q
+        slot = s.slots[q]
+        if slot.first < 0 and slot.explicit == 0:
+            continue
+        finish_progress(s, q)
+        finish_ownership(s, q)
+        end_refusals(s, q)
+        end_illegal(s, q)
+        if slot.log_end >= 0:
+            s.counts[JUDGED, _MOVES] += 1
+        if slot.stored >= 0 and slot.noted_time != slot.stored_time:
+            row = s.rows[note(s, NO_CLAIM, _NOTE_OFFSET, q, slot.stored_time)]
+            row.actor, row.value, row.expected = slot.stored_actor, slot.stored, slot.stored_path
+            row.until = slot.stored_end
+    return len(s.slots)

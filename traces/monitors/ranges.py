@@ -1,0 +1,210 @@
+"""Ranges of offsets: what the broker filtered out, and how far everything is finished.
+
+A pull that answers with fewer messages than it looked at tells that the others were filtered, though not which; once
+all that came were delivered, the rest is known. So the *low* offset of a queue moves over finished messages and over
+what was filtered (PQ-2, FI-3).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..verdicts import Fate
+from .compiled import constant, hot, part
+from .pages import DELIVERED, DONE, find, skip_missing
+from .queue_state import NEVER, UNKNOWN
+
+UNCOUNTED = constant(-2)
+"""Instead of how many messages of a range are still to come: nobody knows how many there were."""
+
+RANGE = np.dtype(
+    [
+        ("begin", np.int64),
+        ("end", np.int64),  # excluded
+        ("count", np.int64),  # so many of it are messages for the client
+        ("left", np.int64),  # so many of them are not delivered yet
+        ("next", np.int64),  # place of the next range of the queue, UNKNOWN without
+    ]
+)
+"""A range that the broker looked at, and found less in than there is. Ranges of a queue do not overlap."""
+
+PASSED = np.dtype([("slot", np.int64), ("fate", np.int64), ("begin", np.int64), ("end", np.int64)])
+"""A range that the low offset passed; what was not delivered of it has this fate."""
+
+_FILTERED = constant(Fate.FILTERED)
+
+
+@part
+def add_range(s: Any, q: int, begin: int, end: int, count: int) -> None:
+    """Note that only ``count`` messages of ``begin`` … ``end`` (excluded) came; UNCOUNTED if that is not known."""
+    slot = s.slots[q]
+    if end <= slot.low:
+        return
+    tail = slot.last_range
+    if tail >= 0 and s.ranges[tail].end > begin:
+        _make_room(s, q, begin, end)
+        tail = slot.last_range
+    if tail >= 0 and count == 0 and s.ranges[tail].count == 0 and s.ranges[tail].end == begin:
+        s.ranges[tail].end = end
+        return
+    left = count
+    if count > 0:
+        for offset in range(begin, end):
+            at = find(s, q, offset)
+            if at >= 0 and s.cells[at].flags & DELIVERED:
+                left -= 1
+        left = max(left, 0)
+    new = _new_range(s)
+    item = s.ranges[new]
+    item.begin, item.end, item.count, item.left, item.next = begin, end, count, left, UNKNOWN
+    before, after = UNKNOWN, slot.ranges
+    if tail >= 0 and s.ranges[tail].end <= begin:
+        before, after = tail, UNKNOWN
+    while after >= 0 and s.ranges[after].begin < begin:
+        before, after = after, s.ranges[after].next
+    item.next = after
+    if before < 0:
+        slot.ranges = new
+    else:
+        s.ranges[before].next = new
+    if after < 0:
+        slot.last_range = new
+
+
+@part
+def _new_range(s: Any) -> Any:
+    free = s.terms[0].free_range
+    if free >= 0:
+        s.terms[0].free_range = s.ranges[free].next
+        return free
+    s.terms[0].ranges += 1
+    return s.terms[0].ranges - 1
+
+
+@part
+def _make_room(s: Any, q: int, begin: int, end: int) -> None:
+    """Cut what is known of ``begin`` … ``end`` from older ranges: the queue was pulled from there again."""
+    slot = s.slots[q]
+    before, at = UNKNOWN, slot.ranges
+    while at >= 0:
+        item = s.ranges[at]
+        after = item.next
+        if item.begin < begin < item.end:
+            item.end = begin
+            if item.count != 0:
+                item.left = UNCOUNTED
+        elif begin <= item.begin < end < item.end:
+            item.begin = end
+            if item.count != 0:
+                item.left = UNCOUNTED
+        if begin <= item.begin and item.end <= end:
+            if before < 0:
+                slot.ranges = after
+            else:
+                s.ranges[before].next = after
+            if after < 0:
+                slot.last_range = before
+            item.next = s.terms[0].free_range
+            s.terms[0].free_range = at
+        else:
+            before = at
+        at = after
+
+
+@hot
+def has_come(s: Any, q: int, offset: int) -> bool:
+    """Note that a message was delivered for the first time; whether that tells what was filtered around it."""
+    at = s.slots[q].ranges
+    while at >= 0 and s.ranges[at].begin <= offset:
+        item = s.ranges[at]
+        if offset < item.end:
+            if item.left > 0:
+                item.left -= 1
+                if item.left == 0 and item.begin <= s.slots[q].high:
+                    s.slots[q].high = max(s.slots[q].high, item.end)
+                    return True
+            return False
+        at = item.next
+    return False
+
+
+@hot
+def advance(s: Any, q: int, time: int) -> None:
+    """Move the low offset of a queue as far as everything is finished or filtered."""
+    slot = s.slots[q]
+    offset = slot.low
+    while True:
+        at = slot.ranges
+        rest = False
+        if at >= 0 and s.ranges[at].begin <= offset:
+            item = s.ranges[at]
+            if item.count == 0 or item.end <= offset:
+                offset = max(offset, item.end)
+                drop_first(s, q, _FILTERED)
+                continue
+            rest = item.left == 0
+        at = find(s, q, offset)
+        flags = s.cells[at].flags if at >= 0 else 0
+        if flags & DONE == 0 and (flags & DELIVERED or not rest):
+            break
+        offset += 1
+    set_low(slot, offset, time)
+
+
+@hot
+def set_low(slot: Any, offset: int, time: int) -> None:
+    """The low offset is this now."""
+    slot.low = offset
+    slot.high = max(slot.high, offset)
+    if slot.high >= slot.log_end:
+        slot.behind = NEVER
+    if slot.uncommitted == NEVER and 0 <= slot.stored < offset:
+        slot.uncommitted = time
+
+
+@part
+def drop_first(s: Any, q: int, fate: int) -> None:
+    """The first range of a queue is passed."""
+    slot = s.slots[q]
+    at = slot.ranges
+    item = s.ranges[at]
+    pass_range(s, q, item.begin, item.end, fate)
+    slot.ranges = item.next
+    if item.next < 0:
+        slot.last_range = UNKNOWN
+    item.next = s.terms[0].free_range
+    s.terms[0].free_range = at
+
+
+@part
+def pass_range(s: Any, q: int, begin: int, end: int, fate: int) -> None:
+    """Note which fate the messages of a range have that are never delivered."""
+    slot = s.slots[q]
+    if slot.past >= 0:
+        last = s.past[slot.past]
+        if last.fate == fate and last.end == begin:
+            last.end = end
+            return
+    at = s.terms[0].past
+    s.terms[0].past += 1
+    slot.past = at
+    item = s.past[at]
+    item.slot, item.fate, item.begin, item.end = q, fate, begin, end
+
+
+@part
+def undelivered(s: Any, q: int, begin: int, end: int) -> Any:
+    """How many offsets of a range were never delivered."""
+    count = end - begin
+    offset = begin
+    while offset < end:
+        there = skip_missing(s, q, offset)
+        if there == offset:
+            if s.cells[find(s, q, offset)].flags & DELIVERED:
+                count -= 1
+            offset += 1
+        else:
+            offset = there
+    return count

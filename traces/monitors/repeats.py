@@ -1,0 +1,210 @@
+"""Repeats: why a message is delivered again from its queue.
+
+The answer is a cause of the closed list (:class:`...model.history.Cause`), found in what happened between the two
+deliveries. A new window explains what lies at or above the offset that was stored when it asked where to start, and
+nothing below it (B1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.history import Cause, Regression
+from ..claims import CODE
+from ..context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
+from ..findings import Doubt
+from ..kinds import Path, codes
+from ..names import BROADCASTING, ORDERLY
+from .compiled import constant, int64, part
+from .ownership import VISIT, doubt_of, ended, settle
+from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
+from .queue_state import UNKNOWN, WINDOWS
+from .rows import finding
+
+_REPEATED = constant(CODE["every-duplicate-has-a-cause"])
+_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
+(
+    _NONE,
+    _NOT_SENT_BACK,
+    _REBALANCE,
+    _OVERLAP,
+    _CRASH,
+    _SHUTDOWN,
+    _TIMEOUT,
+    _WENT_BACK,
+    _RESET,
+    _RESTART,
+    _SUSPENDED,
+    _CORRECTED,
+) = (
+    constant(cause)
+    for cause in (
+        Cause.NONE,
+        Cause.FAILED_SEND_BACK,
+        Cause.REBALANCE,
+        Cause.OVERLAP,
+        Cause.CRASH,
+        Cause.SHUTDOWN,
+        Cause.TIMEOUT,
+        Cause.OFFSET_WENT_BACK,
+        Cause.RESET,
+        Cause.BROKER_RESTART,
+        Cause.SUSPENDED,
+        Cause.OFFSET_CORRECTED,
+    )
+)
+_WAS_RESET, _WAS_CORRECTED, _BY_OVERLAP, _BY_LATE_COMMIT = (
+    constant(Regression.RESET),
+    constant(Regression.CORRECTED),
+    constant(Regression.OVERLAP),
+    constant(Regression.LATE_COMMIT),
+)
+_PATH = codes(Path)
+_PATH_SHUTDOWN, _PATH_RESET, _PATH_CORRECTION = (
+    _PATH[Path.SHUTDOWN],
+    _PATH[Path.RESET],
+    _PATH[Path.CORRECTION],
+)
+
+
+@part
+def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int, origin: int, attempt: int) -> Any:
+    """Write down that the message of cell ``at`` comes again in window ``w``; the answer is the cause."""
+    settle(s, q, time)
+    cell = s.cells[at]
+    cause, doubt = _why(s, q, w, at, time, actor, offset)
+    if cause == _NONE:
+        doubt |= doubt_of(s, _REPEATED, cell.time, time)
+        if _not_recorded(s, q, at, actor):
+            doubt |= _EVIDENCE
+    row = s.rows[finding(s, _REPEATED, cause, doubt, q, time)]
+    row.origin, row.offset, row.until, row.since = origin, offset, offset + 1, cell.time
+    row.actor, row.other, row.value, row.expected = actor, cell.actor, attempt, s.windows[q, w].base
+    return cause
+
+
+@part
+def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) -> Any:
+    """The cause and the doubt about it; NONE with a doubt where only the order of two clocks stands against one."""
+    slot, terms, cell, window = s.slots[q], s.terms[0], s.cells[at], s.windows[q, w]
+    own = cell.actor == actor
+    since = cell.time if own else cell.time - terms.skew
+    if own and cell.flags & SUSPENDED:
+        return _SUSPENDED, 0
+    if own and cell.flags & REFUSED:
+        return _NOT_SENT_BACK, 0
+    if slot.reset_time >= since and slot.reset_to <= offset:
+        return _RESET, 0
+    if slot.correct_time >= since and slot.correct_to <= offset:
+        return _CORRECTED, 0
+    if slot.log_back_time >= since and slot.log_back_to <= offset:
+        return _RESTART, 0
+    new = terms.assign and window.implied == 0 and window.since >= since
+    if new:
+        cause = _went_back(s, q, w, at, since, offset)
+        if cause != _NONE:
+            return cause, 0
+        if window.base >= 0 and offset < window.base:
+            how = ended(s, s.slots[q].broker, since, time)
+            if how in (RESTARTED, FAILED_OVER):
+                return _RESTART, 0
+            if offset >= window.recent:
+                return _NONE, _SKEW if terms.offset_query else _EVIDENCE
+            return _NONE, 0
+        return _how_lost(s, q, w, at, time, actor), 0
+    how = ended(s, int64(cell.actor), since, time)
+    if not own and terms.assign and _shared(s, q, w, at) and (how == 0 or window.implied == 0):
+        return _how_lost(s, q, w, at, time, actor), 0
+    if how == CRASHED:
+        return _CRASH, 0
+    if how == STOPPED:
+        return _SHUTDOWN, 0
+    if cell.flags & EXPIRED:
+        return _TIMEOUT, 0
+    return _NONE, 0
+
+
+@part
+def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
+    """The cause, if the stored offset went back over the message before window ``w`` asked for it, else NONE.
+
+    What was not finished would have come again anyway, and so would what the window of the last delivery did not store.
+    """
+    slot, cell, window = s.slots[q], s.cells[at], s.windows[q, w]
+    if cell.flags & (RUNNING | FAILED | REFUSED | SUSPENDED | RETURNED):
+        return _NONE
+    if not since <= slot.back_time <= window.since + s.terms[0].skew or not slot.back_to <= offset < slot.back_from:
+        return _NONE
+    if slot.back_reason == _WAS_RESET:
+        return _RESET
+    if slot.back_reason == _WAS_CORRECTED:
+        return _CORRECTED
+    if slot.back_reason in (_BY_OVERLAP, _BY_LATE_COMMIT):
+        return _NONE if slot.back_actor == cell.actor else _WENT_BACK
+    return _RESTART if slot.back_reason != 0 else _NONE
+
+
+@part
+def _before(s: Any, q: int, w: int, at: int) -> Any:
+    """The window of the earlier delivery, UNKNOWN if it is not remembered."""
+    cell = s.cells[at]
+    best = UNKNOWN
+    for n in range(WINDOWS):
+        window = s.windows[q, n]
+        its = n != w and window.actor == cell.actor and window.since <= cell.time
+        if its and (best < 0 or window.since > s.windows[q, best].since):
+            best = n
+    return best
+
+
+@part
+def _how_lost(s: Any, q: int, w: int, at: int, time: int, actor: int) -> Any:
+    """How the earlier deliverer lost the queue to the window ``w``, if it has."""
+    cell = s.cells[at]
+    before = _before(s, q, w, at)
+    if before < 0:
+        how = ended(s, int64(cell.actor), cell.time, time)
+        return _CRASH if how == CRASHED else _SHUTDOWN if how == STOPPED else _REBALANCE
+    window = s.windows[q, before]
+    if window.until > time:
+        return _REBALANCE if cell.actor == actor else _OVERLAP
+    if window.how == CRASHED:
+        return _CRASH
+    if window.how == STOPPED or window.path == _PATH_SHUTDOWN:
+        return _SHUTDOWN
+    if window.path == _PATH_RESET:
+        return _RESET
+    if window.path == _PATH_CORRECTION:
+        return _CORRECTED
+    return _REBALANCE
+
+
+@part
+def _shared(s: Any, q: int, w: int, at: int) -> bool:
+    """Whether the window of the earlier delivery and window ``w`` were open at the same time."""
+    before = _before(s, q, w, at)
+    if before < 0:
+        return False
+    one, two, skew = s.windows[q, before], s.windows[q, w], s.terms[0].skew
+    if one.implied == VISIT or two.implied == VISIT:
+        return False
+    return bool(one.since <= two.until + skew and two.since <= one.until + skew)
+
+
+@part
+def _not_recorded(s: Any, q: int, at: int, actor: int) -> bool:
+    """Whether something that may explain it would not have been recorded."""
+    terms, cell = s.terms[0], s.cells[at]
+    if s.slots[q].flags & BROADCASTING:
+        # Its queues have one owner for ever; only a restart makes it begin anew.
+        owned = terms.client_start or terms.client_stop or terms.client_crash or terms.assign
+    else:
+        owned = terms.assign
+    if not owned:
+        return True
+    if cell.actor != actor:
+        return False
+    if s.slots[q].flags & ORDERLY:
+        return bool(not terms.result)
+    failed = cell.flags & FAILED or (cell.flags & RUNNING and not terms.result)
+    return bool(failed and not terms.send_back)

@@ -1,0 +1,280 @@
+"""Terms of the monitor by message: the rules of retries as tables for compiled code, and what is known of queues.
+
+The tables are made by asking the rules of ``model/``, so nothing of them is written down again here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...model.delay import DelayTable, stored_level
+from ...model.retry_policy import (
+    EXPIRY_LEVEL,
+    fallback_gives_up,
+    fallback_level,
+    is_dead_letter,
+    maximum_sent,
+    retry_level,
+)
+from ..context import Context, actor_of
+from ..findings import EVIDENCE_BIT
+from ..kinds import Kind
+from ..names import Names
+from ..schema import ABSENT
+from ..settings import Settings
+
+COUNTS = 1024
+"""Maxima from this one on are taken to be without end: no table goes further."""
+
+NEVER = 1 << 40
+"""A count that no message reaches."""
+
+LOWEST_MAXIMUM = 2
+"""Tables of maxima begin at minus this."""
+
+HIGHEST_LEVEL = 62
+"""Levels above it count as it; sets of levels are bits of one number."""
+
+UNKNOWN_SCOPE, PRODUCERS = 0, 1
+"""Scopes of deliveries of a group that is not told, and of messages that producers delay, for all groups."""
+
+
+PARTS = (
+    "attempts",
+    "chain_fates",
+    "compiled",
+    "copies",
+    "dead_letters",
+    "delays",
+    "departures",
+    "fold",
+    "ledger",
+    "listener_calls",
+    "message_table",
+    "messages",
+    "retry_terms",
+    "send_backs",
+)
+"""The files that the monitor by message consists of."""
+
+
+def _digest() -> str:
+    """A name for the sources of the monitor; see :func:`.compiled.digest`."""
+    here = Path(__file__).parent
+    shared = ("claims", "context", "findings", "kinds", "names", "schema", "verdicts")
+    traces = [here.parent / f"{name}.py" for name in shared]
+    files = [*(here / f"{name}.py" for name in PARTS), *traces, here.parent.parent / "model" / "history.py"]
+    made = hashlib.blake2b(digest_size=8)
+    for file in files:
+        made.update(file.read_bytes())
+    return made.hexdigest()
+
+
+GIVEN = np.dtype(
+    [
+        ("skew", np.int64),  # see the settings, as is late; ms
+        ("late", np.int64),
+        ("begin", np.int64),  # of the trace, ms; ``end`` of it
+        ("end", np.int64),
+        ("default", np.int64),  # the maximum where none is configured
+        ("expiry_level", np.int64),  # level of a message whose listener runs too long
+        ("delayed_dead", np.bool_),  # dead letters made by a fallback wait as a retry would (SB-15, 4.x)
+        ("results", np.bool_),  # whether such events are recorded, as are the following
+        ("send_backs", np.bool_),
+        ("expiries", np.bool_),
+        ("dead_letters", np.bool_),
+        ("stores", np.bool_),
+        ("moves", np.bool_),
+        ("restarts", np.bool_),
+        (f"sources_{_digest()}", np.bool_),  # so that machine code of other sources is not used
+    ]
+)
+"""The terms of a check that are single numbers."""
+
+OF_A_LEVEL = np.dtype([("delay", np.int64), ("fallback", np.int64)])
+"""Delay of a level, ms; the level at which a fallback is stored by a client that has the message with this count."""
+
+OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
+"""Lowest count at which a failure makes a dead letter; lowest count sent with a fallback that becomes one."""
+
+OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8)])
+"""The maximum of the group, ABSENT where it is not known; who consumes, see :class:`Scopes`; actor code of the broker,
+-1 where it never was down; flags, see ``names``."""
+
+DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
+"""When a broker, by actor code, was down or changed its role, ms; whether it was stopped in order, and so had saved
+how far it had come (DL-4)."""
+
+
+class Terms(NamedTuple):
+    """What compiled code goes by. It takes few arguments, so that it compiles in little time.
+
+    Attributes:
+        given: GIVEN, one of it.
+        request_level: level at which request 36 stores a copy, by count and by level asked (0 …).
+        levels: OF_A_LEVEL, by level or count.
+        maxima: OF_A_MAXIMUM, by maximum from -LOWEST_MAXIMUM.
+        slots: OF_A_SLOT, by slot.
+        maximum: of each scope.
+        down: DOWN, by broker and time.
+        ends: when and how processes ended.
+        started: whether the trace has the start of each actor.
+    """
+
+    given: Any
+    request_level: Any
+    levels: Any
+    maxima: Any
+    slots: Any
+    maximum: Any
+    down: Any
+    ends_actor: Any
+    ends_time: Any
+    ends_how: Any
+    started: Any
+
+
+def terms(*, names: Names, settings: Settings, context: Context, release: str) -> Terms:
+    """The terms of a check; those of slots and actors come with :meth:`Scopes.with_names`.
+
+    Args:
+        names: codes of slots and actors.
+        settings: skew, lateness and delay levels.
+        context: evidence, ends of processes, brokers that were down.
+        release: of the brokers and clients; 4.x has rules of its own for fallbacks.
+    """
+    version = "4.9.8" if release.startswith("4.") else "5.3.3"
+    ends = context.ends(names)
+    return Terms(
+        given=_given(settings, context, version),
+        request_level=_request_levels(settings.delays),
+        levels=_levels(settings.delays),
+        maxima=_maxima(version),
+        slots=np.zeros(0, OF_A_SLOT),
+        maximum=np.zeros(0, np.int64),
+        down=_down(context, names),
+        ends_actor=ends.actor,
+        ends_time=ends.time,
+        ends_how=ends.how,
+        started=np.zeros(0, np.bool_),
+    )
+
+
+def _given(settings: Settings, context: Context, version: str) -> Any:
+    def recorded(*kinds: Kind) -> bool:
+        return any(context.evidence & EVIDENCE_BIT[kind] for kind in kinds)
+
+    given = np.zeros(1, GIVEN)
+    given["skew"], given["late"] = settings.skew, settings.late
+    given["begin"], given["end"] = context.begin, context.end
+    given["default"] = maximum_sent(-1)
+    given["expiry_level"] = stored_level(EXPIRY_LEVEL, settings.delays.levels)
+    given["delayed_dead"] = version == "4.9.8"
+    given["results"] = recorded(Kind.RESULT)
+    given["send_backs"] = recorded(Kind.SEND_BACK)
+    given["expiries"] = recorded(Kind.EXPIRE)
+    given["dead_letters"] = recorded(Kind.DEAD_LETTER)
+    given["stores"] = recorded(Kind.DELAY_STORE)
+    given["moves"] = recorded(Kind.DELAY_DELIVER)
+    given["restarts"] = recorded(Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE)
+    return given
+
+
+def _levels(table: DelayTable) -> Any:
+    rows = [(0, stored_level(fallback_level(0), table.levels))]
+    rows += [(table.delay(n), stored_level(fallback_level(n), table.levels)) for n in range(1, table.levels + 1)]
+    return np.array(rows, OF_A_LEVEL)
+
+
+def _maxima(version: str) -> Any:
+    return np.array(
+        [
+            (
+                _lowest(partial(is_dead_letter, maximum=maximum, delay_level=0)),
+                _lowest(partial(fallback_gives_up, version, maximum=maximum)),
+            )
+            for maximum in range(-LOWEST_MAXIMUM, COUNTS + 1)
+        ],
+        OF_A_MAXIMUM,
+    )
+
+
+def _request_levels(table: DelayTable) -> Any:
+    # The table ends all growth: with the highest count and level of it the answer is the highest level.
+    some = range(table.levels + 2)
+    return np.array([[stored_level(retry_level(n, asked), table.levels) for asked in some] for n in some])
+
+
+def _lowest(holds: Callable[..., object]) -> int:
+    """The lowest count from which on ``holds``, which is monotone, is true; NEVER if it is beyond the tables."""
+    lowest = bisect_left(range(COUNTS), True, key=lambda count: bool(holds(times=count)))
+    return lowest if lowest < COUNTS else NEVER
+
+
+def _down(context: Context, names: Names) -> Any:
+    """When brokers were down; a change of role, or a start without a stop, takes no time."""
+    rows: list[tuple[int, int, int, bool]] = []
+    since: dict[int, tuple[int, bool]] = {}
+    for event in context.events:
+        kind, time = event["kind"], int(event["time"])
+        if kind not in (Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.BROKER_START, Kind.ROLE_CHANGE):
+            continue
+        broker = names.actor(actor_of(event))
+        if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
+            since.setdefault(broker, (time, kind == Kind.BROKER_STOP))
+        else:
+            begin, saved = since.pop(broker, (time, False))
+            rows.append((begin, time, broker, saved))
+    rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
+    return np.array(sorted(rows), DOWN)
+
+
+class Scopes:
+    """Who consumes a message: a group, or one client of a broadcasting group; each has a history of its own with it."""
+
+    def __init__(self, names: Names, context: Context) -> None:
+        self._names = names
+        self._codes: dict[tuple[str, str], int] = {}
+        self._maximum: list[int] = [ABSENT, ABSENT]
+        self._slots: list[tuple[int, int, int, int]] = []
+        self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
+
+    def with_names(self, terms: Terms) -> Terms:
+        """The terms with all slots and actors that have names by now."""
+        names = self._names
+        size = len(names.flags)  # the last thing that a new slot gets
+        if len(terms.slots) == size and len(terms.started) == len(names.actors):
+            return terms
+        down = {names.actors[code].name: int(code) for code in terms.down["broker"]}
+        for code in range(len(self._slots), size):
+            slot = names.slots[code]
+            scope = self._code(slot.group, slot.client) if slot.group else UNKNOWN_SCOPE
+            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code]))
+        return terms._replace(
+            slots=np.array(self._slots, OF_A_SLOT),
+            maximum=np.array(self._maximum, np.int64),
+            started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),
+        )
+
+    def _code(self, group: str, client: str) -> int:
+        found = self._codes.get((group, client))
+        if found is None:
+            found = self._codes[group, client] = len(self._maximum)
+            self._maximum.append(self._maximum_of(group))
+        return found
+
+    def _maximum_of(self, group: str) -> int:
+        known = self._names.of_groups.get(group)
+        if known is None:
+            return ABSENT
+        # OR-8: an orderly listener without a maximum tries for ever.
+        if known.listener == "orderly" and known.max_attempts == -1:
+            return COUNTS
+        return int(maximum_sent(known.max_attempts))

@@ -1,0 +1,154 @@
+"""Runs: what one process says again and again without a change, such as the same rebalance every 20 s, as one item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..context import actor_of
+from ..kinds import Kind
+from ..names import Actor
+from ..settings import REBALANCE_PERIOD
+
+REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
+"""Kinds that processes repeat periodically."""
+
+_PASS = Kind.REBALANCE
+_ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
+
+
+@dataclass(slots=True)
+class Run:
+    """Equal events of one process about one group and topic, one after another.
+
+    Attributes:
+        kind: what they are.
+        actor: the process.
+        group: and ``topic``: what they are about; empty where they do not say.
+        members: what they carry, as the event has it: None is not known, an empty list is known to be empty. So are
+            ``queues``, ``assigned`` and ``subscriptions``.
+        result: and ``detail``: as the events say.
+        first: time of the first of them, ms; ``last``: of the last.
+        count: how many there are.
+    """
+
+    kind: Kind
+    actor: Actor
+    group: str
+    topic: str
+    members: list[str] | None
+    queues: list[str] | None
+    assigned: list[str] | None
+    subscriptions: list[str] | None
+    result: str
+    detail: str
+    first: int
+    last: int
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A start or an end of a process, or of its membership in a group (empty: in all it has).
+
+    Attributes:
+        kind: client_start, client_stop, client_crash or unregister.
+        actor: the process.
+        group: the group.
+        time: ms.
+    """
+
+    kind: Kind
+    actor: Actor
+    group: str
+    time: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a context tells of groups.
+
+    Attributes:
+        runs: in the order of their first events.
+        steps: starts and ends, in the order of time.
+        by_group: the runs about each group.
+    """
+
+    runs: tuple[Run, ...]
+    steps: tuple[Step, ...]
+    by_group: Mapping[str, tuple[Run, ...]]
+
+    def of(self, group: str, *kinds: Kind) -> list[Run]:
+        """The runs of some kinds about a group."""
+        return [run for run in self.by_group.get(group, ()) if run.kind in kinds]
+
+
+def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_PERIOD) -> Told:
+    """The runs and steps of the events of a context, which are sorted by time.
+
+    Args:
+        events: of the context.
+        pause: how long passes of rebalance may be apart and still be one run, ms. Whoever makes none for longer may
+            have seen something else meanwhile.
+    """
+    runs: list[Run] = []
+    steps: list[Step] = []
+    # By process, then by what the run is about: what a process said before it ended is over with it.
+    open_runs: dict[tuple[Any, Any, Any], dict[tuple[Any, Any, Any], Run]] = {}
+    for event in events:
+        get = event.get
+        kind = event["kind"]
+        client = get("client")
+        who = (client, get("incarnation") or 0, None if client else get("broker"))
+        if kind in REPEATED:
+            of_actor = open_runs.get(who)
+            if of_actor is None:
+                of_actor = open_runs[who] = {}
+            about = (kind, get("group"), get("topic"))
+            run = of_actor.get(about)
+            if run is not None and _says(run, event) and (kind != _PASS or event["time"] - run.last <= pause):
+                run.last = event["time"]
+                run.count += 1
+                continue
+            of_actor[about] = run = _new(event)
+            runs.append(run)
+        elif kind in _ENDS:
+            open_runs.pop(who, None)
+            steps.append(Step(Kind(kind), actor_of(event), get("group") or "", int(event["time"])))
+    by_group: dict[str, list[Run]] = {}
+    for run in runs:
+        by_group.setdefault(run.group, []).append(run)
+    return Told(
+        runs=tuple(runs), steps=tuple(steps), by_group={group: tuple(each) for group, each in sorted(by_group.items())}
+    )
+
+
+def _says(run: Run, event: Mapping[str, Any]) -> bool:
+    get = event.get
+    return (
+        run.members == get("members")
+        and run.queues == get("queues")
+        and run.assigned == get("assigned")
+        and run.subscriptions == get("subscriptions")
+        and run.result == (get("result") or "")
+        and run.detail == (get("detail") or "")
+    )
+
+
+def _new(event: Mapping[str, Any]) -> Run:
+    get = event.get
+    return Run(
+        kind=Kind(event["kind"]),
+        actor=actor_of(event),
+        group=get("group") or "",
+        topic=get("topic") or "",
+        members=get("members"),
+        queues=get("queues"),
+        assigned=get("assigned"),
+        subscriptions=get("subscriptions"),
+        result=get("result") or "",
+        detail=get("detail") or "",
+        first=int(event["time"]),
+        last=int(event["time"]),
+    )

@@ -1,0 +1,153 @@
+"""Send-backs: that only what failed is sent back, what becomes of it, and that it is stored again (SB-1 … SB-16)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims import CODE
+from ..findings import Doubt
+from ..kinds import Path, Result, codes
+from ..schema import ABSENT
+from .attempts import attempt_of, copies_of, counts_at, find_attempt
+from .compiled import int64, part
+from .dead_letters import gives_up, last_count, maximum_of
+from .delays import bit_of, delay_of, lowest
+from .ledger import ABSENCE, NOBODY, NOTHING, judge, violate
+
+_ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
+_EVIDENCE = int64(Doubt.EVIDENCE)
+_OK = codes(Result)[Result.OK]
+_FALLBACK, _EXPIRED = codes(Path)[Path.FALLBACK], codes(Path)[Path.EXPIRED]
+
+
+@part
+def send_back(
+    known: Any,
+    terms: Any,
+    ledger: Any,
+    chain: int,
+    count: int,
+    path: int,
+    result: int,
+    asked: int,
+    named: int,
+    seen: Any,
+) -> None:
+    """A client sends a message back that it has at ``count``; ``result`` is the answer.
+
+    ``path`` is request 36, a fallback, or a request because the listener takes too long. ``asked`` is the level asked
+    for, ``named`` the maximum that the client names; each is ABSENT if it is not told.
+    """
+    at = attempt_of(known, chain, count)
+    attempt = known.attempts[at]
+    if path == _EXPIRED and attempt.expired == 0:
+        failure(attempt, seen)
+        attempt.expired += 1
+    judge(ledger, _ONLY)
+    stored, _ = counts_at(known, chain, seen.slot, seen.offset)
+    # A place that is none of its deliveries, while some copy has not come to a listener.
+    is_unseen = attempt.deliveries == 0 or (stored == ABSENT and copies_of(attempt) > attempt.reached)
+    attempt.unseen += is_unseen
+    if is_unseen or attempt.failures + attempt.expired == 0:
+        _without_failure(known, terms, ledger, chain, attempt, seen)
+    if named != ABSENT:
+        # SB-2 names what is configured, or 16 for -1; what is written down may be either.
+        named = terms.given[0].default if named == -1 else named
+        known.chains[chain].maximum = max(known.chains[chain].maximum, named)
+    # Request 36 counts from what the broker has stored, a fallback from the client's memory (SB-6).
+    source = at if path == _FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
+    sent = known.attempts[source]
+    sent.heard = 1
+    sent.sent_at = seen.time
+    if result == _OK:
+        sent.sent += 1
+    elif path == _FALLBACK:
+        sent.given_up += 1
+    else:
+        sent.refused += 1
+    maximum = maximum_of(known, terms, chain)
+    times = sent.attempt
+    if maximum == ABSENT:
+        sent.may_die = 1
+        sent.may_live = 1
+    elif path == _FALLBACK:
+        dies = gives_up(terms, maximum, times + 1)
+        sent.may_die |= dies
+        sent.may_live |= not dies
+    else:
+        dies = times >= last_count(terms, maximum) or (asked != ABSENT and asked < 0)
+        sent.may_die |= dies
+        sent.may_live |= not dies
+    last = len(terms.request_level) - 1
+    if path == _FALLBACK:
+        sent.allowed |= bit_of(terms.levels[min(times, len(terms.levels) - 1)].fallback)
+    elif path == _EXPIRED:
+        sent.allowed |= bit_of(terms.given[0].expiry_level)
+    elif asked == ABSENT:
+        sent.unsure = 1
+    elif asked >= 0:
+        sent.allowed |= bit_of(terms.request_level[min(times, last), min(asked, last)])
+
+
+@part
+def _without_failure(known: Any, terms: Any, ledger: Any, chain: int, attempt: Any, seen: Any) -> None:
+    doubt = NOTHING
+    since = seen.time
+    if attempt.deliveries == 0:
+        # What was delivered before the trace began may be sent back in it.
+        if known.chains[chain].unproved != 0 and attempt.stored == 0:
+            doubt = _EVIDENCE
+        since = terms.given[0].begin
+    else:
+        since = attempt.delivered
+        if not terms.given[0].results or not terms.given[0].expiries:
+            doubt = _EVIDENCE
+    violate(ledger, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt, ABSENCE)
+
+
+@part
+def expire(known: Any, chain: int, count: int, seen: Any) -> None:
+    """A client finds that the listener has had a message for longer than the consume timeout (PQ-9)."""
+    attempt = known.attempts[attempt_of(known, chain, count)]
+    failure(attempt, seen)
+    attempt.expired += 1
+
+
+@part
+def failure(attempt: Any, seen: Any) -> None:
+    """Note when an attempt failed."""
+    if attempt.failed == ABSENT:
+        attempt.failed = seen.time
+        attempt.failer = seen.actor
+    attempt.last_failed = seen.time
+
+
+@part
+def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any) -> Any:
+    """At the end: whether there are as many copies as send-backs that were answered well; false if some are lost.
+
+    ``seen`` stands for the end of the trace. What may still be under way is not judged.
+    """
+    attempt = known.attempts[at]
+    if attempt.sent == 0:
+        return True
+    after = find_attempt(known, chain, attempt.attempt + 1)
+    copies = copies_of(known.attempts[after]) if after >= 0 else int64(0)
+    anew = find_attempt(known, chain, NOTHING)
+    if anew >= 0:
+        copies += known.attempts[anew].stored  # SB-8: a fallback that begins to count anew
+    deadline = attempt.sent_at + terms.given[0].late
+    if not terms.given[0].stores:
+        level = lowest(attempt.allowed) if attempt.allowed != 0 else int64(len(terms.levels) - 1)
+        deadline += delay_of(terms, level)
+    if copies >= attempt.sent:
+        judge(ledger, _AGAIN)
+        return True
+    if terms.given[0].end <= deadline:
+        return True
+    judge(ledger, _AGAIN)
+    doubt = NOTHING
+    if not terms.given[0].stores or (attempt.may_die != 0 and not terms.given[0].dead_letters):
+        doubt = _EVIDENCE
+    violate(ledger, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt, ABSENCE)
+    return doubt != 0

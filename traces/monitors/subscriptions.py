@@ -1,0 +1,164 @@
+"""Subscriptions: what the members of a group consume, and whether it is the same (A2, A3, A7).
+
+The broker keeps one table for a group, and the last heartbeat wins (ST-5); shares are divided among all members,
+whether they consume the topic or not (EN-2). So a difference that lasts leaves queues without a reader, or messages
+filtered by the expression of somebody else.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+from ..context import Context
+from ..kinds import Kind
+from ..names import RETRY_PREFIX, Actor
+from ..settings import Settings
+from .agreement import Statement, disagreements, latest, statements
+from .lives import Lives
+from .notebook import Notebook, whole
+from .runs import Told, told_by
+
+CLAIM = "same-subscriptions"
+
+EVERYTHING = "*"
+"""EN-9: the expression for all messages; an empty one means the same."""
+
+
+class Unequal(enum.IntFlag):
+    """In what members differ; the value of a finding."""
+
+    TOPIC = 1  # one consumes it, the other does not
+    EXPRESSION = 2  # both consume it, with different expressions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscribed:
+    """What one member said of one topic for a while.
+
+    Attributes:
+        actor: the member.
+        topic: the topic.
+        expression: as it was written; empty means all.
+        version: ``subVersion``, ms; None where it was not told.
+        since: time of the first heartbeat that said so, ms.
+        until: when it said something else or was gone; None if that was never seen.
+        differs: whether some other member said something else of the topic meanwhile, or did not consume it.
+    """
+
+    actor: Actor
+    topic: str
+    expression: str
+    version: int | None
+    since: int
+    until: int | None
+    differs: bool = False
+
+
+def parse_subscription(text: str) -> tuple[str, str, int | None]:
+    """Topic, expression and version of ``topic=expression@version``; the version may be missing."""
+    topic, _, rest = text.partition("=")
+    expression, at, version = rest.rpartition("@")
+    if at and version.isdecimal():
+        return topic.strip(), expression.strip(), int(version)
+    return topic.strip(), rest.strip(), None
+
+
+def asked_for(expression: str) -> str:
+    """An expression in a form that is equal for equal filters (EN-9: ``FilterAPI#buildSubscriptionData``).
+
+    The order of tags, blanks around them and repetitions do not matter. SQL expressions are compared as written.
+    """
+    tags = sorted({tag.strip() for tag in expression.split("||")} - {""})
+    return "||".join(tags) if tags else EVERYTHING
+
+
+def judge_subscriptions(told: Told, lives: Lives, *, settings: Settings, notebook: Notebook) -> None:
+    """Note every time at which two members of a group said different things for longer than two rounds.
+
+    A finding has the topic in its slot if they differ about one topic only.
+    """
+    for group in lives.groups():
+        notebook.judge(CLAIM, sum(run.count for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None))
+        beats = _beats(told, group, lives)
+        said = [replace(beat, value=_filters(beat)) for beat in beats]
+        for difference in disagreements(said, settings=settings):
+            one, other = (
+                dict(cast("_Filters", latest(said, actor, difference.until) or ()))
+                for actor in (difference.actor, difference.other)
+            )
+            topics = sorted(topic for topic in one.keys() | other.keys() if one.get(topic) != other.get(topic))
+            unequal = Unequal(0)
+            for topic in topics:
+                unequal |= Unequal.EXPRESSION if topic in one and topic in other else Unequal.TOPIC
+            notebook.violation(
+                CLAIM,
+                slot=whole(group, topics[0] if len(topics) == 1 else ""),
+                since=difference.since,
+                time=difference.until,
+                actor=difference.actor,
+                other=difference.other,
+                value=unequal,
+                doubt=difference.doubt,
+                by_absence=True,
+            )
+
+
+def subscription_table(context: Context, group: str, *, settings: Settings | None = None) -> tuple[Subscribed, ...]:
+    """What each member of a group consumed and since when, sorted by topic, member and time."""
+    told = told_by(context.events)
+    beats = _beats(told, group, Lives(told, context=context, settings=settings or Settings()))
+    filters = [dict(_filters(beat)) for beat in beats]
+    rows: dict[tuple[str, Actor], list[Subscribed]] = {}
+    for beat in beats:
+        for topic, (expression, version) in _consumed(beat).items():
+            earlier = rows.setdefault((topic, beat.actor), [])
+            row = Subscribed(
+                actor=beat.actor,
+                topic=topic,
+                expression=expression,
+                version=version,
+                since=beat.since,
+                until=beat.possibly,
+                differs=any(
+                    other.actor != beat.actor
+                    and other.since < beat.possibly
+                    and beat.since < other.possibly
+                    and asked.get(topic) != asked_for(expression)
+                    for other, asked in zip(beats, filters, strict=True)
+                ),
+            )
+            before = earlier[-1] if earlier else None
+            if before is not None and (before.until, before.expression) == (beat.since, expression):
+                earlier[-1] = replace(row, since=before.since, differs=row.differs or before.differs)
+            else:
+                earlier.append(row)
+    return tuple(
+        replace(row, until=None) if row.until == context.end else row for key in sorted(rows) for row in rows[key]
+    )
+
+
+_Consumed = Mapping[str, tuple[str, int | None]]
+"""Topic → expression and version."""
+
+_Filters = tuple[tuple[str, str], ...]
+"""Topics with what is asked for of them, sorted."""
+
+
+def _beats(told: Told, group: str, lives: Lives) -> list[Statement]:
+    """What each member says it consumes, with heartbeats that do not tell left out."""
+    runs = [run for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None]
+    return statements(group, [(run.first, run.actor, tuple(run.subscriptions or ())) for run in runs], lives)
+
+
+def _consumed(beat: Statement) -> _Consumed:
+    parsed = (parse_subscription(text) for text in cast("tuple[str, ...]", beat.value))
+    # EN-10: the client adds the retry topic of its group by itself.
+    return {topic: (text, version) for topic, text, version in parsed if not topic.startswith(RETRY_PREFIX)}
+
+
+def _filters(beat: Statement) -> _Filters:
+    """What is asked for of each topic."""
+    return tuple(sorted((topic, asked_for(expression)) for topic, (expression, _) in _consumed(beat).items()))

@@ -1,0 +1,145 @@
+"""Views: who is in the group and which queues the topic has, as each member saw it in its latest pass (A5, A12).
+
+Views differ for a moment whenever something changes, because each client looks for itself (RB-4); they may not
+differ for longer than two rounds.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+from ...model.allocation import java_order
+from ..findings import Doubt
+from ..kinds import Kind
+from ..names import Actor, Names
+from ..settings import Settings
+from .agreement import Difference, Statement, disagreements, latest, statements
+from .allocations import answers_otherwise
+from .lives import Lives
+from .notebook import Notebook, whole
+from .runs import Run, Told
+
+CLAIM = "views-agree"
+
+
+class Differ(enum.IntFlag):
+    """In what views differ; the value of a finding."""
+
+    MEMBERS = 1
+    QUEUES = 2
+
+
+@dataclass(frozen=True)
+class View:
+    """What one pass of rebalance goes by. The order in which a client got its lists does not matter (RB-6)."""
+
+    members: tuple[str, ...]
+    queues: tuple[str, ...]
+
+    def differs(self, other: View) -> Differ:
+        """In what this view is not like another one."""
+        members = Differ.MEMBERS if self.members != other.members else Differ(0)
+        return members | (Differ.QUEUES if self.queues != other.queues else Differ(0))
+
+
+def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
+    """The view of a run of passes; None where it was not recorded. Broadcasting passes ask for no members (RB-7)."""
+    if run.queues is None or (run.members is None and not broadcasting):
+        return None
+    members = () if broadcasting else tuple(sorted(run.members or (), key=java_order))
+    return View(members, tuple(sorted(run.queues)))
+
+
+def judge_views(told: Told, lives: Lives, *, names: Names, settings: Settings, notebook: Notebook) -> None:
+    """Note every time at which views of one topic differed for longer than two rounds.
+
+    What one member saw differently of several topics at overlapping times is one finding; it has the topic in its slot
+    if there is just one.
+    """
+    for group in lives.groups():
+        known = names.of_groups.get(group)
+        broadcasting = known is not None and known.mode == "broadcasting"
+        by_topic: dict[str, list[tuple[Run, View]]] = {}
+        for run in told.of(group, Kind.REBALANCE):
+            view = view_of(run, broadcasting=broadcasting)
+            if view is not None:
+                by_topic.setdefault(run.topic, []).append((run, view))
+        passes = told.of(group, Kind.REBALANCE)
+        # RocketMQ logs only passes that change something: a recording with one that does not has all of them.
+        has_all = any(run.count > 1 for run in passes)
+        found: list[tuple[Difference, str, Differ]] = []
+        for topic, seen in sorted(by_topic.items()):
+            actors = {run.actor for run, _ in seen}
+            alone = all(len(view.members) <= 1 for _, view in seen)
+            if len(actors) > 1 or alone:
+                notebook.judge(CLAIM, sum(run.count for run, _ in seen))
+                said = _said(group, seen, passes, lives, settings)
+                for difference in disagreements(said, settings=settings):
+                    strategy = known.strategy if known is not None else ""
+                    found.append((_sure(difference, seen, has_all, strategy), topic, _how(difference, said)))
+        _note(group, found, notebook)
+
+
+def _said(
+    group: str, seen: list[tuple[Run, View]], passes: list[Run], lives: Lives, settings: Settings
+) -> list[Statement]:
+    """What each member saw, and until when it went by that."""
+    runs = {(run.actor, run.first): run for run, _ in seen}
+    by_actor: dict[Actor, list[Run]] = {}
+    for run in passes:
+        by_actor.setdefault(run.actor, []).append(run)
+    said = []
+    for each in statements(group, [(run.first, run.actor, view) for run, view in seen], lives):
+        # A client that balances other topics but not this one says nothing of it any more; that is another claim.
+        limit = runs[each.actor, each.since].last + settings.rounds
+        if any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):
+            each = replace(each, surely=min(each.surely, limit), possibly=min(each.possibly, limit))
+        said.append(each)
+    return said
+
+
+def _sure(difference: Difference, seen: list[tuple[Run, View]], has_all: bool, strategy: str) -> Difference:
+    """The difference, with a doubt if one of the two may have seen what the other saw without that being recorded."""
+    if has_all:
+        return difference
+    last: dict[Actor, Run] = {run.actor: run for run, _ in seen if run.first < difference.until}
+    one, other = last[difference.actor], last[difference.other]
+    for stale, fresh in ((one, other), (other, one)):
+        if stale.first <= fresh.first and fresh.members and fresh.queues:
+            if answers_otherwise(stale, strategy=strategy, members=fresh.members, queues=fresh.queues):
+                return difference
+            break
+    return replace(difference, doubt=difference.doubt | Doubt.EVIDENCE)
+
+
+def _how(difference: Difference, said: list[Statement]) -> Differ:
+    """In what two views differed when that ended."""
+    one, other = (latest(said, actor, difference.until) for actor in (difference.actor, difference.other))
+    return one.differs(other) if isinstance(one, View) and isinstance(other, View) else Differ(0)
+
+
+def _note(group: str, found: list[tuple[Difference, str, Differ]], notebook: Notebook) -> None:
+    left = sorted(found, key=lambda each: (each[0].actor, each[0].since, each[0].until, each[1]))
+    while left:
+        together = [left.pop(0)]
+        actor, until = together[0][0].actor, together[0][0].until
+        while left and left[0][0].actor == actor and left[0][0].since <= until:
+            together.append(left.pop(0))
+            until = max(until, together[-1][0].until)
+        topics = sorted({topic for _, topic, _ in together})
+        doubt, value = together[0][0].doubt, Differ(0)
+        for difference, _, how in together:
+            doubt &= difference.doubt
+            value |= how
+        notebook.violation(
+            CLAIM,
+            slot=whole(group, topics[0] if len(topics) == 1 else ""),
+            since=together[0][0].since,
+            time=until,
+            actor=actor,
+            other=together[0][0].other,
+            value=value,
+            doubt=doubt,
+            by_absence=True,
+        )

@@ -1,0 +1,22 @@
+"""Reading traces: files of any known form as batches of events; what is wrong is counted and located."""
+
+from __future__ import annotations
+
+from .events import EXTRA, ROWS, batches_of
+from .open import open_trace
+from .problems import Problem, Problems, Trouble
+from .splits import Split, read_split
+from .trace import Trace
+
+__all__ = [
+    "EXTRA",
+    "ROWS",
+    "Problem",
+    "Problems",
+    "Split",
+    "Trace",
+    "Trouble",
+    "batches_of",
+    "open_trace",
+    "read_split",
+]

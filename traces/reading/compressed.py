@@ -1,0 +1,111 @@
+"""Files as bytes, unpacked where they are packed with gzip or zstd; told by their first bytes, not by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from .problems import Problems, Trouble
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+HEAD = 64 * 1024
+"""How many bytes are looked at to tell what a file is."""
+
+_PIECE = 1 << 20
+_LONGEST = 1 << 26
+
+
+def packing_of(path: Path) -> str | None:
+    """``gzip``, ``zstd``, or None for a file that is not packed."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def head_of(path: Path) -> bytes:
+    """The first :data:`HEAD` bytes, unpacked; fewer if the file is shorter or breaks off."""
+    head = b""
+    for piece in pieces_of(path, Problems(), size=HEAD):
+        head += piece
+        if len(head) >= HEAD:
+            break
+    return head[:HEAD]
+
+
+def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:
+    """The bytes of a file in order, unpacked, in pieces of at most ``size``.
+
+    If the packing is damaged or the file breaks off, everything before that place is given, and it is reported.
+    """
+    packing = packing_of(path)
+    place = 0
+    while True:
+        with _opened(path, packing) as stream:
+            _skip(stream, place)
+            try:
+                while piece := stream.read(size):
+                    place += len(piece)
+                    yield piece
+                return
+            except OSError as error:
+                # What was unpacked of the failing piece is lost with it, so it is asked for again in smaller ones.
+                if size > 1:
+                    size = max(1, size // 1024)
+                    continue
+                problems.add(str(path), 0, f"{packing}: {error}", kind=Trouble.TRUNCATED)
+                return
+
+
+def _opened(path: Path, packing: str | None) -> pa.NativeFile:
+    return pa.input_stream(str(path), compression=packing, buffer_size=0 if packing else None)
+
+
+def _skip(stream: pa.NativeFile, count: int) -> None:
+    while count:
+        count -= len(stream.read(min(count, _PIECE)))
+
+
+def blocks_of(path: Path, problems: Problems, *, size: int) -> Iterator[tuple[int, bytes]]:
+    """Whole lines in blocks of about ``size`` bytes, each with the number of its first line, from 1.
+
+    Every block ends with a line feed, which the last line of the file may lack: then it is added. A line longer than
+    64 MiB is reported and left out, and an empty one stands for it.
+    """
+    line = 1
+    rest: list[bytes] = []
+    held = 0
+    dropping = False
+    for piece in pieces_of(path, problems):
+        if dropping:
+            end = piece.find(b"\n")
+            if end < 0:
+                continue
+            piece, dropping = piece[end:], False
+        rest.append(piece)
+        held += len(piece)
+        if held < size:
+            continue
+        data = b"".join(rest)
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield line, data[:end]
+            line += data.count(b"\n", 0, end)
+        data = data[end:]
+        if len(data) > _LONGEST:
+            problems.add(str(path), line, f"longer than {_LONGEST} bytes; left out")
+            data, dropping = b"", True
+        rest, held = [data], len(data)
+    data = b"".join(rest)
+    if data:
+        yield line, data if data.endswith(b"\n") else data + b"\n"
+
+
+def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The lines of a text file, packed or not, each with its number from 1 and without its end.
+
+    Bytes that are no UTF-8 are replaced by U+FFFD: logs may be in other encodings, and what is read of them is ASCII.
+    """
+    for first, block in blocks_of(path, problems, size=_PIECE):
+        yield from enumerate((line.rstrip("\r") for line in block.decode(errors="replace").split("\n")[:-1]), first)

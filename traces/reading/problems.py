@@ -1,0 +1,134 @@
+"""What is wrong with the files of a trace: each problem is counted and located, and the rest is read on."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from dataclasses import dataclass
+
+from ..errors import TraceError
+
+KEPT = 1000
+"""How many problems are kept with their place; all are counted."""
+
+
+class Trouble(enum.StrEnum):
+    """The kinds of problems. Words are shown to users."""
+
+    DAMAGED = "damaged line"  # left out
+    TRUNCATED = "file breaks off"  # what is before the break is read
+    UNREADABLE = "file cannot be read"  # left out
+    EMPTY = "no events in a file"
+    NO_HEADER = "header missing"  # defaults are taken
+    HEADER = "header damaged"  # defaults are taken for what is damaged
+    VERSION = "later schema version"  # read as far as it goes
+    DISAGREE = "headers disagree"  # the first file wins
+    NO_TIME = "event without time or kind"  # left out
+    IMPOSSIBLE = "impossible value"  # the value counts as not known, the rest of the event is kept
+    UNKNOWN_WORD = "unknown word"  # kept, and passed over by checks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        file: the file, as it was named.
+        line: of the file, from 1; the row of a Parquet file; 0 for the file as a whole.
+        what: in words.
+        kind: which kind of problem.
+    """
+
+    file: str
+    line: int
+    what: str
+    kind: Trouble = Trouble.DAMAGED
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.kind}: {self.what}"
+
+
+class Problems:
+    """Collects problems: counts all, keeps the first :data:`KEPT`.
+
+    Attributes:
+        count: how many there are.
+        by_kind: how many of each kind.
+        kept: the first ones.
+        strict: whether the first one is an error.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        self.count = 0
+        self.by_kind: Counter[Trouble] = Counter()
+        self.kept: list[Problem] = []
+
+    def add(
+        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
+    ) -> None:
+        """Note a problem that occurs ``times`` times, first at ``line``; only its first place is kept.
+
+        ``part`` is for :class:`Pass`.
+
+        Raises:
+            TraceError: with ``strict``.
+        """
+        problem = Problem(file=file, line=line, what=what, kind=kind)
+        if self.strict:
+            raise TraceError(f"{problem}.\nWithout --strict this is counted, and the rest of the trace is checked.")
+        self.count += times
+        self.by_kind[kind] += times
+        if len(self.kept) < KEPT:
+            self.kept.append(problem)
+
+    def join(self, later: Problems) -> None:
+        """Add problems that were found elsewhere.
+
+        Raises:
+            TraceError: with ``strict``, if there are any.
+        """
+        for problem in later.kept:
+            if self.strict:
+                self.add(problem.file, problem.line, problem.what, kind=problem.kind)
+        self.count += later.count
+        self.by_kind.update(later.by_kind)
+        self.kept += later.kept[: KEPT - len(self.kept)]
+
+
+class Repeatable:
+    """Lets the problems of a file through once, however often the file is read.
+
+    A reader finds the same problems in the same order each time, so the number already let through tells which are new;
+    a pass that ends early leaves the rest for the next one. Each part of a file that can be read alone, such as a
+    column, is counted for itself.
+    """
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._told: Counter[str] = Counter()
+
+    def begin(self) -> Pass:
+        """What the next pass over the file reports to."""
+        return Pass(self._problems, self._told)
+
+
+class Pass(Problems):
+    """The problems of one pass over a file; see :class:`Repeatable`."""
+
+    def __init__(self, problems: Problems, told: Counter[str]) -> None:
+        super().__init__(strict=problems.strict)
+        self._problems = problems
+        self._told = told
+        self._seen: Counter[str] = Counter()
+
+    def add(
+        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
+    ) -> None:
+        """Note a problem of a part of the file, unless an earlier pass did."""
+        self._seen[part] += times
+        fresh = self._seen[part] - self._told[part]
+        if fresh > 0:
+            self._told[part] = self._seen[part]
+            self._problems.add(file, line, what, kind=kind, times=min(fresh, times))
