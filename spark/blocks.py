@@ -1,0 +1,296 @@
+"""Blocks: events on their way through a shuffle, many in one row.
+
+Spark moves rows. An event a row costs more to move than to check, so a task codes the events that it has read, and
+packs those of one partition into blocks: a compressed Arrow batch in one binary value, numbers as narrow as they can
+be, with the names that its codes stand for. Two kinds of rows go the same way: blocks, and at the end of a task one
+*aside* for each partition, with what is only counted.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ..traces.coding import Coded, Coder
+from ..traces.kinds import Kind, codes
+from ..traces.local import StoreCounts, note_stores
+from ..traces.monitors.messages import wanted
+from ..traces.monitors.queues import KINDS
+from ..traces.names import OF_A_TOPIC, Actor, Names, Slot
+from ..traces.schema import ABSENT, Group
+
+CHUNK_ROWS = 1 << 20
+"""Events that a task reads before it packs them."""
+
+BLOCK_ROWS = 1 << 16
+"""Most events of a block. Small blocks cover short times, so that few overlap where files are not in order."""
+
+SCHEMA = "part int, first long, place long, block binary, aside string"
+"""Columns of a row: target partition, time of the first event (ms), order of reading, then a block or an aside."""
+
+ROW_SCHEMA = pa.schema(
+    [
+        pa.field("part", pa.int32()),
+        pa.field("first", pa.int64()),
+        pa.field("place", pa.int64()),
+        pa.field("block", pa.binary()),
+        pa.field("aside", pa.string()),
+    ]
+)
+
+UNREAD_BY_QUEUE = ("level", "due", "max_attempts")
+"""Columns that the monitor by queue does not look at, and that are not sent to it."""
+
+UNREAD_BY_MESSAGE = ("next", "low", "high", "count")
+"""The same for the monitor by message."""
+
+EARLIEST = -(2**63)
+"""The time of asides: they come before all blocks."""
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_TYPES = {
+    item.name: np.dtype(
+        np.uint8
+        if item.name in ("kind", "result", "path")
+        else np.int32
+        if item.name in ("slot", "actor", "count", "attempt", "level", "max_attempts")
+        else np.int64
+    )
+    for item in fields(Coded)
+}
+_OF_QUEUES = np.zeros(256, np.bool_)
+_OF_QUEUES[[code for kind, code in codes(Kind).items() if kind in KINDS]] = True
+
+
+class Chunk(NamedTuple):
+    """What a task has read at a time.
+
+    Attributes:
+        file: its place among the files of the trace.
+        split: its place in the order of all reading.
+        batch: events with the columns of the schema that coding reads, and ``seq`` only if the file is not in the order
+            of it, see :mod:`.order`.
+    """
+
+    file: int
+    split: int
+    batch: pa.RecordBatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Events of one file in the order of time.
+
+    Attributes:
+        place: in the order of all reading.
+        file: the place of the file.
+        coded: the events.
+        seq: their order among events of the file at the same time; None: as they stand.
+    """
+
+    place: int
+    file: int
+    coded: Coded
+    seq: Any
+
+
+class Packer:
+    """Makes rows of events: for each queue in partitions 0 … parts - 1, for each message in the ``parts`` after these.
+
+    Args:
+        parts: partitions of either key.
+        groups: what is known of groups, which decides what a queue of its own is.
+    """
+
+    def __init__(self, *, parts: int, groups: Mapping[str, Group]) -> None:
+        self._parts = parts
+        self._names = Names(groups)
+        self._coder = Coder(self._names)
+        self._of_slot: list[int] = []
+        self._stores = StoreCounts()
+        self._places: dict[int, int] = {}
+
+    def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
+        """Events as blocks, one a row."""
+        for file, split, coded, seq in self._gathered(chunks):
+            note_stores(coded, self._names, self._stores)
+            coded, seq = _by_time(coded, seq)
+            for keys, first, unread in (
+                (self._by_queue(coded), 0, UNREAD_BY_QUEUE),
+                (self._by_message(coded), self._parts, UNREAD_BY_MESSAGE),
+            ):
+                for part, chosen in _parted(keys, self._parts):
+                    for start in range(0, len(chosen), BLOCK_ROWS):
+                        picked = chosen[start : start + BLOCK_ROWS]
+                        block = self._block(file, coded, seq, picked, unread)
+                        yield _row(first + part, int(coded.time[picked[0]]), self._place(split), block=block)
+
+    def asides(self, split: int, more: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
+        """What is only counted: messages stored in the queues of each partition, and for the first one ``more``."""
+        of_part: list[list[list[Any]]] = [[] for _ in range(self._parts)]
+        for slot, counts in self._stores.items():
+            of_part[_part_of(slot, self._parts)].append([*tuple_of(slot), *counts])
+        for part, stores in enumerate(of_part):
+            said = {"stores": stores, **(more if part == 0 else {})}
+            if any(said.values()):
+                yield _row(part, EARLIEST, self._place(split), aside=json.dumps(said))
+
+    def _gathered(self, chunks: Iterable[Chunk]) -> Iterator[tuple[int, int, Coded, Any]]:
+        """Coded chunks of a file put together to about CHUNK_ROWS events."""
+        waiting: list[tuple[Chunk, Coded]] = []
+        count = 0
+        for chunk in chunks:
+            if not len(chunk.batch):
+                continue
+            if waiting and (count >= CHUNK_ROWS or chunk[:2] != waiting[0][0][:2]):
+                yield _together(waiting)
+                waiting, count = [], 0
+            waiting.append((chunk, self._coder.code(chunk.batch)))
+            count += len(chunk.batch)
+        if waiting:
+            yield _together(waiting)
+
+    def _by_queue(self, coded: Coded) -> Any:
+        for code in range(len(self._of_slot), len(self._names.slots)):
+            of_a_topic = self._names.flags[code] & OF_A_TOPIC
+            self._of_slot.append(-1 if of_a_topic else _part_of(self._names.slots[code], self._parts))
+        return np.where(_OF_QUEUES[coded.kind], np.array([*self._of_slot, -1], np.int32)[coded.slot], -1)
+
+    def _by_message(self, coded: Coded) -> Any:
+        hashed = (coded.origin.view(np.uint64) * _MIX) >> np.uint64(40)
+        return np.where(wanted(coded), (hashed % np.uint64(self._parts)).astype(np.int32), -1)
+
+    def _place(self, split: int) -> int:
+        number = self._places[split] = self._places.get(split, -1) + 1
+        return (split << 32) + number
+
+    def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, unread: Sequence[str]) -> bytes:
+        columns = {name: getattr(coded, name)[chosen] for name in _TYPES if name not in unread}
+        if seq is not None:
+            columns["seq"] = seq[chosen]
+        columns["slot"], slots = _renumbered(columns["slot"])
+        columns["actor"], actors = _renumbered(columns["actor"])
+        said: dict[str, Any] = {
+            "rows": len(chosen),
+            "file": file,
+            "slots": [tuple_of(self._names.slots[code]) for code in slots],
+            "actors": [tuple_of(self._names.actors[code]) for code in actors],
+        }
+        narrow = {name: _narrow(column) for name, column in columns.items()}
+        said["bases"] = {name: base for name, (base, _) in narrow.items()}
+        arrays = {name: pa.array(column) for name, (_, column) in narrow.items() if column is not None}
+        schema = pa.schema([pa.field(name, array.type) for name, array in arrays.items()], {"said": json.dumps(said)})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema, options=_OPTIONS) as writer:
+            if arrays:
+                writer.write_batch(pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema))
+        packed: bytes = sink.getvalue().to_pybytes()
+        return packed
+
+
+def unpacked(place: int, block: Any, names: Names) -> Block:
+    """A block with the codes of ``names``, which learn what they do not know yet."""
+    reader = pa.ipc.open_stream(block)
+    said = json.loads(reader.schema.metadata[b"said"])
+    batch = reader.read_next_batch() if len(reader.schema) else None
+
+    def column(name: str, type_: Any) -> Any:
+        base = type_.type(said["bases"].get(name, ABSENT))
+        if batch is None or name not in batch.schema.names:
+            return np.full(said["rows"], base, type_)
+        wide = batch.column(name).to_numpy().astype(type_)
+        wide += base
+        return wide
+
+    columns = {name: column(name, type_) for name, type_ in _TYPES.items()}
+    slots = [names.slot(Slot(*slot)) for slot in said["slots"]]
+    actors = [names.actor(Actor(*actor)) for actor in said["actors"]]
+    columns["slot"] = np.array([*slots, -1], np.int32)[columns["slot"]]
+    columns["actor"] = np.array([*actors, -1], np.int32)[columns["actor"]]
+    seq = column("seq", np.dtype(np.int64)) if "seq" in said["bases"] else None
+    return Block(place=place, file=said["file"], coded=Coded(**columns), seq=seq)
+
+
+def tuple_of(named: Slot | Actor) -> tuple[str | int, ...]:
+    """The fields of a name, as they are sent."""
+    if isinstance(named, Actor):
+        return named.name, named.incarnation
+    return named.group, named.topic, named.broker, named.queue, named.client
+
+
+def joined(parts: Sequence[Coded]) -> Coded:
+    """Events one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    return Coded(**{name: np.concatenate([getattr(coded, name) for coded in parts]) for name in _TYPES})
+
+
+def taken(coded: Coded, chosen: Any) -> Coded:
+    """The events at some places, or in a slice."""
+    return Coded(**{name: getattr(coded, name)[chosen] for name in _TYPES})
+
+
+def _together(waiting: Sequence[tuple[Chunk, Coded]]) -> tuple[int, int, Coded, Any]:
+    chunk = waiting[0][0]
+    seq = None
+    if "seq" in chunk.batch.schema.names:
+        seq = np.concatenate([one.batch.column("seq").to_numpy(zero_copy_only=False) for one, _ in waiting])
+    return chunk.file, chunk.split, joined([coded for _, coded in waiting]), seq
+
+
+def _by_time(coded: Coded, seq: Any) -> tuple[Coded, Any]:
+    """Events by time, then by ``seq`` if it counts, then as they stand."""
+    if seq is None:
+        if np.all(coded.time[1:] >= coded.time[:-1]):
+            return coded, None
+        return taken(coded, np.argsort(coded.time, kind="stable")), None
+    order = np.lexsort((seq, coded.time))
+    return taken(coded, order), seq[order]
+
+
+def _part_of(slot: Slot, parts: int) -> int:
+    """Queues of a topic are dealt out one by one, so that each partition gets its share."""
+    name = "\0".join((slot.group, slot.topic, slot.broker, slot.client))
+    return (zlib.crc32(name.encode()) + slot.queue) % parts
+
+
+def _parted(keys: Any, parts: int) -> Iterator[tuple[int, Any]]:
+    """For each partition the places of its events, in their order; events of a negative key belong to none."""
+    order = np.argsort(keys.astype(np.int16 if parts < 1 << 15 else np.int32), kind="stable")
+    starts = np.searchsorted(keys[order], np.arange(parts + 1))
+    for part in range(parts):
+        if starts[part] < starts[part + 1]:
+            yield part, order[starts[part] : starts[part + 1]]
+
+
+def _renumbered(codes_: Any) -> tuple[Any, list[int]]:
+    """Codes as places in the list of those that occur; -1 stays."""
+    occurring = np.flatnonzero(np.bincount(codes_ + 1))
+    numbers = np.full(int(occurring[-1]) + 1, -1, np.int32)
+    present = occurring[occurring > 0]
+    numbers[present] = np.arange(len(present))
+    return numbers[codes_ + 1], (present - 1).tolist()
+
+
+def _narrow(column: Any) -> tuple[int, Any]:
+    """A column as a base and small numbers to add to it; None for the numbers if they are all 0."""
+    low, high = int(column.min()), int(column.max())
+    if low == high:
+        return low, None
+    for type_ in (np.uint8, np.uint16, np.uint32):
+        if high - low <= np.iinfo(type_).max:
+            return low, (column - column.dtype.type(low) if low else column).astype(type_)
+    return 0, column
+
+
+def _row(part: int, first: int, place: int, *, block: bytes | None = None, aside: str | None = None) -> pa.RecordBatch:
+    values = (part, first, place, block, aside)
+    arrays = [pa.array([value], field.type) for value, field in zip(values, ROW_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROW_SCHEMA)

@@ -1,0 +1,151 @@
+"""``rocketproof check --engine spark``: files read, judged and answered for by the tasks of a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ..traces.coding import COLUMNS
+from ..traces.local import conclude as answer_of
+from ..traces.monitors.groups import GroupMonitor
+from ..traces.reading import Problems, Split, Trace, read_split
+from ..traces.reading.splits import Told
+from ..traces.result import CheckResult
+from ..traces.scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, is_incomplete
+from ..traces.settings import Settings
+from .blocks import SCHEMA, Chunk, Packer
+from .judging import Task, gather, judge, told_as
+from .order import Standing
+from .session import failures, open_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+EVENTS_OF_A_PART = 4_000_000
+"""So many events are judged in one partition, on an average; more partitions would only be overhead."""
+
+
+def check_with_spark(
+    trace: Trace, *, settings: Settings, master: str = "", session: SparkSession | None = None
+) -> CheckResult:
+    """Hold a trace against all claims, on Spark.
+
+    Args:
+        trace: what to check; its files are read by the tasks, so they must be reachable under the same names.
+        settings: the terms.
+        master: of a new session; empty for a local one.
+        session: to use instead.
+
+    Raises:
+        TraceError: there are no events, or no Spark or Java to start, or Spark fails.
+    """
+    started = time.perf_counter()
+    spark = session or open_session(master)
+    with failures():
+        splits = trace.splits()
+        looked = look_at(spark, splits)
+        scanned = scan_of(looked, splits, trace)
+        parts = parts_for(spark, scanned.events)
+        task = Task(
+            groups=dict(trace.header.groups),
+            release=trace.header.release,
+            settings=settings,
+            context=scanned.context,
+            parts=parts,
+        )
+        answers = judge(pack_splits(spark, splits, looked, task), task).toArrow()
+    found = gather(answers, trace.header.groups)
+    trace.problems.join(found.problems)
+    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
+    groups.stores(found.stores)
+    return answer_of(
+        trace,
+        scanned,
+        names=found.names,
+        settings=settings,
+        outcomes=[*found.outcomes, groups.finish()],
+        engine=f"spark {spark.sparkContext.master}, {2 * parts} partitions",
+        seconds=time.perf_counter() - started,
+    )
+
+
+def parts_for(spark: SparkSession, events: int) -> int:
+    """Partitions of either key: as many as there are cores, more where the events are many."""
+    return max(spark.sparkContext.defaultParallelism, -(-events // EVENTS_OF_A_PART))
+
+
+@dataclass
+class Looked:
+    """What the first look at a split has shown.
+
+    Attributes:
+        seen: for the context.
+        standing: how the events stand.
+        problems: what is wrong with them, as far as was looked.
+        told: so that the next reading does not tell it again.
+        skipped: what of an imported file is neither event nor damage.
+    """
+
+    seen: Scanning = field(default_factory=Scanning)
+    standing: Standing = field(default_factory=Standing)
+    problems: Problems = field(default_factory=Problems)
+    told: Told = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def look_at(spark: SparkSession, splits: Sequence[Split]) -> list[Looked]:
+    """The first look, at each split by a task."""
+    if not splits:
+        return []
+    return list(spark.sparkContext.parallelize(splits, len(splits)).map(_look).collect())
+
+
+def _look(split: Split) -> Looked:
+    looked, reader = Looked(), read_split(split)
+    for batch in reader.batches((*CONTEXT_COLUMNS, "seq")):
+        looked.seen.see(batch.select(CONTEXT_COLUMNS))
+        looked.standing.see(batch)
+    looked.told, looked.skipped = reader.told, reader.skipped
+    looked.problems.join(reader.problems)
+    return looked
+
+
+def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
+    """What was seen of all splits together; what cannot be read is added to the problems of the trace.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    seen = Scanning()
+    for split, one in zip(splits, looked, strict=True):
+        seen.join(one.seen)
+        trace.problems.join(one.problems)
+        split.note_skipped(one.skipped)
+    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+
+
+def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:
+    """The events of all splits as rows of ``blocks.SCHEMA``, each split by a task."""
+    files = [Standing() for _ in range(1 + max((split.file for split in splits), default=0))]
+    for split, one in zip(splits, looked, strict=True):
+        files[split.file].join(one.standing)
+    work = [(split, one.told, files[split.file].needs_seq) for split, one in zip(splits, looked, strict=True)]
+    groups, parts = dict(task.groups), task.parts
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                yield from _packed(place, *work[place])
+
+    def _packed(place: int, split: Split, told: Told, needs_seq: bool) -> Iterator[pa.RecordBatch]:
+        packer, reader = Packer(parts=parts, groups=groups), read_split(split, told=told)
+        columns = (*COLUMNS, "seq") if needs_seq else COLUMNS
+        yield from packer.rows(Chunk(split.file, place, batch) for batch in reader.batches(columns))
+        yield from packer.asides(place, told_as(reader.problems))
+
+    return spark.range(0, len(work), 1, len(work)).mapInArrow(read, SCHEMA)

@@ -1,0 +1,243 @@
+"""Judging: what the tasks do with packed events, and how their answers are put together."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..traces.claims import CLAIMS
+from ..traces.context import Context
+from ..traces.findings import ROW, Note
+from ..traces.local import StoreCounts
+from ..traces.monitors.commits import Jump
+from ..traces.monitors.fold import Fold, Outcome
+from ..traces.monitors.messages import MessageFold
+from ..traces.monitors.queues import QueueFold
+from ..traces.names import Actor, Names, Slot
+from ..traces.reading import Problem, Problems, Trouble
+from ..traces.schema import Group
+from ..traces.settings import Settings
+from ..traces.verdicts import Fate
+from .blocks import Block, tuple_of, unpacked
+from .order import InOrder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ANSWER = "part int, piece int, summary string, rows binary"
+"""Columns of what a partition answers: findings in pieces, each with the names and counts of the partition."""
+
+PIECE_ROWS = 100_000
+"""Most findings of a piece."""
+
+_COUNTS = ("judged", "violated", "doubtful")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What every task must know.
+
+    Attributes:
+        groups: what is known of groups.
+        release: of RocketMQ.
+        settings: the terms of the check.
+        context: events that concern more than one queue or message.
+        parts: partitions of either key: by queue below ``parts``, by message from there on.
+    """
+
+    groups: Mapping[str, Group]
+    release: str
+    settings: Settings
+    context: Context
+    parts: int
+
+
+def judge(packed: DataFrame, task: Task) -> DataFrame:
+    """The answers of all monitors about packed events (``blocks.SCHEMA``), columns :data:`ANSWER`."""
+    from pyspark.sql import functions
+
+    def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _answer(batches, task)
+
+    placed = packed.repartitionById(2 * task.parts, functions.col("part"))
+    return placed.sortWithinPartitions("first", "place").mapInArrow(answer, ANSWER)
+
+
+def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+    names = Names(task.groups)
+    part = -1
+    asides: list[dict[str, Any]] = []
+
+    def blocks() -> Iterator[tuple[int, Block]]:
+        nonlocal part
+        for batch in batches:
+            for row in range(len(batch)):
+                part = batch.column("part")[row].as_py()
+                block = batch.column("block")[row]
+                if block.is_valid:
+                    place = batch.column("place")[row].as_py()
+                    yield batch.column("first")[row].as_py(), unpacked(place, block.as_buffer(), names)
+                else:
+                    asides.append(json.loads(batch.column("aside")[row].as_py()))
+
+    fold: Fold | None = None
+    in_order = InOrder(blocks())
+    for coded in in_order:
+        fold = fold or _fold(part, names, task)
+        fold.feed(coded)
+    if part >= 0:
+        outcome = (fold or _fold(part, names, task)).finish()
+        yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
+
+
+def _fold(part: int, names: Names, task: Task) -> Fold:
+    if part < task.parts:
+        return QueueFold(names=names, settings=task.settings, context=task.context)
+    return MessageFold(names=names, settings=task.settings, context=task.context, release=task.release)
+
+
+def _pieces(
+    part: int, outcome: Outcome, names: Names, asides: Sequence[Mapping[str, Any]], *, held: int
+) -> Iterator[pa.RecordBatch]:
+    doubtful = outcome.rows[outcome.rows["doubt"] != 0]
+    doubts = set(zip(doubtful["claim"].tolist(), doubtful["doubt"].tolist(), strict=True))
+    summary = {
+        "slots": [tuple_of(slot) for slot in names.slots],
+        "actors": [tuple_of(actor) for actor in names.actors],
+        **{name: getattr(outcome, name).tolist() for name in _COUNTS},
+        "passed_over": dict(outcome.passed_over),
+        "doubts": sorted(doubts),
+        "starts": base64.b64encode(_about_first_starts(outcome.rows).tobytes()).decode(),
+        "fates": outcome.fates[: len(names.slots)].tolist(),
+        "asides": asides,
+        "held": held,
+    }
+    for piece, start in enumerate(range(0, max(len(outcome.rows), 1), PIECE_ROWS)):
+        yield pa.RecordBatch.from_pydict(
+            {
+                "part": pa.array([part], pa.int32()),
+                "piece": pa.array([piece], pa.int32()),
+                "summary": pa.array([json.dumps(summary)], pa.string()),
+                "rows": pa.array([outcome.rows[start : start + PIECE_ROWS].tobytes()], pa.binary()),
+            }
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What all partitions answered, in the codes of one set of names.
+
+    Attributes:
+        names: of all queues and processes.
+        outcomes: one for each partition and piece. Without the findings themselves their rows are only those that
+            verdicts depend on.
+        stores: how many messages were stored in which queue, and where the last one was.
+        problems: what was wrong with events and was not told before.
+        most_held: how many events a partition held at a time, at most.
+    """
+
+    names: Names
+    outcomes: tuple[Outcome, ...]
+    stores: StoreCounts
+    problems: Problems
+    most_held: int
+
+
+def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
+    """Answers of partitions put together; codes of a partition become those of all.
+
+    Args:
+        answers: of all partitions; the column ``rows`` may be missing.
+        groups: what is known of groups.
+    """
+    names = Names(groups)
+    outcomes: list[Outcome] = []
+    asides: list[dict[str, Any]] = []
+    held = 0
+    for answer in answers.sort_by([("part", "ascending"), ("piece", "ascending")]).to_pylist():
+        summary = json.loads(answer["summary"])
+        slots = np.array([*(names.slot(Slot(*slot)) for slot in summary["slots"]), -1], np.int32)
+        actors = np.array([*(names.actor(Actor(*actor)) for actor in summary["actors"]), -1], np.int32)
+        rows = rows_of(answer["rows"]) if "rows" in answer else _needed_rows(summary, first=answer["piece"] == 0)
+        rows["slot"] = slots[rows["slot"]]
+        for column in ("actor", "other"):
+            rows[column] = actors[rows[column]]
+        # What the pieces of an answer have in common counts once.
+        first = answer["piece"] == 0
+        outcomes.append(_outcome(rows, summary, slots, names, first=first))
+        if first:
+            asides += summary["asides"]
+            held = max(held, summary["held"])
+    stores, problems = StoreCounts(), Problems()
+    for aside in asides:
+        for *slot, count, last in aside["stores"]:
+            stores.add(Slot(*slot), count, last)
+        if "problems" in aside:
+            problems.join(problems_of(aside["problems"]))
+    return Answers(names=names, outcomes=tuple(outcomes), stores=stores, problems=problems, most_held=held)
+
+
+def rows_of(packed: bytes) -> Any:
+    """The findings of a piece, which can be written to."""
+    return np.frombuffer(packed, ROW).copy()
+
+
+def is_first_start(rows: Any) -> Any:
+    """Which findings are first starts, that only all queues together can settle."""
+    return (rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START)
+
+
+def _about_first_starts(rows: Any) -> Any:
+    """The findings that it takes to settle first starts: these, and when each queue was stored first."""
+    offsets = rows[rows["note"] == Note.OFFSET]
+    offsets = offsets[np.argsort(offsets["time"], kind="stable")]
+    _, earliest = np.unique(offsets["slot"], return_index=True)
+    return np.concatenate([rows[is_first_start(rows)], offsets[earliest]])
+
+
+def _needed_rows(summary: Mapping[str, Any], *, first: bool) -> Any:
+    """The findings that verdicts depend on: those about first starts, and one for each doubt about each claim."""
+    if not first:
+        return np.empty(0, ROW)
+    rows = np.zeros(len(summary["doubts"]), ROW)
+    for name in ("slot", "actor", "other"):
+        rows[name] = -1
+    for row, (claim, doubt) in zip(rows, summary["doubts"], strict=True):
+        row["claim"], row["doubt"] = claim, doubt
+    return np.concatenate([rows, rows_of(base64.b64decode(summary["starts"]))])
+
+
+def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *, first: bool) -> Outcome:
+    fates = np.zeros((len(names.slots), len(Fate)), np.int64)
+    if first and summary["fates"]:
+        np.add.at(fates, slots[: len(summary["fates"])], np.array(summary["fates"], np.int64))
+    counts = {name: np.array(summary[name] if first else [0] * len(CLAIMS), np.int64) for name in _COUNTS}
+    passed_over = summary["passed_over"] if first else {}
+    return Outcome(rows=rows, fates=fates, passed_over=passed_over, **counts)
+
+
+def told_as(problems: Problems) -> dict[str, Any]:
+    """Problems as they are sent; empty without any."""
+    if not problems.count:
+        return {}
+    return {"problems": {"by_kind": problems.by_kind, "kept": [_told(problem) for problem in problems.kept]}}
+
+
+def _told(problem: Problem) -> list[Any]:
+    return [problem.file, problem.line, problem.what, problem.kind]
+
+
+def problems_of(sent: Mapping[str, Any]) -> Problems:
+    """Problems as they were before they were sent."""
+    problems = Problems()
+    problems.by_kind = Counter({Trouble(kind): count for kind, count in sent["by_kind"].items()})
+    problems.count = problems.by_kind.total()
+    problems.kept = [Problem(file=f, line=line, what=what, kind=Trouble(kind)) for f, line, what, kind in sent["kept"]]
+    return problems

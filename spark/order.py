@@ -1,0 +1,144 @@
+"""Order: events of a partition by time, however many there are, from blocks that come by their first time.
+
+The order is that of the embedded engine: time, then file, then ``seq``, then as the events stand. Most files stand in
+this order themselves. What is before the first event of the next block can be given out, so only blocks that overlap in
+time are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..traces.coding import Coded
+from .blocks import Block, joined, taken
+
+ENOUGH = 1 << 17
+"""So many events are waited for before any are given out: few large pieces cost less than many small ones."""
+
+
+@dataclass
+class Standing:
+    """How the events of a file stand.
+
+    Attributes:
+        by_time: in the order of time, then ``seq``.
+        by_seq: in the order of ``seq``.
+        first: time and ``seq`` of the first event; ``last``: of the last. None without events.
+    """
+
+    by_time: bool = True
+    by_seq: bool = True
+    first: tuple[int, int] | None = None
+    last: tuple[int, int] | None = None
+
+    @property
+    def needs_seq(self) -> bool:
+        """Whether sorting by time alone, events of equal time staying as they stand, would be wrong."""
+        return not (self.by_time or self.by_seq)
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        """Look at the next events, with the columns time and ``seq``."""
+        if not len(batch):
+            return
+        time, seq = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("time", "seq"))
+        back = seq[1:] < seq[:-1]
+        wrong = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & back)
+        first, last = (int(time[0]), int(seq[0])), (int(time[-1]), int(seq[-1]))
+        self.join(Standing(by_time=not wrong.any(), by_seq=not back.any(), first=first, last=last))
+
+    def join(self, later: Standing) -> None:
+        """Add the events after these."""
+        if later.first is None:
+            return
+        if self.last is not None:
+            self.by_time = self.by_time and self.last <= later.first
+            self.by_seq = self.by_seq and self.last[1] <= later.first[1]
+        self.by_time, self.by_seq = self.by_time and later.by_time, self.by_seq and later.by_seq
+        self.first, self.last = self.first or later.first, later.last
+
+
+class InOrder:
+    """The events of blocks in order.
+
+    Attributes:
+        most_held: how many events were held at a time, at most.
+    """
+
+    def __init__(self, blocks: Iterable[tuple[int, Block]]) -> None:
+        self.most_held = 0
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[Coded]:
+        waiting: list[_Open] = []
+        held = 0
+        for first, block in self._blocks:
+            if held >= ENOUGH:
+                yield from map(_settled, _until(waiting, first))
+                held = sum(open_.left for open_ in waiting)
+            if len(block.coded):
+                waiting.append(_Open(block))
+            held += len(block.coded)
+            self.most_held = max(self.most_held, held)
+        yield from map(_settled, _until(waiting, None))
+
+
+class _Open:
+    """A block of which some events are not given out yet."""
+
+    def __init__(self, block: Block) -> None:
+        self.place, self.file, self.coded, self.seq = block.place, block.file, block.coded, block.seq
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self.coded) - self.at
+
+    def before(self, time: int) -> int:
+        """The place of the first event that is not before ``time``."""
+        return int(np.searchsorted(self.coded.time, time))
+
+
+def _until(waiting: list[_Open], time: int | None) -> Iterator[Coded]:
+    """What has happened before ``time``, of all that waits."""
+    ready = [(open_, open_.before(time) if time is not None else len(open_.coded)) for open_ in waiting]
+    ready = [(open_, end) for open_, end in ready if end > open_.at]
+    if len(ready) > 1:
+        # Behind the last event but one block's, that block stands alone.
+        alone = sorted(int(open_.coded.time[end - 1]) for open_, end in ready)[-2] + 1
+        yield _merged([(open_, min(end, open_.before(alone))) for open_, end in ready])
+        ready = [(open_, end) for open_, end in ready if end > open_.at]
+    for open_, end in ready:
+        yield _taken(open_, end)
+    waiting[:] = [open_ for open_ in waiting if open_.left]
+
+
+def _taken(open_: _Open, end: int) -> Coded:
+    start, open_.at = open_.at, end
+    return open_.coded if end - start == len(open_.coded) else taken(open_.coded, slice(start, end))
+
+
+def _merged(parts: list[tuple[_Open, int]]) -> Coded:
+    parts = sorted((part for part in parts if part[1] > part[0].at), key=lambda part: part[0].place)
+    order: list[Any] = []
+    if any(open_.seq is not None for open_, _ in parts):
+        # A file without it has its order by place.
+        order.append(
+            [np.zeros(end - o.at, np.int64) if o.seq is None else o.seq[o.at : end] for o, end in parts],
+        )
+        order.append([np.full(end - o.at, o.file, np.int64) for o, end in parts])
+    coded = joined([_taken(open_, end) for open_, end in parts])
+    if not order:
+        return taken(coded, np.argsort(coded.time, kind="stable"))
+    return taken(coded, np.lexsort((*map(np.concatenate, order), coded.time)))
+
+
+def _settled(coded: Coded) -> Coded:
+    """The events in columns that cannot be written to: compiled code has another version for each mixture."""
+    for item in fields(Coded):
+        getattr(coded, item.name).setflags(write=False)
+    return coded

@@ -1,0 +1,160 @@
+"""Sessions: a local Spark by default, any master, or the session a user has already."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..traces.errors import TraceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+"""Spark 4 does not start on an older one."""
+
+DRIVER_MEMORY = "2g"
+"""Heap of a local Spark, where driver and executor are one process; the rest is left to Python workers."""
+
+
+BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+ROWS_OF_A_BATCH = 256
+"""Rows that Spark hands over to Python at a time. It asks for the size of the whole batch after each row, so that with
+its own 10,000 a row of a trace costs ten times as much."""
+
+
+def open_session(master: str = "", *, memory: str = DRIVER_MEMORY) -> SparkSession:
+    """A session with the given master, a local one with all cores without; the one that runs already, if one does.
+
+    What Java writes to its terminal goes to a temporary file: its greetings are not the user's concern, and what fails
+    comes back as an error.
+
+    Raises:
+        TraceError: PySpark is not installed, or there is no Java, or it is too old, or Spark does not start.
+    """
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise TraceError(
+            "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local."
+        ) from error
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    if SparkContext._active_spark_context is not None:  # of a job that works with RDDs
+        return SparkSession.builder.getOrCreate()
+    _need_java()
+    conf = SparkConf()
+    for name, value in _settings(master or "local[*]", memory).items():
+        conf.set(name, value)
+    if conf.get("spark.master", "").startswith("local"):
+        # Workers run the Python of this process, and nothing is reached from outside.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with tempfile.TemporaryFile() as told:
+        try:
+            with failures():
+                launch: Callable[..., Any] = launch_gateway
+                gateway = launch(conf, {"stdout": told, "stderr": told})
+                return SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except TraceError as error:
+            raise TraceError(f"{error} {_last_line(told)}".rstrip()) from error
+
+
+def _settings(master: str, memory: str) -> dict[str, str]:
+    return {
+        "spark.app.name": "rocketproof",
+        "spark.master": master,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": memory,
+        "spark.sql.session.timeZone": "UTC",
+        BATCH_ROWS: str(ROWS_OF_A_BATCH),
+        # Rows of the shuffle are packed blocks of events, which are compressed already.
+        "spark.shuffle.compress": "false",
+        # Blocks are shuffled in a number of partitions that is chosen for them.
+        "spark.sql.adaptive.enabled": "false",
+    }
+
+
+@contextmanager
+def small_batches(spark: SparkSession) -> Iterator[None]:
+    """Let a session hand over rows in batches of ROWS_OF_A_BATCH, and as before afterwards."""
+    before = spark.conf.get(BATCH_ROWS)
+    spark.conf.set(BATCH_ROWS, str(ROWS_OF_A_BATCH))
+    try:
+        yield
+    finally:
+        spark.conf.set(BATCH_ROWS, str(before))
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Make one line of what Spark says when it fails.
+
+    Raises:
+        TraceError: instead of the errors of Spark and its bridge to Java.
+    """
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise TraceError(f"Spark failed: {_reason(str(error))}") from error
+
+
+def _reason(text: str) -> str:
+    """The line that tells most: of a task that failed in Python its error, else the first."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b: ", line)]
+    inner = [line for line in errors if not line.startswith(("org.apache.spark.", "py4j."))]
+    return (inner or errors or lines or ["without a word"])[-1 if inner else 0]
+
+
+def _last_line(told: IO[bytes]) -> str:
+    told.seek(0)
+    lines = told.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _need_java() -> None:
+    java = java_version()
+    if java < OLDEST_JAVA:
+        found = f"Java {java}" if java else "no Java"
+        raise TraceError(
+            f"the Spark engine needs Java {OLDEST_JAVA} or 21, and there is {found} here: install a JRE "
+            "(on Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local."
+        )
+
+
+def java_version() -> int:
+    """The major version of the Java that Spark would start, 0 if there is none."""
+    home = os.environ.get("JAVA_HOME", "")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if not java or not Path(java).exists():
+        return 0
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
+    except OSError:
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    return int(found[1]) if found else 0
+
+
+def spark_is_installed() -> bool:
+    """Whether PySpark can be imported."""
+    return importlib.util.find_spec("pyspark") is not None

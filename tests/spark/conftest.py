@@ -1,0 +1,22 @@
+"""One Spark for all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rocketproof.spark.session import OLDEST_JAVA, java_version, open_session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    pytest.importorskip("pyspark")
+    if java_version() < OLDEST_JAVA and os.environ.get("CI") != "true":
+        pytest.skip(f"Spark needs Java {OLDEST_JAVA} or newer")
+    # Two cores; a task that fails is tried up to four times.
+    session = open_session("local[2,4]", memory="1g")
+    yield session
+    session.stop()

@@ -1,0 +1,144 @@
+"""Spark and the local engine say the same of the same files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.spark import check_with_spark
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.reading import open_trace
+from rocketproof.traces.settings import Settings
+from rocketproof.traces.simulation import MUTANTS, Plan, simulate
+
+from .engines import both
+
+HEADER = {"rocketproof_trace": 1, "evidence": ["deliver", "result", "store"], "groups": {"g": {}}}
+
+
+def simulated(folder: Path, **options: Any) -> Path:
+    plan = {"messages": 2_000, "consumers": 3, "queues": 8, "rows": 4_096, **options}
+    return simulate(Plan(out=folder, **plan)).trace
+
+
+def by_client(trace: Path, folder: Path, *, shuffled: bool) -> list[Path]:
+    """The same events, one JSONL file for each client, and one for what no client does."""
+    files: dict[str, list[str]] = {}
+    for event in pq.read_table(trace).to_pylist():
+        kept = {name: value for name, value in event.items() if value is not None}
+        files.setdefault(event["client"] or "broker", []).append(json.dumps(kept))
+    header = json.loads(pq.read_schema(trace).metadata[b"rocketproof.header"])
+    paths = []
+    for name, lines in sorted(files.items()):
+        if shuffled:
+            random.Random(name).shuffle(lines)
+        paths.append(folder / f"{name.replace('@', '-')}.jsonl")
+        paths[-1].write_text("\n".join([json.dumps(header), *lines, ""]))
+    return paths
+
+
+def test_a_correct_cluster(spark: Any, tmp_path: Path) -> None:
+    result = both([simulated(tmp_path, churn=4, resets=1, seed=1)], spark)
+    assert not [one for one in result.verdicts if one.verdict is Verdict.VIOLATED]
+    assert result.verdict("every-duplicate-has-a-cause").verdict is Verdict.HOLDS
+
+
+def test_a_known_bug(spark: Any, tmp_path: Path) -> None:
+    result = both([simulated(tmp_path, mutant="B2")], spark)
+    found = result.verdict("offset-never-back-without-cause")
+    assert (found.verdict, found.violated) == (Verdict.VIOLATED, 3)
+
+
+def test_what_was_not_recorded_is_not_observable(spark: Any, tmp_path: Path) -> None:
+    event = {"time": 1, "kind": "deliver", "client": "c", "group": "g", "topic": "t", "broker": "b", "queue": 0}
+    path = tmp_path / "few.jsonl"
+    path.write_text(
+        "\n".join(map(json.dumps, (HEADER, {**event, "offset": 3, "key": "K"}, {**event, "offset": 4}))) + "\n"
+    )
+    result = both([path], spark)
+    assert result.verdict("offset-never-back-without-cause").verdict is Verdict.NOT_OBSERVABLE
+
+
+def test_one_file_for_each_client(spark: Any, tmp_path: Path) -> None:
+    trace = simulated(tmp_path / "whole", churn=3, mutant="B2")
+    whole = both([trace], spark)
+    for shuffled in (False, True):
+        folder = tmp_path / f"shuffled-{shuffled}"
+        folder.mkdir()
+        by_client(trace, folder, shuffled=shuffled)
+        assert both([folder], spark).events == whole.events
+
+
+def test_small_row_groups_and_several_files(spark: Any, tmp_path: Path) -> None:
+    table = pq.read_table(simulated(tmp_path / "whole", churn=2))
+    half = len(table) // 2
+    pq.write_table(table.slice(half), tmp_path / "a.parquet", row_group_size=700)
+    pq.write_table(table.slice(0, half), tmp_path / "b.parquet", row_group_size=900)
+    result = both([tmp_path / "a.parquet", tmp_path / "b.parquet"], spark)
+    assert result.events == len(table)
+
+
+def test_damaged_lines(spark: Any, tmp_path: Path) -> None:
+    trace = simulated(tmp_path / "whole", messages=300, format="jsonl")
+    lines = trace.read_text().splitlines()
+    lines[5], lines[90] = lines[5][:-7], '{"kind": "deliver"}'
+    lines[200] = json.dumps({**json.loads(lines[200]), "queue": -4})
+    damaged = tmp_path / "damaged.jsonl.gz"
+    damaged.write_bytes(gzip.compress("\n".join(lines).encode())[:-600])
+    result = both([damaged, trace], spark)
+    counts = {kind.name: count for kind, count in result.problems.by_kind.items()}
+    # The line where the file breaks off is one of the damaged.
+    assert counts == {"DAMAGED": 2, "NO_TIME": 1, "IMPOSSIBLE": 1, "TRUNCATED": 1}
+
+
+def test_damaged_columns_of_parquet(spark: Any, tmp_path: Path) -> None:
+    table = pq.read_table(simulated(tmp_path / "whole", messages=300))
+    rows = table.to_pylist()
+    rows[10]["offset"], rows[11]["queue"], rows[700]["time"], rows[800]["kind"] = -5, -1, None, "nonsense"
+    rows[900]["count"] = -9
+    damaged = type(table).from_pylist(rows, schema=table.schema)
+    pq.write_table(damaged, tmp_path / "damaged.parquet", row_group_size=400)
+    result = both([tmp_path / "damaged.parquet"], spark)
+    assert {kind.name: count for kind, count in result.problems.by_kind.items()} == {
+        "IMPOSSIBLE": 3,
+        "NO_TIME": 1,
+        "UNKNOWN_WORD": 1,
+    }
+    assert [problem.line for problem in result.problems.kept if problem.what.startswith("offset")] == [11]
+
+
+def test_nothing_to_check(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.write_text(json.dumps(HEADER) + "\nno event\n")
+    with pytest.raises(TraceError, match="there are no events to check"):
+        check_with_spark(open_trace([path]), settings=Settings(), session=spark)
+
+
+def test_strict_stops_at_the_first_problem(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.jsonl"
+    event = json.dumps({"time": 1, "kind": "deliver"})
+    path.write_text("\n".join([json.dumps(HEADER), event, "no event", event, ""]))
+    with pytest.raises(TraceError, match=r"damaged\.jsonl:3"):
+        check_with_spark(open_trace([path], strict=True), settings=Settings(), session=spark)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["concurrently", "orderly", "broadcasting"])
+@pytest.mark.parametrize("seed", range(2))
+def test_kinds_of_groups(spark: Any, tmp_path: Path, kind: str, seed: int) -> None:
+    options: dict[str, Any] = {"churn": 5, "resets": 1} if kind != "broadcasting" else {}
+    both([simulated(tmp_path, group_kind=kind, keys=True, seed=seed, **options)], spark)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", sorted(MUTANTS))
+def test_every_known_bug(spark: Any, tmp_path: Path, mutant: str) -> None:
+    kind = MUTANTS[mutant].kinds[0]
+    both([simulated(tmp_path, mutant=mutant, group_kind=kind, topics=2)], spark)

@@ -1,0 +1,183 @@
+"""DataFrames in, DataFrames out; tasks that fail are tried again, and nothing is found twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark import TaskContext
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.spark import Mined, frames, mine, write_findings
+from rocketproof.spark.judging import Task
+from rocketproof.spark.writing import BEFORE, RUN
+from rocketproof.traces.context import Context, Ends
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.local import check_locally
+from rocketproof.traces.names import Names
+from rocketproof.traces.reading import open_trace
+from rocketproof.traces.report.tables import FINDINGS
+from rocketproof.traces.result import CheckResult
+from rocketproof.traces.settings import Settings
+from rocketproof.traces.simulation import Plan, simulate
+
+from .engines import findings
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trace")
+    return simulate(Plan(out=folder, messages=2_000, consumers=3, queues=8, rows=4_096, mutant="B2", churn=3)).trace
+
+
+@pytest.fixture(scope="module")
+def local(trace: Path) -> CheckResult:
+    return check_locally(open_trace([trace]), settings=Settings())
+
+
+def sorted_findings(table: pa.Table) -> pa.Table:
+    return table.cast(FINDINGS).sort_by([(name, "ascending") for name in FINDINGS.names])
+
+
+def test_a_frame_is_judged_like_its_file(spark: Any, trace: Path, local: CheckResult) -> None:
+    mined = mine(spark.read.parquet(str(trace)), open_trace([trace]).header)
+    assert mined.answers == local.verdicts
+    assert mined.verdict("offset-never-back-without-cause") is Verdict.VIOLATED
+    assert (mined.events, mined.messages, mined.left_out) == (local.events, local.messages, local.passed_over)
+    assert sorted_findings(mined.findings.toArrow()).equals(findings(local))
+    verdicts = mined.verdicts.toArrow().to_pylist()
+    assert [row["claim"] for row in verdicts] == [one.claim.id for one in local.verdicts]
+    assert [row["verdict"] for row in verdicts] == [str(one.verdict) for one in local.verdicts]
+    mined.release()
+    assert mined.findings.count() == len(local.rows)
+
+
+def test_a_source_that_fails_first(spark: Any, trace: Path, local: CheckResult) -> None:
+    events = spark.read.parquet(str(trace))
+
+    def failing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        running = TaskContext.get()
+        assert running is not None
+        for batch in batches:
+            yield batch
+            if running.attemptNumber() == 0:
+                raise OSError("the executor was lost")
+
+    mined = mine(events.mapInArrow(failing, events.schema), open_trace([trace]).header)
+    assert mined.answers == local.verdicts
+    assert sorted_findings(mined.findings.toArrow()).equals(findings(local))
+
+
+def test_a_judge_that_fails_first(spark: Any, trace: Path, local: CheckResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(Context):
+        def ends(self, names: Names) -> Ends:
+            running = TaskContext.get()
+            if running is not None and running.attemptNumber() == 0:
+                raise OSError("the executor was lost")
+            return super().ends(names)
+
+    def task(**given: Any) -> Task:
+        context = given.pop("context")
+        return Task(context=Failing(**{item.name: getattr(context, item.name) for item in fields(Context)}), **given)
+
+    monkeypatch.setattr(frames, "Task", task)
+    mined = mine(spark.read.parquet(str(trace)), open_trace([trace]).header)
+    assert mined.answers == local.verdicts
+    assert sorted_findings(mined.findings.toArrow()).equals(findings(local))
+
+
+def test_few_columns_without_a_header(spark: Any) -> None:
+    events = spark.createDataFrame(
+        [(5, "deliver"), (None, "deliver"), (7, None), (-3, "store")], "time long, kind string"
+    )
+    mined = mine(events)
+    assert mined.events == 1
+    assert mined.left_out == {
+        "events without time or kind": 3,
+        "values of time that are not from 0 to 253402300799999": 1,
+        "events that name no message": 1,
+    }
+    assert {one.verdict for one in mined.answers} <= {Verdict.NOT_OBSERVABLE, Verdict.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("schema", "row", "said"),
+    [
+        ("time long", (1,), "the frame has no column kind; there are time."),
+        ("time string, kind string", ("1", "deliver"), "column time is string; whole numbers are needed."),
+        ("time long, kind int", (1, 1), "column kind is int; texts are needed."),
+        ("time long, kind string, queues string", (1, "x", "a"), "column queues is string; a list of texts is needed."),
+    ],
+)  # fmt: skip
+def test_frames_that_are_none(spark: Any, schema: str, row: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        mine(spark.createDataFrame([row], schema))
+    assert str(caught.value) == said
+
+
+def test_a_frame_without_events(spark: Any) -> None:
+    with pytest.raises(TraceError, match="the frame: there are no events to check"):
+        mine(spark.createDataFrame([], "time long, kind string"))
+
+
+@pytest.fixture(scope="module")
+def mined(spark: Any, trace: Path) -> Mined:
+    return mine(spark.read.parquet(str(trace)), open_trace([trace]).header)
+
+
+def tables(folder: Path) -> list[pa.Table]:
+    return [
+        sorted_findings(pq.read_table(folder / "findings")),
+        pq.read_table(folder / "verdicts").sort_by("claim"),
+    ]
+
+
+def test_a_second_run_writes_the_same(mined: Mined, local: CheckResult, tmp_path: Path) -> None:
+    folder = tmp_path / "found"
+    write_findings(mined, str(folder))
+    first = tables(folder)
+    assert first[0].equals(findings(local))
+    write_findings(mined, str(folder))
+    assert tables(folder) == first
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
+    assert sorted(path.name for path in folder.iterdir()) == ["findings", "verdicts"]
+
+
+def test_what_killed_runs_have_left_is_taken_away(mined: Mined, tmp_path: Path) -> None:
+    folder = tmp_path / "found"
+    write_findings(mined, str(folder))
+    expected = tables(folder)
+    (tmp_path / f".found.{RUN}1" / "findings").mkdir(parents=True)
+    # Killed while it took the earlier tables away: these are what there is.
+    folder.rename(tmp_path / f".found.{BEFORE}2")
+    write_findings(mined, str(folder))
+    assert tables(folder) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
+
+
+def test_a_run_that_fails_leaves_the_earlier_tables(spark: Any, mined: Mined, tmp_path: Path) -> None:
+    folder = tmp_path / "found"
+    write_findings(mined, str(folder))
+    expected = tables(folder)
+
+    def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        raise OSError("no room")
+
+    failing = replace(mined, verdicts=mined.verdicts.mapInArrow(fail, mined.verdicts.schema))
+    with pytest.raises(TraceError, match="no room"):
+        write_findings(failing, str(folder))
+    assert tables(folder) == expected
+    write_findings(mined, str(folder))
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
+
+
+def test_a_folder_with_something_else_is_left_alone(mined: Mined, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(TraceError, match=r"holds notes\.txt, which no earlier run has written"):
+        write_findings(mined, str(tmp_path))
+    assert (tmp_path / "notes.txt").read_text() == "mine"
