@@ -72,7 +72,7 @@ bench: setup ## print the figures against peers, one JSON line each
 
 .PHONY: lock
 lock: setup ## resolve the newest allowed libraries into requirements.lock
-	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe \
+	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --extra spark --extra dev --generate-hashes --allow-unsafe \
 		--strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
 		--output-file requirements.lock pyproject.toml
 	@echo "lock: $$(grep -c '==' requirements.lock) libraries pinned; the next make installs them"

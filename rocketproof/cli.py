@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import io
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -14,6 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from . import __version__
+from .progress import Interrupted
 
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
 
@@ -45,6 +47,20 @@ Exit codes:
   3  wrong usage or input
   4  a defect of rocketproof itself, told by a traceback
 """
+
+CHECK_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  nothing is violated
+  1  a claim is violated
+  2  something is unknown: a part cannot be read, clocks are too far apart, nothing could be judged, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+OWN_PROCESS = "own process"
+"""What commands find in their context where nothing else runs in this process, so they may settle things."""
 
 app = typer.Typer(
     name="rocketproof",
@@ -229,21 +245,243 @@ def export(
     raise typer.Exit(run.export(machine, read_constants(set_ or []), invariants=invariant or [], to=output))
 
 
+@app.command(
+    short_help="Check recorded traces.",
+    help="Hold recorded traces against what RocketMQ promises: logs, message traces, or the kit's own format."
+    + CHECK_EXIT_CODES,
+    epilog="Example: rocketproof check trace.jsonl --message 7F0000010A3E18B4AAC2464BCE59001F",
+)
+def check(
+    context: typer.Context,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
+    ] = None,
+    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this process), or spark.")] = "auto",
+    master: Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")] = "",
+    property_: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="ID", help="Only this claim counts, see --list; repeatable."),
+    ] = None,
+    message: Annotated[
+        str, typer.Option(metavar="KEY", help="What happened to this message? Its unique key or message id.")
+    ] = "",
+    queue: Annotated[
+        str, typer.Option(metavar="NAME", help="Only findings of queues called so: topic@broker:id, or a part of it.")
+    ] = "",
+    skew: Annotated[
+        str, typer.Option(metavar="TIME", help="How far clocks of different machines may be apart, such as 50ms or 2s.")
+    ] = "50ms",
+    delays: Annotated[
+        str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
+    ] = "",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="Form of the files; auto looks at what is in them.")
+    ] = "auto",
+    zone: Annotated[
+        str, typer.Option(metavar="ZONE", help="Of times in logs, such as UTC, +08:00 or Europe/Berlin.")
+    ] = "",
+    import_: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Room for the state of the monitors, such as 4GiB.")
+    ] = "4GiB",
+    stories: Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")] = 3,
+    report: Annotated[
+        str, typer.Option(metavar="DIR", help="Write a report to look at, and tables of all findings, to a folder.")
+    ] = "",
+    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answers as JSON.")] = "",
+    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answers as JUnit XML.")] = "",
+    sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
+) -> None:
+    """Check what was asked for, and leave with its exit code."""
+    if context.obj is OWN_PROCESS:
+        from .preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    from . import check as run
+    from .sizes import read_size, read_time
+
+    if list_:
+        run.list_all()
+        raise typer.Exit(AS_EXPECTED)
+    request = run.CheckRequest(
+        paths=paths or [],
+        engine=run.engine_of(engine),
+        master=master,
+        claims=property_ or [],
+        message=message,
+        queue=queue,
+        skew=read_time("--skew", skew),
+        strict=strict,
+        format=format_,
+        options=run.importer_options(zone, import_ or []),
+        delays=delays,
+        memory=read_size("--memory", memory),
+        stories=stories,
+    )
+    raise typer.Exit(run.check(request, run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif)))
+
+
+@app.command(
+    short_help="Make a trace of a simulated cluster.",
+    help="Make a trace of any size of a simulated cluster, correct or with a known bug, and the truth about it.",
+    epilog="Example: rocketproof simulate --messages 1e6 --consumers 8 --mutant B1 --out run",
+)
+def simulate(
+    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
+    messages: Annotated[
+        str | None, typer.Option(metavar="N", help="Messages produced, such as 1e6; usually 100,000.")
+    ] = None,
+    consumers: Annotated[int | None, typer.Option(metavar="N", help="Clients of the group; usually 4.")] = None,
+    queues: Annotated[int | None, typer.Option(metavar="N", help="Queues of each topic; usually 16.")] = None,
+    topics: Annotated[int | None, typer.Option(metavar="N", help="Topics of the group; usually 1.")] = None,
+    brokers: Annotated[int | None, typer.Option(metavar="N", help="Brokers; usually 2.")] = None,
+    group_kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="concurrently (usual), orderly or broadcasting.")
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How queues are shared: AVG (usual), AVG_BY_CIRCLE, CONSISTENT_HASH."),
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="N", help="Messages a second at most; usually 5,000.")] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long messages are produced, such as 2h, at whatever rate.")
+    ] = None,
+    failure_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="First deliveries that fail; usually 0.01.")
+    ] = None,
+    retry_failure_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Later deliveries that fail; usually 0.4.")
+    ] = None,
+    refusal_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; usually 0.05.")
+    ] = None,
+    filtered_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Messages nobody asks for; usually none.")
+    ] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option(metavar="N", help="maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")
+    ] = None,
+    churn: Annotated[int | None, typer.Option(metavar="N", help="How often a client leaves, dies or comes.")] = None,
+    broker_restarts: Annotated[int | None, typer.Option(metavar="N", help="How often a broker dies.")] = None,
+    resets: Annotated[int | None, typer.Option(metavar="N", help="How often an operator resets an offset.")] = None,
+    corrections: Annotated[
+        int | None, typer.Option(metavar="N", help="How often a replica that lags behind makes a client go back.")
+    ] = None,
+    timeouts: Annotated[int | None, typer.Option(metavar="N", help="Listener calls that take too long.")] = None,
+    consume_timeout: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long is too long; usually 60s.")
+    ] = None,
+    mutant: Annotated[str | None, typer.Option(metavar="ID", help="A known bug of the cluster, see --list.")] = None,
+    mutant_places: Annotated[
+        int | None, typer.Option(metavar="N", help="At how many places it strikes; usually 3.")
+    ] = None,
+    delays: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, such as '1s 5s 10s'.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="What all chances follow from.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", metavar="NAME", help="parquet (usual) or jsonl.")] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="Write the unique keys of messages as text too.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
+) -> None:
+    """Simulate what was asked for."""
+    from . import simulate as run
+    from .sizes import read_count, read_time
+
+    if list_:
+        run.list_mutants()
+        raise typer.Exit(AS_EXPECTED)
+    options = {
+        "messages": None if messages is None else read_count("--messages", messages),
+        "consumers": consumers,
+        "queues": queues,
+        "topics": topics,
+        "brokers": brokers,
+        "group_kind": group_kind,
+        "strategy": strategy,
+        "rate": None if rate is None else read_count("--rate", rate),
+        "duration": None if duration is None else read_time("--duration", duration),
+        "failure_rate": failure_rate,
+        "retry_failure_rate": retry_failure_rate,
+        "refusal_rate": refusal_rate,
+        "filtered_rate": filtered_rate,
+        "max_attempts": max_attempts,
+        "churn": churn,
+        "broker_restarts": broker_restarts,
+        "resets": resets,
+        "corrections": corrections,
+        "timeouts": timeouts,
+        "consume_timeout": None if consume_timeout is None else read_time("--consume-timeout", consume_timeout),
+        "mutant": mutant,
+        "mutant_places": mutant_places,
+        "delays": delays,
+        "seed": seed,
+        "format": format_,
+        "keys": keys or None,
+    }
+    raise typer.Exit(run.simulate_cluster(out, options))
+
+
+@app.command(
+    short_help="Record a run of the model as a trace.",
+    help="Record a run of the model, random or the counterexample of a known bug, as a trace to check.",
+    epilog="Example: rocketproof record --mutant B7 --out run",
+)
+def record(
+    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="Of a random run: consumption, everything or assignment.")
+    ] = "consumption",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the machine; repeatable."),
+    ] = None,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Length of a random run.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="What its chances follow from.")] = 0,
+    mutant: Annotated[
+        str, typer.Option(metavar="ID", help="Record the shortest counterexample of this known bug instead.")
+    ] = "",
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the known bugs whose counterexamples can be recorded.")
+    ] = False,
+) -> None:
+    """Record what was asked for."""
+    from . import record as run
+    from .request import read_constants
+
+    if list_:
+        run.list_mutants()
+        raise typer.Exit(AS_EXPECTED)
+    request = run.RecordRequest(
+        machine=machine, constants=read_constants(set_ or []), steps=steps, seed=seed, mutant=mutant
+    )
+    raise typer.Exit(run.record(request, out))
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
-    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+    sys.exit(_run(sys.argv[1:], OWN_PROCESS) if arguments is None else _run(arguments))
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], obj: object = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without arrows shows a ? for them
     try:
-        return int(app(arguments or ["--help"], prog_name="rocketproof", standalone_mode=False) or AS_EXPECTED)
+        code = int(app(arguments or ["--help"], prog_name="rocketproof", standalone_mode=False, obj=obj) or AS_EXPECTED)
+        # Typer makes an exit code of Ctrl-C.
+        return _complain("interrupted", code=UNKNOWN) if code == 128 + signal.SIGINT else code
     except TyperException as error:
         return _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted", code=UNKNOWN)
+    except Interrupted as stop:
+        return _complain(str(stop), code=UNKNOWN)
     except BrokenPipeError:
         # Whoever read the output went away; what was not written yet has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -262,8 +500,9 @@ def _mistakes() -> tuple[type[Exception], ...]:
     from .checkers.user_strategies import StrategyError
     from .errors import InputError
     from .model.kernel import ConfigurationError, ModelError
+    from .traces.errors import TraceError
 
-    return InputError, ConfigurationError, ModelError, StrategyError
+    return InputError, ConfigurationError, ModelError, StrategyError, TraceError
 
 
 def _complain(message: str, *, code: int = WRONG_USAGE) -> int:

@@ -9,6 +9,16 @@ from types import FrameType
 
 from rich.console import Console
 
+from .properties.verdict import Verdict
+
+VERDICT_STYLES = {
+    Verdict.HOLDS: "green",
+    Verdict.VIOLATED: "red",
+    Verdict.UNKNOWN: "yellow",
+    Verdict.NOT_OBSERVABLE: "yellow",
+}
+"""How the terminal shows each verdict."""
+
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Callable[[], None]]:

@@ -30,6 +30,20 @@ def check_writable(where: str) -> None:
         raise InputError(f"cannot write {where}: the folder {path.parent} is not writable.")
 
 
+def check_folder_writable(where: str) -> None:
+    """Notice before a long run that a folder for its results, which need not exist, could not be written to.
+
+    Raises:
+        InputError: it is a file, or it or the folder that it would be made in is not writable.
+    """
+    path = Path(where)
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise InputError(f"cannot write to {where}: {there} is a file, and a folder is needed.")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"cannot write to {where}: the folder {there} is not writable.")
+
+
 def write(where: str, text: str) -> None:
     """Write ``text`` to a file, or to standard output for ``-``.
 
@@ -37,7 +51,11 @@ def write(where: str, text: str) -> None:
         InputError: the file cannot be written.
     """
     if where == STANDARD_OUTPUT:
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise BrokenPipeError from None  # with its number, typer leaves with exit code 1: "violated"
         return
     try:
         Path(where).write_text(text, encoding="utf-8")

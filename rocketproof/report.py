@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from rich.console import Console
 from rich.text import Text
 
 from .checkers.run import story
 from .checkers.strategies import Law
+from .console import VERDICT_STYLES
+from .junit import Case, as_xml
 from .properties.claim import Claim
 from .properties.verdict import Verdict
 
 if TYPE_CHECKING:
     from .checkers.suite import Outcome, Row
-
-_STYLES = {Verdict.HOLDS: "green", Verdict.VIOLATED: "red", Verdict.UNKNOWN: "yellow", Verdict.NOT_OBSERVABLE: "yellow"}
 
 
 def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
@@ -67,13 +67,13 @@ def verdict_text(outcome: Outcome) -> Text:
     """The verdict, marked when it is a finding that was expected, or is not what was expected."""
     verdict = outcome.result.verdict
     if isinstance(outcome.row.subject, Law) and outcome.as_expected:  # nothing is expected of a law for information
-        return Text(str(verdict), style=_STYLES[verdict])
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
     if outcome.as_expected and verdict is Verdict.VIOLATED:
         return Text(f"{verdict} (expected)", style="cyan")
     if outcome.as_expected:
-        return Text(str(verdict), style=_STYLES[verdict])
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
     if verdict is Verdict.UNKNOWN:
-        return Text(str(verdict), style=_STYLES[verdict])
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
     return Text(f"{verdict} (expected {outcome.row.expected})", style="bold red")
 
 
@@ -121,37 +121,24 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
 
 def as_junit(outcomes: Sequence[Outcome], seconds: float) -> str:
     """All rows as JUnit XML: an unexpected verdict is a failure, an unexpected UNKNOWN an error."""
-    wrong = [outcome for outcome in outcomes if not outcome.as_expected]
-    errors = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in wrong)
-    suite = ElementTree.Element(
-        "testsuite",
-        name="rocketproof",
-        tests=str(len(outcomes)),
-        failures=str(len(wrong) - errors),
-        errors=str(errors),
-        time=f"{seconds:.3f}",
+    return as_xml("rocketproof", [_case(outcome) for outcome in outcomes], seconds)
+
+
+def _case(outcome: Outcome) -> Case:
+    row, result = outcome.row, outcome.result
+    case = Case(
+        classname=f"rocketproof.{row.machine}",
+        name=" ".join(filter(None, [row.id, row.configuration])),
+        seconds=result.seconds,
     )
-    for outcome in outcomes:
-        name = " ".join(filter(None, [outcome.row.id, outcome.row.configuration]))
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=f"rocketproof.{outcome.row.machine}",
-            name=name,
-            time=f"{outcome.result.seconds:.3f}",
-        )
-        if not outcome.as_expected:
-            unknown = outcome.result.verdict is Verdict.UNKNOWN
-            problem = ElementTree.SubElement(
-                case,
-                "error" if unknown else "failure",
-                message=f"{outcome.result.verdict}, expected {outcome.row.expected}: {outcome.result.bounds}",
-            )
-            problem.text = _story_text(outcome)
-    root = ElementTree.Element("testsuites")
-    root.append(suite)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    if outcome.as_expected:
+        return case
+    return replace(
+        case,
+        outcome="error" if result.verdict is Verdict.UNKNOWN else "failure",
+        message=f"{result.verdict}, expected {row.expected}: {result.bounds}",
+        text=_story_text(outcome),
+    )
 
 
 def _object(outcome: Outcome) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import itertools
 import json
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
-from xml.etree import ElementTree
 
 from rich.console import Console
 from rich.text import Text
 
 from ..checkers.run import counted
+from ..junit import Case, as_xml
 from ..properties.verdict import Verdict
 from .attempts import maximum_of, retries, waited
 from .facts import GroupFacts
@@ -221,39 +222,26 @@ def _object(answer: Answer, file: str) -> dict[str, Any]:
 
 def as_junit(answers: Sequence[Answer], file: str, seconds: float, *, fail_on: Severity) -> str:
     """All checks as JUnit XML: what fails is a failure, what is unknown an error, what is accepted is skipped."""
-    failed = [answer for answer in answers if answer.fails(fail_on)]
-    errors = sum(answer.level is Level.UNKNOWN for answer in failed)
-    suite = ElementTree.Element(
-        "testsuite",
-        name=file,
-        tests=str(len(answers)),
-        failures=str(len(failed) - errors),
-        errors=str(errors),
-        skipped=str(sum(bool(answer.accepted) for answer in answers)),
-        time=f"{seconds:.3f}",
+    return as_xml(file, [_case(answer, file, fail_on) for answer in answers], seconds)
+
+
+def _case(answer: Answer, file: str, fail_on: Severity) -> Case:
+    case = Case(
+        classname=f"{file}.{answer.check.subject}",
+        name=answer.check.id,
+        seconds=answer.seconds,
+        place={"file": file, "line": str(answer.line)},
     )
-    for answer in answers:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=f"{file}.{answer.check.subject}",
-            name=answer.check.id,
-            file=file,
-            line=str(answer.line),
-            time=f"{answer.seconds:.3f}",
-        )
-        if answer.accepted:
-            ElementTree.SubElement(case, "skipped", message=f"accepted: {answer.accepted}")
-        elif answer.fails(fail_on):
-            kind = "error" if answer.level is Level.UNKNOWN else "failure"
-            message = answer.summary if kind == "error" else first_text(answer)
-            ElementTree.SubElement(case, kind, message=message).text = explanation(answer, file)
-        elif answer.level is not Level.OK:
-            ElementTree.SubElement(case, "system-out").text = explanation(answer, file)
-    root = ElementTree.Element("testsuites")
-    root.append(suite)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    if answer.accepted:
+        return replace(case, outcome="skipped", message=f"accepted: {answer.accepted}")
+    if answer.level is Level.OK:
+        return case
+    text = explanation(answer, file)
+    if not answer.fails(fail_on):
+        return replace(case, outcome="system-out", text=text)
+    unknown = answer.level is Level.UNKNOWN
+    message = answer.summary if unknown else first_text(answer)
+    return replace(case, outcome="error" if unknown else "failure", message=message, text=text)
 
 
 def first_text(answer: Answer) -> str:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
-from .. import __version__
+from .. import sarif
 from ..checkers.run import told
 from .judge import Answer, Check, Level
 from .report import explanation, first_text
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Level.OK: "none", Level.NOTE: "note", Level.WARNING: "warning", Level.ERROR: "error", Level.UNKNOWN: "none"}
 _KINDS = {Level.OK: "pass", Level.UNKNOWN: "open"}
 
@@ -29,36 +24,21 @@ def as_sarif(answers: Sequence[Answer], file: str) -> str:
     for answer in answers:
         rules.setdefault(answer.check.id, answer.check)
     places = {name: place for place, name in enumerate(rules)}
-    unknown = [answer for answer in answers if answer.level is Level.UNKNOWN]
-    run = {
-        "tool": {
-            "driver": {
-                "name": "rocketproof",
-                "version": __version__,
-                "semanticVersion": __version__,
-                "rules": [_rule(check, answers) for check in rules.values()],
-            }
-        },
-        "invocations": [
-            {
-                "executionSuccessful": not unknown,
-                "toolExecutionNotifications": [
-                    {
-                        "level": "warning",
-                        "message": {"text": first_text(answer)},
-                        "locations": [_location(file, answer.line)],
-                        "associatedRule": {"id": answer.check.id, "index": places[answer.check.id]},
-                    }
-                    for answer in unknown
-                ],
-            }
+    return sarif.as_log(
+        rules=[_rule(check, answers) for check in rules.values()],
+        results=[result for answer in answers for result in _results(answer, file, places)],
+        files=[file],
+        notifications=[
+            sarif.notification(
+                answer.check.id,
+                places[answer.check.id],
+                text=first_text(answer),
+                where=sarif.location(file, answer.line),
+            )
+            for answer in answers
+            if answer.level is Level.UNKNOWN
         ],
-        "artifacts": [{"location": {"uri": _uri(file)}}],
-        "columnKind": "unicodeCodePoints",
-        "results": [result for answer in answers for result in _results(answer, file, places)],
-    }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
+    )
 
 
 def _rule(check: Check, answers: Sequence[Answer]) -> dict[str, Any]:
@@ -66,16 +46,13 @@ def _rule(check: Check, answers: Sequence[Answer]) -> dict[str, Any]:
         (answer.level for answer in answers if answer.check.id == check.id and answer.level is not Level.UNKNOWN),
         default=Level.OK,
     )
-    kind = "property" if check.is_property else "misconfiguration"
-    return {
-        "id": check.id,
-        "name": "".join(part.capitalize() for part in check.id.split("-")),
-        "shortDescription": {"text": check.statement},
-        "fullDescription": {"text": check.statement},
-        "help": {"text": f"{check.statement} Rules of RocketMQ: {', '.join(check.rules) or 'none'}."},
-        "defaultConfiguration": {"level": _LEVELS[worst] if worst is not Level.OK else "error"},
-        "properties": {"tags": ["rocketmq", kind]},
-    }
+    return sarif.rule(
+        check.id,
+        check.statement,
+        rests_on=check.rules,
+        level=_LEVELS[worst] if worst is not Level.OK else "error",
+        tags=["rocketmq", "property" if check.is_property else "misconfiguration"],
+    )
 
 
 def _results(answer: Answer, file: str, places: dict[str, int]) -> list[dict[str, Any]]:
@@ -100,22 +77,16 @@ def _results(answer: Answer, file: str, places: dict[str, int]) -> list[dict[str
 
 def _result(answer: Answer, level: Level, line: int, text: str, file: str, places: dict[str, int]) -> dict[str, Any]:
     check = answer.check
-    result: dict[str, Any] = {
-        "ruleId": check.id,
-        "ruleIndex": places[check.id],
-        "kind": _KINDS.get(level, "fail"),
-        "level": _LEVELS[level],
-        "message": {"text": text},
-        "locations": [
-            {
-                **_location(file, line),
-                "logicalLocations": [{"name": check.subject, "fullyQualifiedName": f"{check.subject}::{check.id}"}],
-            }
-        ],
-        "partialFingerprints": {
-            "check/v1": hashlib.sha256(f"{check.subject}::{check.id}::{text}".encode()).hexdigest()
-        },
-    }
+    result = sarif.result(
+        check.id,
+        places[check.id],
+        kind=_KINDS.get(level, "fail"),
+        level=_LEVELS[level],
+        text=text,
+        where=sarif.location(file, line),
+        subject=check.subject,
+        identity=text,
+    )
     flow = _flow(answer, file, line)
     if flow and level not in _KINDS:
         result["codeFlows"] = [flow]
@@ -129,19 +100,9 @@ def _flow(answer: Answer, file: str, line: int) -> dict[str, Any] | None:
     run = answer.outcome.result.run if answer.outcome is not None else None
     if run is None:
         return None
-    steps = []
-    for place, (sentence, changes) in enumerate(told(run).steps):
-        text = "\n".join([f"{place + 1}. {sentence}", *changes])
-        steps.append({"location": {**_location(file, line), "message": {"text": text}}, "executionOrder": place + 1})
-    if not steps:
-        steps.append({"location": {**_location(file, line), "message": {"text": "It is so from the start."}}})
-    return {"message": {"text": "A run of the model that shows it."}, "threadFlows": [{"locations": steps}]}
-
-
-def _location(file: str, line: int) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": {"startLine": line}}}
-
-
-def _uri(file: str) -> str:
-    path = PurePath(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    here = sarif.location(file, line)
+    steps = [
+        (here, "\n".join([f"{place}. {sentence}", *changes]))
+        for place, (sentence, changes) in enumerate(told(run).steps, start=1)
+    ]
+    return sarif.code_flow("A run of the model that shows it.", steps or [(here, "It is so from the start.")])

@@ -1,0 +1,58 @@
+"""How far a long run is: a bar where somebody watches, and a sentence when it is interrupted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with how far the run was as its message."""
+
+
+class Progress:
+    """Counts what has been done; called with what is done to things, such as ``checked``, and to how many more.
+
+    Attributes:
+        done: to how many things what was done.
+        total: how many there are, None where that is not known.
+        thing: what is counted, such as ``event``.
+    """
+
+    def __init__(self, *, total: int | None, thing: str, bar: Any = None) -> None:
+        self.done: dict[str, int] = {}
+        self.total = total
+        self.thing = thing
+        self._bar = bar
+        self._tasks: dict[str, Any] = {}
+
+    def __call__(self, what: str, more: int) -> None:
+        """Note that ``what`` was done to ``more`` things."""
+        self.done[what] = self.done.get(what, 0) + more
+        if self._bar is None:
+            return
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=self.total)
+        self._bar.advance(self._tasks[what], more)
+
+    def __str__(self) -> str:
+        of = f" of {self.total:,}" if self.total is not None else ""
+        parts = [f"{count:,}{of} {self.thing}s {what}" for what, count in self.done.items()]
+        return ", ".join(parts) or f"no {self.thing} yet"
+
+
+@contextmanager
+def progress_of(total: int | None, thing: str, *, quiet: bool = False) -> Iterator[Progress]:
+    """Count things; with a bar on the terminal unless nobody looks at standard error, or ``quiet`` is wanted."""
+    if quiet or not sys.stderr.isatty():
+        yield Progress(total=total, thing=thing)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Progress(total=total, thing=thing, bar=bar)
