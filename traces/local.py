@@ -68,6 +68,7 @@ def check_locally(
         TraceError: there are no events.
     """
     started = time.perf_counter()
+    _keep_freed_memory()
     scanned = scan(trace, progress)
     names = Names(trace.header.groups)
     passes = max(1, -(-scanned.events * STATE_BYTES // memory))
