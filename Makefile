@@ -48,8 +48,9 @@ typing-links:
 	@for path in $(FOLDERS) $(filter-out %/__pycache__,$(wildcard rocketproof/*)); do ln -s "../../../$$path" $(TYPING)/; done
 
 .PHONY: verify
-verify: setup ## check every property of the machine with every engine
+verify: setup ## check every property of the machine with every engine, and the traces of real runs
 	@$(BIN)/rocketproof verify $(ARGS)
+	@$(BIN)/rocketproof samples
 
 .PHONY: test
 test: setup ## run all tests

@@ -15,6 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from . import __version__
+from .lab_commands import lab
 from .progress import Interrupted
 
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
@@ -69,6 +70,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Check what RocketMQ consumption guarantees, and what it does not." + EXIT_CODES,
 )
+
+app.add_typer(lab)
 
 
 @app.callback(invoke_without_command=True)
@@ -463,6 +466,74 @@ def record(
     raise typer.Exit(run.record(request, out))
 
 
+@app.command(
+    short_help="Check the traces of real runs that come with the kit.",
+    help="Check the traces of real runs of RocketMQ that come with the kit, and compare with what is expected."
+    + EXIT_CODES,
+    epilog="Example: rocketproof samples kill-9-mid-batch",
+)
+def samples(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", show_default=False, help="Scenarios, or samples as scenario-release."),
+    ] = None,
+    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the numbers as JSON.")] = "",
+    add: Annotated[
+        bool, typer.Option("--add", help="NAMEs are folders that 'lab run --out' has left: make these runs samples.")
+    ] = False,
+) -> None:
+    """Check what was asked for, and leave with its exit code."""
+    from . import samples as run
+
+    raise typer.Exit(run.add(names or []) if add else run.check_samples(names or [], to_json=json))
+
+
+CONFORM_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  every event that concerns a queue is a behaviour of the model
+  1  there is a model mismatch
+  2  something is unknown: events are missing, there is nothing to follow, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+@app.command(
+    short_help="Follow recorded traces through the model.",
+    help="Follow recorded traces through the model: each event must be something that the model can do."
+    + CONFORM_EXIT_CODES,
+    epilog="Example: rocketproof conform capture.jsonl",
+)
+def conform(
+    context: typer.Context,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
+    ] = None,
+    slack: Annotated[
+        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
+    ] = "50ms",
+    mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="Mismatches that are printed, at most.")] = 10,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
+) -> None:
+    """Follow what was given, and leave with its exit code."""
+    if context.obj is OWN_PROCESS:
+        from .preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    from . import conform as run
+    from .sizes import read_time
+
+    raise typer.Exit(
+        run.conform_traces(
+            paths or [], slack=read_time("--slack", slack), strict=strict, shown=mismatches, json_file=json
+        )
+    )
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
     sys.exit(_run(sys.argv[1:], OWN_PROCESS) if arguments is None else _run(arguments))
@@ -489,6 +560,10 @@ def _run(arguments: list[str], obj: object = None) -> int:
     except MemoryError as error:
         return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
     except Exception as error:
+        from .lab.errors import LabError
+
+        if isinstance(error, LabError):
+            return _complain(str(error), whole=True)
         if isinstance(error, _mistakes()):
             return max(_complain(line) for line in getattr(error, "problems", [str(error)]))
         traceback.print_exc()
@@ -505,8 +580,9 @@ def _mistakes() -> tuple[type[Exception], ...]:
     return InputError, ConfigurationError, ModelError, StrategyError, TraceError
 
 
-def _complain(message: str, *, code: int = WRONG_USAGE) -> int:
-    print(f"rocketproof: {' '.join(message.split())}", file=sys.stderr)
+def _complain(message: str, *, code: int = WRONG_USAGE, whole: bool = False) -> int:
+    """Tell what went wrong in one line, or ``whole``, with the lines of a log that is in it; returns ``code``."""
+    print(f"rocketproof: {message if whole else ' '.join(message.split())}", file=sys.stderr)
     return code
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from .checkers.catalogue import all_rows
 from .checkers.explore import Limits
 from .checkers.mutants import MachineMutant, Trials, entries
 from .checkers.run import Run
+from .checkers.simulate import random_run
 from .console import make_console
 from .errors import InputError
 from .model.assignment import assignment
@@ -19,7 +19,7 @@ from .model.consumption import consumption
 from .model.everything import everything
 from .model.kernel import Machine, nearest, trace
 from .model.kernel.plain import PlainMachine
-from .simulate import new_folder
+from .simulate import emptied_unless_complete, new_folder
 from .traces.recorder import Recording, record_run
 from .traces.writing import write_jsonl
 
@@ -57,9 +57,10 @@ def record(request: RecordRequest, out: str) -> int:
     recording = record_run(run)
     trace = folder / "trace.jsonl"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_jsonl(trace, recording.header, recording.events)
-        (folder / "truth.json").write_text(json.dumps(_truth(recording), indent=1) + "\n", encoding="utf-8")
+        with emptied_unless_complete(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_jsonl(trace, recording.header, recording.events)
+            (folder / "truth.json").write_text(json.dumps(_truth(recording), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror}.") from None
     console = make_console(quiet=False)
@@ -86,18 +87,7 @@ def _random(request: RecordRequest) -> tuple[Run, str]:
     machine = _machine(request.machine)
     # The machine everything takes no other value, and its default is that of the machine assignment.
     constants = {"running": 0, **request.constants} if machine is everything else request.constants
-    traced = trace(machine.configure(**constants))
-    plain = PlainMachine(traced)
-    chance = random.Random(request.seed)
-    states = [plain.initial]
-    steps: list[int] = []
-    while len(steps) < request.steps and (possible := plain.enabled(states[-1])):
-        number = chance.choice(sorted(possible))
-        following = plain.step(states[-1], number)
-        assert following is not None
-        steps.append(number)
-        states.append(following)
-    run = Run(traced, tuple(states), tuple(steps))
+    run = random_run(PlainMachine(trace(machine.configure(**constants))), request.seed, request.steps)
     return run, f"a random run of {request.machine}, seed {request.seed}"
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 
+from .compiled import entry, hot, int64
 from .kinds import Kind, Path, Result, codes
 from .names import Actor, Combinations, Names, Words, place_of
 from .schema import ABSENT, origin_of
@@ -54,10 +54,22 @@ _NO_QUEUE = -1
 _BY_CLIENT = -2
 """Stands for a queue of a broadcasting group until its client is looked at too; lower numbers stand for others."""
 
+_NEW = -(1 << 31)
+"""Code in a place of a memo that holds nothing yet."""
+
+_PLACE = np.dtype([(name, np.int32) for name in ("group", "topic", "broker", "queue", "code")])
+"""A place of the memo of one batch for its queues: where in the batch's words their names are, and the slot."""
+
+_PROCESS = np.dtype([(name, np.int32) for name in ("incarnation", "code")])
+"""A place of the memo of one batch for its processes: the last incarnation of a word of the batch, and its actor."""
+
+_PLACES = 256
+"""Places of the memo for queues: as many as one loop has at hand; most batches have fewer queues."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Coded:
-    """Coded events: equally long columns.
+    """Coded events: equally long columns, which nobody may write to.
 
     Attributes:
         time: ms, int64.
@@ -88,6 +100,11 @@ class Coded:
     due: Any
     max_attempts: Any
 
+    def __post_init__(self) -> None:
+        # Some columns are Arrow's and cannot be written to. All are made alike, or compiled code would be of two kinds.
+        for column in vars(self).values():
+            column.flags.writeable = False
+
     def __len__(self) -> int:
         return len(self.time)
 
@@ -106,7 +123,7 @@ class Coder:
         """The batch as whole numbers. Columns that the batch does not have count as null everywhere."""
         client = _Column.of(batch, "client", self.names.clients)
         broker = _Column.of(batch, "broker", self.names.brokers)
-        origin = _origin(batch)
+        origin = _read_only(_origin(batch))
         return Coded(
             time=_whole(batch, "time", np.int64),
             kind=_coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
@@ -131,7 +148,8 @@ class Coder:
         topic = _Column.of(batch, "topic", self.names.topics)
         queue = _whole(batch, "queue", np.int32)
         names_ = (group.at, group.codes, topic.at, topic.codes, broker.at, broker.codes)
-        columns = (*names_, _read_only(queue), _read_only(origin))
+        memo = np.full(_PLACES, _NEW, np.int32).repeat(len(_PLACE)).view(_PLACE)
+        columns = (*names_, queue, origin, memo)
         slots = np.empty(len(batch), np.int32)
         while (at := self._slots.resolve(_resolve_slots, columns, slots)) >= 0:
             has_queue = bool(queue[at] >= 0)
@@ -143,7 +161,7 @@ class Coder:
             code = _BY_CLIENT - len(self._by_client) if own else self.names.slot_at(*place, "")
             if own:
                 self._by_client.append(place)
-            self._slots.add(int(_key_of_slot(at, *columns)), code)
+            self._slots.add(int(_key_of_slot(at, *names_, queue, origin)), code)
         if self._by_client:
             while (at := self._clients.resolve(_resolve_clients, (slots, client.at, client.codes), slots)) >= 0:
                 place = self._by_client[_BY_CLIENT - int(slots[at])]
@@ -153,13 +171,15 @@ class Coder:
 
     def _actor(self, batch: pa.RecordBatch, client: _Column, broker: _Column) -> Any:
         incarnation = _whole(batch, "incarnation", np.int32)
-        columns = (client.at, client.codes, broker.at, broker.codes, incarnation)
+        names_ = (client.at, client.codes, broker.at, broker.codes)
+        memo = np.full((len(client.codes) + len(broker.codes)) * len(_PROCESS), _NEW, np.int32).view(_PROCESS)
+        columns = (*names_, incarnation, memo)
         actors = np.empty(len(batch), np.int32)
         while (at := self._actors.resolve(_resolve_actors, columns, actors)) >= 0:
             # Without a client a broker acts.
             is_client = bool(client.word(at))
             actor = Actor(client.word(at), max(0, int(incarnation[at]))) if is_client else Actor(broker.word(at), -1)
-            self._actors.add(int(_key_of_actor(at, *columns)), self.names.actor(actor))
+            self._actors.add(int(_key_of_actor(at, *names_, incarnation)), self.names.actor(actor))
         return actors
 
 
@@ -181,7 +201,7 @@ class _Column:
     def of(cls, batch: pa.RecordBatch, name: str, known: Words) -> _Column:
         """A column of a batch, its words with the codes of ``known``."""
         if name not in batch.schema.names:
-            return cls(np.full(len(batch), -1, np.int32), np.zeros(1, np.int32), [""])
+            return cls(_read_only(np.full(len(batch), -1, np.int32)), np.zeros(1, np.int32), [""])
         given = _dictionary(batch.column(name))
         words = [word or "" for word in given.dictionary.to_pylist()]
         codes_ = np.array([*(known.code(word) + 1 if word else 0 for word in words), 0], np.int32)
@@ -203,21 +223,21 @@ def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unkn
     by_text = {str(word): code for word, code in words.items()}
     known = [by_text.get(text, unknown) for text in given.dictionary.to_pylist()]
     # The last one is that of null.
-    return np.array([*known, unknown], np.uint8)[_filled(given.indices, -1, np.int32)]
+    return np.array([*known, unknown], np.uint8).take(_filled(given.indices, -1, np.int32))
 
 
 def _whole(batch: pa.RecordBatch, column: str, type_: Any) -> Any:
     if column not in batch.schema.names:
-        return np.full(len(batch), ABSENT, type_)
+        return _read_only(np.full(len(batch), ABSENT, type_))
     return _filled(batch.column(column), ABSENT, type_)
 
 
 def _filled(column: pa.Array, absent: int, type_: Any) -> Any:
     """A column of whole numbers with ``absent`` for null."""
     if column.null_count == len(column):
-        return np.full(len(column), absent, type_)
+        return _read_only(np.full(len(column), absent, type_))
     if not column.null_count:
-        return column.to_numpy(zero_copy_only=False).astype(type_, copy=False)
+        return _read_only(column.to_numpy(zero_copy_only=False).astype(type_, copy=False))
     validity, values = column.buffers()
     first, end = column.offset, column.offset + len(column)
     given = np.frombuffer(values, column.type.to_pandas_dtype())[first:end]
@@ -225,37 +245,36 @@ def _filled(column: pa.Array, absent: int, type_: Any) -> Any:
     known = np.unpackbits(bits, bitorder="little")[first & 7 :][: len(column)]
     filled = np.empty(len(column), type_)
     _fill(given, known, absent, filled)
-    return filled
+    return _read_only(filled)
 
 
 def _read_only(column: Any) -> Any:
-    """The column as one that is not written to. Some are, some are not; compiled code would differ."""
+    """The column as one that is not written to, see :class:`Coded`."""
     view = column.view()
     view.flags.writeable = False
     return view
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _fill(given: Any, known: Any, absent: int, filled: Any) -> None:
     for i in range(len(given)):
         filled[i] = given[i] if known[i] else absent
 
 
-@numba.njit(cache=True, nogil=True, forceinline=True)
+@entry
 def _key_of_slot(
     i: int, group: Any, groups: Any, topic: Any, topics: Any, broker: Any, brokers: Any, queue: Any, origin: Any
 ) -> Any:
-    of_group, of_topic = np.int64(groups[group[i]]), np.int64(topics[topic[i]])
+    of_group, of_topic = int64(groups[group[i]]), int64(topics[topic[i]])
     named = of_group * _TOPICS + of_topic
     if queue[i] >= 0:
-        return (named * _BROKERS + brokers[broker[i]]) * _QUEUES + queue[i] if of_topic > 0 else np.int64(-1)
-    return (named * _BROKERS + 1) * _QUEUES - 1 if named > 0 and origin[i] != 0 else np.int64(-1)
+        return (named * _BROKERS + brokers[broker[i]]) * _QUEUES + queue[i] if of_topic > 0 else int64(-1)
+    return (named * _BROKERS + 1) * _QUEUES - 1 if named > 0 and origin[i] != 0 else int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _resolve_slots(
-    keys: Any,
-    codes: Any,
+    table: Any,
     start: int,
     out: Any,
     group: Any,
@@ -266,44 +285,65 @@ def _resolve_slots(
     brokers: Any,
     queue: Any,
     origin: Any,
+    memo: Any,
 ) -> int:
     for i in range(start, len(out)):
-        key = _key_of_slot(i, group, groups, topic, topics, broker, brokers, queue, origin)
-        at = place_of(keys, key)
-        if key >= 0 and keys[at] < 0:
+        at = np.uint64(queue[i] + 7 * broker[i] + 61 * topic[i] + 31 * group[i]) & np.uint64(_PLACES - 1)
+        last = memo[at]
+        if (
+            last.queue == queue[i]
+            and last.group == group[i]
+            and last.topic == topic[i]
+            and last.broker == broker[i]
+            and last.code != _NEW
+        ):
+            out[i] = last.code
+            continue
+        code = _code_of(table, _key_of_slot(i, group, groups, topic, topics, broker, brokers, queue, origin))
+        if code == _NEW:
             return i
-        out[i] = codes[at] if key >= 0 else -1
+        out[i] = code
+        if queue[i] >= 0:  # without a queue it depends on the origin too
+            last.group, last.topic, last.broker, last.queue, last.code = group[i], topic[i], broker[i], queue[i], code
     return len(out)
 
 
-@numba.njit(cache=True, nogil=True)
+@hot
+def _code_of(table: Any, key: Any) -> Any:
+    """The code of a combination, -1 for none, _NEW for one that has no code yet."""
+    if key < 0:
+        return np.int32(-1)
+    at = place_of(table, key)
+    return table[at].code if table[at].key >= 0 else np.int32(_NEW)
+
+
+@entry
 def _key_of_client(i: int, slots: Any, client: Any, clients: Any) -> Any:
-    return (np.int64(_BY_CLIENT) - slots[i]) * _CLIENTS + clients[client[i]]
+    return (int64(_BY_CLIENT) - slots[i]) * _CLIENTS + clients[client[i]]
 
 
-@numba.njit(cache=True, nogil=True)
-def _resolve_clients(keys: Any, codes: Any, start: int, out: Any, slots: Any, client: Any, clients: Any) -> int:
+@entry
+def _resolve_clients(table: Any, start: int, out: Any, slots: Any, client: Any, clients: Any) -> int:
     for i in range(start, len(out)):
         if slots[i] > _BY_CLIENT:
             continue
-        at = place_of(keys, _key_of_client(i, slots, client, clients))
-        if keys[at] < 0:
+        code = _code_of(table, _key_of_client(i, slots, client, clients))
+        if code == _NEW:
             return i
-        out[i] = codes[at]
+        out[i] = code
     return len(out)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _key_of_actor(i: int, client: Any, clients: Any, broker: Any, brokers: Any, incarnation: Any) -> Any:
     if clients[client[i]] > 0:
-        return (np.int64(clients[client[i]]) << 32) + max(0, incarnation[i]) + 1
-    return np.int64(brokers[broker[i]]) << 32 if brokers[broker[i]] > 0 else np.int64(-1)
+        return (int64(clients[client[i]]) << 32) + max(0, incarnation[i]) + 1
+    return int64(brokers[broker[i]]) << 32 if brokers[broker[i]] > 0 else int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def _resolve_actors(
-    keys: Any,
-    codes: Any,
+    table: Any,
     start: int,
     out: Any,
     client: Any,
@@ -311,13 +351,20 @@ def _resolve_actors(
     broker: Any,
     brokers: Any,
     incarnation: Any,
+    memo: Any,
 ) -> int:
     for i in range(start, len(out)):
-        key = _key_of_actor(i, client, clients, broker, brokers, incarnation)
-        at = place_of(keys, key)
-        if key >= 0 and keys[at] < 0:
+        # Places of the memo: the words of clients, and behind them no broker and those of brokers.
+        at = np.uint64(client[i] if client[i] >= 0 else len(clients) + broker[i] + 1)
+        if memo[at].incarnation == incarnation[i] and memo[at].code != _NEW:
+            out[i] = memo[at].code
+            continue
+        code = _code_of(table, _key_of_actor(i, client, clients, broker, brokers, incarnation))
+        if code == _NEW:
             return i
-        out[i] = codes[at] if key >= 0 else -1
+        out[i] = code
+        if client[i] < 0 or clients[client[i]] > 0:  # with an empty word it is the broker that acts
+            memo[at].incarnation, memo[at].code = incarnation[i], code
     return len(out)
 
 

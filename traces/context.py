@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
+from .compiled import part
 from .kinds import Kind
 from .names import Actor, Names
 
@@ -92,7 +92,7 @@ class Ends:
     how: Any
 
 
-@numba.njit(cache=True, nogil=True)
+@part
 def ended_between(actors: Any, times: Any, hows: Any, actor: int, since: int, until: int) -> int:
     """How the process ``actor`` ended last in ``since`` … ``until`` (both included), 0 if it did not."""
     low, high = 0, len(actors)
@@ -108,7 +108,7 @@ def ended_between(actors: Any, times: Any, hows: Any, actor: int, since: int, un
     return 0
 
 
-@numba.njit(cache=True, nogil=True)
+@part
 def gap_between(gap_since: Any, gap_until: Any, since: int, until: int) -> bool:
     """Whether the recording has a gap that touches ``since`` … ``until``."""
     for at in range(len(gap_since)):  # noqa: SIM110 -- compiled

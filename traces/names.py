@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
+from .compiled import digest, entry
 from .schema import Group
 
 RETRY_PREFIX = "%RETRY%"
@@ -146,6 +146,10 @@ class Names:
 _EMPTY = -1
 _START = 1 << 10
 
+ENTRY = np.dtype([("key", np.int64), ("code", np.int32), (f"sources_{digest('traces.names')}", np.int32)])
+"""A combination and its code; key is -1 where there is none. The last field is there for kept machine code of other
+files, see :func:`.compiled.digest`; as a number it makes an entry 16 bytes."""
+
 
 class Combinations:
     """Codes of combinations of codes, found for whole columns at machine speed.
@@ -154,21 +158,18 @@ class Combinations:
     """
 
     def __init__(self) -> None:
-        self._keys = np.full(_START, _EMPTY, np.int64)
-        self._codes = np.full(_START, _EMPTY, np.int32)
+        self._table = _new_table(_START)
         self._count = 0
         self._reached = 0
 
     def add(self, key: int, code: int) -> None:
         """Give a combination its code."""
-        if 2 * (self._count + 1) > len(self._keys):
-            old = self._keys, self._codes
-            self._keys = np.full(2 * len(self._keys), _EMPTY, np.int64)
-            self._codes = np.full(len(self._keys), _EMPTY, np.int32)
-            for known, its in zip(*old, strict=True):
-                if known != _EMPTY:
-                    _insert(self._keys, self._codes, known, its)
-        _insert(self._keys, self._codes, key, code)
+        if 2 * (self._count + 1) > len(self._table):
+            old = self._table
+            self._table = _new_table(2 * len(old))
+            for known in old[old["key"] != _EMPTY]:
+                _insert(self._table, known["key"], known["code"])
+        _insert(self._table, np.int64(key), np.int32(code))
         self._count += 1
 
     def resolve(self, function: Callable[..., int], columns: Sequence[Any], out: Any) -> int:
@@ -176,24 +177,30 @@ class Combinations:
 
         The caller gives that combination its code and calls again: the function goes on where it stopped.
         """
-        reached = function(self._keys, self._codes, self._reached, out, *columns)
+        reached = function(self._table, self._reached, out, *columns)
         done = reached == len(out)
         self._reached = 0 if done else reached
         return -1 if done else reached
 
 
-@numba.njit(cache=True, nogil=True)
-def place_of(keys: Any, key: Any) -> Any:
-    """Where a table has ``key``, or the free place where it would be."""
-    mask = len(keys) - 1
+def _new_table(size: int) -> Any:
+    table = np.zeros(size, ENTRY)
+    table["key"] = _EMPTY
+    return table
+
+
+@entry
+def place_of(table: Any, key: Any) -> Any:
+    """Where a table of ENTRY has ``key``, or the free place where it would be."""
+    mask = len(table) - 1
     at = (key * np.int64(0x9E3779B97F4A7C1) >> np.int64(40)) & mask
-    while keys[at] != _EMPTY and keys[at] != key:
+    while table[at].key != _EMPTY and table[at].key != key:
         at = (at + 1) & mask
     return at
 
 
-@numba.njit(cache=True, nogil=True)
-def _insert(keys: Any, codes: Any, key: Any, code: Any) -> None:
-    at = place_of(keys, key)
-    keys[at] = key
-    codes[at] = code
+@entry
+def _insert(table: Any, key: Any, code: Any) -> None:
+    at = place_of(table, key)
+    table[at].key = key
+    table[at].code = code

@@ -1,10 +1,12 @@
 """``rocketproof record``: a run of the model becomes a trace that can be checked."""
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
 
+from rocketproof import record
 from rocketproof.traces.reading import open_trace
 
 from .command import run
@@ -17,7 +19,7 @@ def events(folder: Path) -> int:
 def test_a_random_run_follows_from_its_seed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     constants = ["--set", "causes=1", "--set", "failures=2", "--steps", 30]
     traces = {}
-    for name, seed, steps in (("a", 3, 22), ("b", 3, 22), ("c", 4, 19)):
+    for name, seed, steps in (("a", 3, 17), ("b", 3, 17), ("c", 4, 30)):
         code, out, err = run(capsys, "record", *constants, "--seed", seed, "--out", tmp_path / name)
         assert (code, err) == (0, "")
         assert out.splitlines() == [
@@ -48,6 +50,20 @@ def test_the_counterexample_of_a_mutant_is_violated_when_it_is_checked(
     code, out, _ = run(capsys, "check", tmp_path / "new" / "trace.jsonl", "--property", "offset-never-past-unfinished")
     assert code == 1
     assert out.splitlines()[-1].startswith("1 claim: 1 violated; ")
+
+
+def test_nothing_is_left_of_a_trace_that_cannot_be_written_to_its_end(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(path: Path, *_: object) -> None:
+        path.write_text("half a line")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(record, "write_jsonl", full_disk)
+    code, out, err = run(capsys, "record", "--steps", 5, "--out", tmp_path / "new")
+    assert (code, out) == (3, "")
+    assert err == f"rocketproof: cannot write to {tmp_path}/new: No space left on device.\n"
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

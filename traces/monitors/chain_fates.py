@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import entry, int64, part
 from ..findings import Doubt
 from ..names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC
 from ..schema import ABSENT
 from ..verdicts import Fate
 from .attempts import copies_of, first_seen
-from .compiled import entry, int64, part
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .ledger import NOBODY, NOTHING, Seen, judge, tell_chain, violate

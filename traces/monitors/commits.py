@@ -11,12 +11,12 @@ from typing import Any
 
 from ...model.history import Regression
 from ..claims import CODE
+from ..compiled import constant, hot, part
 from ..context import FAILED_OVER, RESTARTED
 from ..findings import Doubt, Note
 from ..kinds import Path, codes
 from ..names import BROADCASTING
 from ..verdicts import Fate
-from .compiled import constant, hot, part
 from .ownership import VISIT, doubt_of, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, NEVER, UNKNOWN, WINDOWS

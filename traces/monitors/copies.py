@@ -12,11 +12,11 @@ from typing import Any
 
 from ...model.history import Cause
 from ..claims import CODE
+from ..compiled import int64, part
 from ..context import CRASHED, STOPPED, ended_between
 from ..findings import Doubt
 from ..schema import ABSENT
 from .attempts import copies_of, find_attempt
-from .compiled import int64, part
 from .ledger import ABSENCE, NOBODY, NOTHING, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)

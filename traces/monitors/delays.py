@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import int64, part
 from ..findings import Doubt
 from ..schema import ABSENT
 from .attempts import attempt_of, earliest, leave, wait
-from .compiled import int64, part
 from .copies import MOVED, REPEATED, STORED, account
 from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate
 from .retry_terms import HIGHEST_LEVEL

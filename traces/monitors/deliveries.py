@@ -6,11 +6,11 @@ from typing import Any
 
 from ...model.history import Cause
 from ..claims import CODE
+from ..compiled import constant, hot, part
 from ..findings import Doubt
 from ..kinds import FAILURES, SUCCESSES, Kind, Result, codes
 from ..names import BROADCASTING, ORDERLY
 from .commits import UNSURE, begin, retract
-from .compiled import constant, hot, part
 from .departures import departs
 from .ownership import doubt_of, ended, touch, window_of
 from .pages import (

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import constant, entry, int64, part
 from ..findings import Note
 from ..names import BROADCASTING, DEAD_LETTER_TOPIC, OF_A_TOPIC, RETRY_TOPIC
 from ..verdicts import Fate
 from .commits import ROOM
-from .compiled import constant, entry, int64, part
 from .ownership import doubt_of, ended, window_of
 from .pages import (
     BITS,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..claims import CLAIMS, Ground
+from ..compiled import int64, part
 from ..context import Context, gap_between
 from ..findings import ROW, Doubt, Note, sort_rows
-from .compiled import int64, part
 from .fold import MOST_KEPT, Outcome
 
 COUNT = np.dtype([("judged", np.int64), ("violated", np.int64), ("doubtful", np.int64), ("kept", np.int64)])

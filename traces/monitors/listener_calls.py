@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import int64, part
 from ..findings import Doubt
 from ..names import ORDERLY
 from ..schema import ABSENT
 from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_place
-from .compiled import int64, part
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of

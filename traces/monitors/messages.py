@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from ..coding import Coded
+from ..compiled import entry, hot, int64, part
 from ..context import Context
 from ..kinds import SUCCESSES, Kind, Result, codes
 from ..names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
@@ -38,7 +39,6 @@ from ..settings import Settings
 from ..verdicts import Fate
 from .attempts import add_chain, chain_of, come_back, counts_at, depart, has_room, nothing_known, with_room
 from .chain_fates import conclude, tell_unplaced
-from .compiled import entry, hot, int64, part
 from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
 from .departures import departs

@@ -11,11 +11,11 @@ import enum
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import constant, hot, part
 from ..context import CRASHED, STOPPED
 from ..findings import Doubt, Note
 from ..kinds import Path, codes
 from ..names import ORDERLY
-from .compiled import constant, hot, part
 from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 from .rows import BY_ABSENCE, JUDGED, NO_CLAIM, VIOLATION, finding, note
 

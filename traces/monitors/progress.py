@@ -6,9 +6,9 @@ import enum
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import constant, hot, int64, part
 from ..findings import Doubt
 from ..kinds import Path, codes
-from .compiled import constant, hot, int64, part
 from .ownership import VISIT, doubt_of, ended, settle
 from .pages import DELIVERED, DONE, EXPIRED, RUNNING, find
 from .queue_state import NEVER, UNKNOWN, WINDOWS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import constant, part
 from ..kinds import Result, codes
 from .commits import SURE, begin, first_start
-from .compiled import constant, part
 from .ownership import doubt_of, recently_stored, touch
 from .progress import follows, log_ends_at
 from .queue_state import UNKNOWN

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiled import constant, digest
 from ..context import Context
 from ..findings import EVIDENCE_BIT
 from ..kinds import Kind
 from ..settings import Settings
-from .compiled import constant, digest
 
 UNKNOWN = constant(-1)
 """An offset, actor or place that is not known."""
@@ -198,6 +198,31 @@ WINDOW = np.dtype(
 )
 """A window: one client has one queue, from when it takes it to when it gives it up or ends."""
 
+PARTS = (
+    "commits",
+    "deliveries",
+    "departures",
+    "fates",
+    "fold",
+    "ownership",
+    "pages",
+    "progress",
+    "pulls",
+    "queue_state",
+    "queues",
+    "ranges",
+    "repeats",
+    "rows",
+)
+"""The files of this folder that the fold by queue consists of."""
+
+SOURCES = (
+    "model.history",
+    *(f"traces.{name}" for name in ("claims", "context", "findings", "kinds", "names", "verdicts")),
+    *(f"traces.monitors.{name}" for name in PARTS),
+)
+"""Modules whose text its machine code depends on; see :func:`..compiled.digest`."""
+
 TERMS = np.dtype(
     [
         *(
@@ -205,7 +230,7 @@ TERMS = np.dtype(
             for name in ["skew", "rounds", "stuck", "flaps", "heartbeat_limit", "begin", "end", "step", "short"]
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
-        (f"sources_{digest()}", np.bool_),  # see there
+        (f"sources_{digest(*SOURCES)}", np.bool_),  # see there
         # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
         *((name, _WHOLE) for name in ("rows", "pages", "ranges", "past", "free_range")),
     ]

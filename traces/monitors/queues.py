@@ -12,6 +12,7 @@ import numpy as np
 
 from ..claims import CODE
 from ..coding import Coded
+from ..compiled import constant, entry, int64
 from ..context import Context
 from ..findings import ROW, Note, sort_rows
 from ..kinds import Kind, Result, codes
@@ -20,7 +21,6 @@ from ..settings import Settings
 from ..verdicts import Fate
 from . import fates
 from .commits import ROOM, commit, correct, reset
-from .compiled import constant, entry, int64
 from .deliveries import deliver, discard, expire, result, send_back
 from .excuses import excuse
 from .fold import Outcome

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled import constant, hot, part
 from ..verdicts import Fate
-from .compiled import constant, hot, part
 from .pages import DELIVERED, DONE, find, skip_missing
 from .queue_state import NEVER, UNKNOWN
 

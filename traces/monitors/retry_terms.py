@@ -5,11 +5,9 @@ The tables are made by asking the rules of ``model/``, so nothing of them is wri
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +21,7 @@ from ...model.retry_policy import (
     maximum_sent,
     retry_level,
 )
+from ..compiled import digest
 from ..context import Context, actor_of
 from ..findings import EVIDENCE_BIT
 from ..kinds import Kind
@@ -49,7 +48,6 @@ UNKNOWN_SCOPE, PRODUCERS = 0, 1
 PARTS = (
     "attempts",
     "chain_fates",
-    "compiled",
     "copies",
     "dead_letters",
     "delays",
@@ -62,20 +60,14 @@ PARTS = (
     "retry_terms",
     "send_backs",
 )
-"""The files that the monitor by message consists of."""
+"""The files of this folder that the monitor by message consists of."""
 
-
-def _digest() -> str:
-    """A name for the sources of the monitor; see :func:`.compiled.digest`."""
-    here = Path(__file__).parent
-    shared = ("claims", "context", "findings", "kinds", "names", "schema", "verdicts")
-    traces = [here.parent / f"{name}.py" for name in shared]
-    files = [*(here / f"{name}.py" for name in PARTS), *traces, here.parent.parent / "model" / "history.py"]
-    made = hashlib.blake2b(digest_size=8)
-    for file in files:
-        made.update(file.read_bytes())
-    return made.hexdigest()
-
+SOURCES = (
+    "model.history",
+    *(f"traces.{name}" for name in ("claims", "context", "findings", "kinds", "names", "schema", "verdicts")),
+    *(f"traces.monitors.{name}" for name in PARTS),
+)
+"""Modules whose text its machine code depends on; see :func:`..compiled.digest`."""
 
 GIVEN = np.dtype(
     [
@@ -93,7 +85,7 @@ GIVEN = np.dtype(
         ("stores", np.bool_),
         ("moves", np.bool_),
         ("restarts", np.bool_),
-        (f"sources_{_digest()}", np.bool_),  # so that machine code of other sources is not used
+        (f"sources_{digest(*SOURCES)}", np.bool_),  # so that machine code of other sources is not used
     ]
 )
 """The terms of a check that are single numbers."""

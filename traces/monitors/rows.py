@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..claims import CLAIMS, Ground
+from ..compiled import constant, part
 from ..findings import ROW, Doubt, Note
-from .compiled import constant, part
 from .fold import MOST_KEPT
 
 JUDGED, VIOLATED, DOUBTFUL, KEPT = range(4)

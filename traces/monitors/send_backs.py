@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims import CODE
+from ..compiled import int64, part
 from ..findings import Doubt
 from ..kinds import Path, Result, codes
 from ..schema import ABSENT
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
-from .compiled import int64, part
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest
 from .ledger import ABSENCE, NOBODY, NOTHING, judge, violate

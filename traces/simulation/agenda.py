@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import inner, outer
+from ..compiled import entry, part
 
 _SERIALS = 1 << 25
 
@@ -44,7 +44,7 @@ def larger(agenda: Any) -> Any:
     return grown
 
 
-@outer
+@entry
 def put(world: Any, time: int, what: int, one: int, two: int, three: int) -> None:
     """Let ``what`` happen at ``time`` with three numbers of its own."""
     a = world.all[0]
@@ -70,13 +70,13 @@ def put(world: Any, time: int, what: int, one: int, two: int, three: int) -> Non
     a.events = size + 1
 
 
-@inner
+@part
 def next_time(world: Any) -> int:
     """When the next event happens; the agenda must not be empty."""
     return int(world.agenda[0].key // _SERIALS)
 
 
-@inner
+@part
 def take(world: Any) -> int:
     """Remove the next event; its place, which is valid until the next :func:`put`."""
     a = world.all[0]

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...model.history import Cause
+from ..compiled import constant, entry, part
 from ..kinds import Kind, codes
 from .agenda import put
 from .catalogue import COPY, D2, D3, D4, DEAD_LETTER, EARLY, H1, H2, H7, LATE, LEVEL, WAITS
-from .compiled import NO, ZERO, constant, inner, outer
+from .codes import NO, ZERO
 from .rows import C
 from .world import COPIED, DIED, DUE, PRODUCE, REPLY, VIOLATION, add, below, chance, first_origin, note, strikes
 
@@ -24,7 +25,7 @@ POLL = 100
 GRACE = 90_000
 
 
-@inner
+@part
 def row_at(world: Any, kind: int, queue: int) -> int:
     """A new row of a broker about one queue."""
     i = add(world, kind)
@@ -35,7 +36,7 @@ def row_at(world: Any, kind: int, queue: int) -> int:
     return i
 
 
-@inner
+@part
 def produce(world: Any, queue: int) -> None:
     """A burst of messages is stored in a queue, unless its broker is down."""
     a = world.all[0]
@@ -54,7 +55,7 @@ def produce(world: Any, queue: int) -> None:
     put(world, a.now + 1 + np.int64(2 * a.gap * chance(world)), PRODUCE, queue, ZERO, ZERO)
 
 
-@inner
+@part
 def wake(world: Any, queue: int) -> None:
     """PL-22: pulls that are parked at a queue are answered."""
     q = world.queues[queue]
@@ -68,7 +69,7 @@ def wake(world: Any, queue: int) -> None:
         w = win.next_parked
 
 
-@inner
+@part
 def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead: bool, cause: int) -> None:
     """SB-14, SB-15: a broker stores the copy of a failed message: as a dead letter, or to wait at a level.
 
@@ -135,7 +136,7 @@ def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead
     put(world, when, DUE, c, ZERO, ZERO)
 
 
-@inner
+@part
 def _bury(world: Any, broker: int, origin: int, attempt: int) -> None:
     i = row_at(world, LETTER, world.brokers[broker].retry_queue)
     world.rows[C.topic, i] = world.rows[C.topic, i] + 1
@@ -145,7 +146,7 @@ def _bury(world: Any, broker: int, origin: int, attempt: int) -> None:
     note(world, DIED, NO, ZERO, NO, NO, NO, NO, origin, attempt)
 
 
-@inner
+@part
 def come_due(world: Any, c: int) -> None:
     """DL-6: a waiting copy moves to its retry queue, as soon as the broker is there to do it."""
     a = world.all[0]
@@ -169,7 +170,7 @@ def come_due(world: Any, c: int) -> None:
     a.copies -= 1
 
 
-@inner
+@part
 def _move(world: Any, broker: int, origin: int, attempt: int, level: int, cause: int) -> None:
     a = world.all[0]
     queue = world.brokers[broker].retry_queue
@@ -195,7 +196,7 @@ def _move(world: Any, broker: int, origin: int, attempt: int, level: int, cause:
     wake(world, queue)
 
 
-@outer
+@entry
 def replay(world: Any, broker: int, since: int) -> None:
     """DL-4: the position of a level as last saved is older than ``since``: what was delivered after it comes again."""
     size = world.brokers[broker].recent

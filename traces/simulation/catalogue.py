@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .compiled import numbers
+from .codes import numbers
 
 (
     DUPLICATE,

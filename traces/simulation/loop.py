@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..compiled import entry, part
 from .agenda import next_time, put, take
 from .broker import come_due, produce
-from .compiled import ZERO, inner, outer
+from .codes import ZERO
 from .window import (
     again,
     begin,
@@ -27,7 +28,7 @@ REACHED, ROWS_FULL, GROW = range(3)
 SAVING = 5_000
 
 
-@outer
+@entry
 def run(world: Any, until: int, margin: int) -> int:
     """Let everything happen that is to happen before ``until``.
 
@@ -82,7 +83,7 @@ def run(world: Any, until: int, margin: int) -> int:
     return REACHED
 
 
-@inner
+@part
 def _save(world: Any, broker: int) -> None:
     """OF-23: a broker writes its offsets to its file every 5 s."""
     if world.brokers[broker].up:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ..compiled import part
 from ..kinds import Kind, Path, Result
 from ..schema import ABSENT, ARROW, origin_of
-from .compiled import inner
 
 WHOLE = ("offset", "next", "min", "max", "count", "origin", "attempt", "level", "due", "max_attempts")
 """Whole-number columns that only some kinds have."""
@@ -51,7 +51,7 @@ def new_rows(room: int) -> Any:
     return np.zeros((len(C), room), np.int64)
 
 
-@inner
+@part
 def clear(rows: Any, i: int, time: int, kind: int) -> None:
     """Row ``i`` has a time and a kind, and nothing else yet."""
     rows[C.time, i] = time

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...model.history import Cause, Regression
 from ...model.retry_policy import EXPIRY_LEVEL as _EXPIRY_LEVEL
+from ..compiled import constant, entry, part
 from ..kinds import Kind, Path, Result, codes
 from .agenda import put
 from .broker import GRACE, row_at, send_on
@@ -35,7 +36,7 @@ from .catalogue import (
     STUCK,
     UNFINISHED,
 )
-from .compiled import NO, ZERO, constant, inner, numbers, outer
+from .codes import NO, ZERO, numbers
 from .rows import C
 from .world import (
     AGAIN,
@@ -135,7 +136,7 @@ LONGEST_CALL = 1_800_000
 _MASK = SPAN - 1
 
 
-@inner
+@part
 def row_of(world: Any, kind: int, w: int) -> int:
     """A new row of the client of a window about its queue."""
     win = world.windows[w]
@@ -147,7 +148,7 @@ def row_of(world: Any, kind: int, w: int) -> int:
     return i
 
 
-@inner
+@part
 def row_about(world: Any, kind: int, w: int, offset: int, attempt: int) -> int:
     """As :func:`row_of`, about one message."""
     i = row_of(world, kind, w)
@@ -157,13 +158,13 @@ def row_about(world: Any, kind: int, w: int, offset: int, attempt: int) -> int:
     return i
 
 
-@inner
+@part
 def is_alive(world: Any, w: int) -> bool:
     """Whether the process of a window still runs."""
     return bool(world.processes[world.windows[w].process].alive)
 
 
-@outer
+@entry
 def commit(world: Any, w: int, path: int) -> None:
     """The offset in memory of a window is stored, unless the broker is down (OF-20: whatever was stored before)."""
     a = world.all[0]
@@ -192,7 +193,7 @@ def commit(world: Any, w: int, path: int) -> None:
     win.sent_at = a.now
 
 
-@inner
+@part
 def persist(world: Any, process: int) -> None:
     """OF-6: every 5 s a client stores the offsets that have changed."""
     if not world.processes[process].alive:
@@ -207,7 +208,7 @@ def persist(world: Any, process: int) -> None:
     put(world, world.all[0].now + PERSISTED, PERSIST, process, ZERO, ZERO)
 
 
-@inner
+@part
 def pull(world: Any, w: int) -> None:
     """PL-3 to PL-14: a window asks for more, unless it has too much."""
     a = world.all[0]
@@ -242,7 +243,7 @@ def pull(world: Any, w: int) -> None:
         put(world, a.now + LONG_POLL, PARKED, w, win.ticket, ZERO)
 
 
-@inner
+@part
 def give_up_waiting(world: Any, w: int, ticket: int) -> None:
     """PL-22: a pull was parked for 15 s, and nothing has come."""
     win = world.windows[w]
@@ -260,7 +261,7 @@ def give_up_waiting(world: Any, w: int, ticket: int) -> None:
     reply(world, w, ticket)
 
 
-@inner
+@part
 def reply(world: Any, w: int, ticket: int) -> None:
     """PL-19, PL-23: the answer to a pull; that to a dropped window is not used (PL-24)."""
     a = world.all[0]
@@ -328,7 +329,7 @@ def reply(world: Any, w: int, ticket: int) -> None:
     put(world, a.now, PULL, w, ZERO, ZERO)
 
 
-@inner
+@part
 def begin(world: Any, w: int) -> None:
     """Listener calls begin while the window has messages that were not given out, and room for calls."""
     win = world.windows[w]
@@ -350,7 +351,7 @@ def begin(world: Any, w: int) -> None:
         deliver(world, w, offset, attempt, ZERO)
 
 
-@inner
+@part
 def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
     """CC-6: the listener is called; ``cause``: why this window gives the message out again, 0 where it does not."""
     a = world.all[0]
@@ -391,7 +392,7 @@ def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
     put(world, a.now + took, FINISH, w, offset, attempt)
 
 
-@inner
+@part
 def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int) -> None:
     """Why a window gets what another one has had: the offset went back, both have the queue, or how the other ended."""
     win = world.windows[w]
@@ -415,7 +416,7 @@ def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int)
     note(world, REPEATED, NO, why, win.queue, win.process, offset, NO, origin, attempt)
 
 
-@inner
+@part
 def _note_two_listeners(world: Any, w: int, offset: int) -> None:
     win = world.windows[w]
     v = win.before
@@ -423,7 +424,7 @@ def _note_two_listeners(world: Any, w: int, offset: int) -> None:
         note(world, VIOLATION, ONE_LISTENER, ZERO, win.queue, win.process, offset, NO, ZERO, ZERO)
 
 
-@inner
+@part
 def finish(world: Any, w: int, offset: int, attempt: int) -> None:
     """CC-9, CC-10, OR-7: the listener has returned."""
     a = world.all[0]
@@ -487,7 +488,7 @@ def finish(world: Any, w: int, offset: int, attempt: int) -> None:
     begin(world, w)
 
 
-@inner
+@part
 def finished(world: Any, w: int, offset: int) -> None:
     """PQ-2, CC-13: a message leaves the window, and the offset in memory becomes the smallest that is left."""
     win = world.windows[w]
@@ -498,7 +499,7 @@ def finished(world: Any, w: int, offset: int) -> None:
         win.memory = win.base
 
 
-@inner
+@part
 def _remove(world: Any, w: int, offset: int) -> None:
     win = world.windows[w]
     ring = world.done[win.ring]
@@ -508,7 +509,7 @@ def _remove(world: Any, w: int, offset: int) -> None:
         win.base += 1
 
 
-@inner
+@part
 def _give_up_orderly(world: Any, w: int, offset: int, attempt: int) -> None:
     """OR-8: at the maximum an orderly client produces the message to the retry topic, and it becomes a dead letter."""
     win = world.windows[w]
@@ -520,7 +521,7 @@ def _give_up_orderly(world: Any, w: int, offset: int, attempt: int) -> None:
     finished(world, w, offset)
 
 
-@inner
+@part
 def _row_of_send_back(world: Any, w: int, offset: int, attempt: int, path: int, result: int, level: int) -> None:
     i = row_about(world, RETURNED, w, offset, attempt)
     world.rows[C.path, i] = path
@@ -529,7 +530,7 @@ def _row_of_send_back(world: Any, w: int, offset: int, attempt: int, path: int, 
     world.rows[C.max_attempts, i] = world.all[0].maximum
 
 
-@inner
+@part
 def send_back(world: Any, w: int, offset: int, attempt: int) -> None:
     """SB-14: request 36 reaches the broker, which stores a copy or refuses, or both (SB-7)."""
     a = world.all[0]
@@ -554,7 +555,7 @@ def send_back(world: Any, w: int, offset: int, attempt: int) -> None:
     put(world, a.now + 1, SENT, w, offset, attempt % _PLAIN + outcome * _OUTCOME)
 
 
-@inner
+@part
 def sent_back(world: Any, w: int, offset: int, attempt: int) -> None:
     """SB-3 to SB-5: the client has its answer; after a refusal it produces the message itself, and if that fails too,
     tries it again on its own after 5 s.
@@ -591,7 +592,7 @@ def sent_back(world: Any, w: int, offset: int, attempt: int) -> None:
         begin(world, w)
 
 
-@inner
+@part
 def again(world: Any, w: int, offset: int, attempt: int) -> None:
     """CC-12, OR-7: a window gives a message to the listener again."""
     win = world.windows[w]
@@ -607,7 +608,7 @@ def again(world: Any, w: int, offset: int, attempt: int) -> None:
     deliver(world, w, offset, attempt, SUSPENDED if world.all[0].orderly else FAILED_SEND_BACK)
 
 
-@inner
+@part
 def clean_expired(world: Any, process: int) -> None:
     """PQ-9: the first message of each window is sent back if its listener call runs too long. The offset in memory
     stays, and so does the call.

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiled import digest, inner, numbers, outer
+from ..compiled import digest, entry, part
+from .codes import numbers
 from .rows import clear
 
 # What an agenda can hold: of a queue, a window, a copy, a process or a broker.
@@ -20,6 +21,18 @@ CLOSED, OWNED, DRAINING = numbers(3)
 
 SPAN = 4_096
 """Offsets that a window keeps track of: more than it may have open (PL-9)."""
+
+SOURCES = (
+    "model.history",
+    "model.retry_policy",
+    "traces.kinds",
+    "traces.schema",
+    *(
+        f"traces.simulation.{name}"
+        for name in ("agenda", "broker", "catalogue", "codes", "loop", "rows", "window", "world")
+    ),
+)
+"""Modules whose text the compiled loop depends on; see :func:`..compiled.digest`."""
 
 ALL = np.dtype(
     [
@@ -59,7 +72,7 @@ ALL = np.dtype(
         ("strike_gap", np.int64),
         ("target", np.int64),  # what the mutant is about
         ("until", np.int64),  # and until when
-        (f"of_{digest()}", np.int64),
+        (f"of_{digest(*SOURCES)}", np.int64),
     ]
 )
 
@@ -198,7 +211,7 @@ class World(NamedTuple):
     facts: Any  # FACT
 
 
-@inner
+@part
 def draw(world: Any) -> Any:
     """A random number of 64 bits (SplitMix64)."""
     a = world.all[0]
@@ -206,7 +219,7 @@ def draw(world: Any) -> Any:
     return mix(a.random)
 
 
-@inner
+@part
 def mix(number: Any) -> Any:
     """A number of 64 bits that looks random, and is different for different numbers."""
     z = number
@@ -215,26 +228,26 @@ def mix(number: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@inner
+@part
 def chance(world: Any) -> Any:
     """A random number from 0 to below 1."""
     return (draw(world) >> np.uint64(11)) * (1.0 / (1 << 53))
 
 
-@inner
+@part
 def below(world: Any, bound: int) -> Any:
     """A random whole number from 0 to below ``bound``."""
     return np.int64(draw(world) >> np.uint64(33)) % bound
 
 
-@inner
+@part
 def first_origin(world: Any, queue: int, offset: int) -> Any:
     """The origin of the message that was produced to an offset of a queue."""
     a = world.all[0]
     return np.int64(mix(a.seed ^ mix(np.uint64(queue + 1) * np.uint64(1 << 40) + np.uint64(offset))))
 
 
-@inner
+@part
 def is_filtered(world: Any, queue: int, offset: int) -> Any:
     """Whether the subscription does not ask for a message."""
     a = world.all[0]
@@ -244,7 +257,7 @@ def is_filtered(world: Any, queue: int, offset: int) -> Any:
     return (number >> np.uint64(11)) * (1.0 / (1 << 53)) < a.filtered_rate
 
 
-@outer
+@entry
 def count_filtered(world: Any) -> int:
     """How many of the messages that were produced the subscription does not ask for."""
     count = 0
@@ -255,7 +268,7 @@ def count_filtered(world: Any) -> int:
     return count
 
 
-@inner
+@part
 def origin_at(world: Any, queue: int, offset: int) -> Any:
     """The origin of the message at an offset."""
     if world.queues[queue].retry:
@@ -263,7 +276,7 @@ def origin_at(world: Any, queue: int, offset: int) -> Any:
     return first_origin(world, queue, offset)
 
 
-@inner
+@part
 def attempt_at(world: Any, queue: int, offset: int) -> Any:
     """How often the message at an offset was sent back, as it is stored."""
     if world.queues[queue].retry:
@@ -271,7 +284,7 @@ def attempt_at(world: Any, queue: int, offset: int) -> Any:
     return np.int64(0)
 
 
-@outer
+@entry
 def note(
     world: Any,
     what: int,
@@ -300,7 +313,7 @@ def note(
     fact.time = a.now
 
 
-@inner
+@part
 def strikes(world: Any, mutant: int) -> bool:
     """Whether the mutant strikes here and now; it then has one place less."""
     a = world.all[0]
@@ -311,7 +324,7 @@ def strikes(world: Any, mutant: int) -> bool:
     return True
 
 
-@outer
+@entry
 def add(world: Any, kind: int) -> int:
     """A new row of now, which has nothing else yet; its place."""
     a = world.all[0]

@@ -1,4 +1,4 @@
-"""How folds are compiled."""
+"""How folds, the simulated cluster and other loops over events are compiled, and how their kept code is told apart."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import numpy as np
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # The options are not all in numba's annotations. Without `_nrt` the compiler does not count who holds an array, which
-# takes most of the time otherwise: nothing is allocated, and all arrays belong to the fold.
+# takes most of the time otherwise: nothing is allocated, and all arrays belong to the caller.
 _njit: Any = numba.njit
-_PART = {"nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy"}
+_PART = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def entry(function: _Function) -> _Function:
     """A function that Python calls; its machine code is kept between runs, together with all that it calls."""
-    return cast(_Function, _njit(cache=True, nogil=True, _nrt=False)(function))
+    return cast(_Function, _njit(cache=True, **_OPTIONS)(function))
 
 
 def part(function: _Function) -> _Function:
@@ -42,36 +43,14 @@ def constant(value: int) -> Any:
     return np.int64(value)
 
 
-PARTS = (
-    "commits",
-    "compiled",
-    "deliveries",
-    "departures",
-    "fates",
-    "fold",
-    "ownership",
-    "pages",
-    "progress",
-    "pulls",
-    "queue_state",
-    "queues",
-    "ranges",
-    "repeats",
-    "rows",
-)
-"""The files that the fold by queue consists of."""
-
-
-def digest() -> str:
-    """A name for the sources of folds, and of what they take constants from.
+def digest(*modules: str) -> str:
+    """A name for the sources of modules of this package, such as ``traces.names``, and of this one: 16 letters.
 
     Kept machine code is looked up by the file of its own function and by the types of its arguments, so that it would
-    outlive a change of another file. A field of this name in a type that every fold gets makes it a different one.
+    outlive a change of another file. A field of this name in a type that every function gets makes it a different one.
     """
-    here = Path(__file__).parent
-    traces = [here.parent / f"{name}.py" for name in ("claims", "context", "findings", "kinds", "names", "verdicts")]
-    files = [*(here / f"{name}.py" for name in PARTS), *traces, here.parent.parent / "model" / "history.py"]
+    package = Path(__file__).parent.parent
     made = hashlib.blake2b(digest_size=8)
-    for file in files:
-        made.update(file.read_bytes())
+    for module in (*modules, "traces.compiled"):
+        made.update(package.joinpath(*module.split(".")).with_suffix(".py").read_bytes())
     return made.hexdigest()

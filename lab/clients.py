@@ -1,0 +1,216 @@
+"""Clients of the lab: driver processes that consume, send, and do what an operator does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import LabError
+from .maven import Toolchain
+from .process import Process, java_command
+from .scenario import Consumer
+
+MAIN = "rocketproof.driver.Driver"
+ARTIFACTS = ("rocketmq-client", "rocketmq-tools")
+HEAP_MB = 128
+START_SECONDS = 60.0
+"""How long a client may take to start; a busy machine is slow at that."""
+ANSWER_SECONDS = 60.0
+REBALANCE_MS = 2_000
+"""Period of rebalance in the lab, 20 s usually (RB-1)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What all clients of a run have in common.
+
+    Attributes:
+        toolchain: Java and jars.
+        release: of RocketMQ.
+        folder: of logs and of what clients keep in their home.
+        capture: folder that agents write to; None to run without agents.
+    """
+
+    toolchain: Toolchain
+    release: str
+    folder: Path
+    capture: Path | None
+
+    def start(
+        self, role: str, name: str, settings: Mapping[str, Any], properties: Mapping[str, str], *, recorded: bool
+    ) -> Process:
+        """Start a driver that is ready for commands.
+
+        Raises:
+            LabError: it does not start.
+        """
+        home = self.folder / name
+        command = java_command(
+            self.toolchain,
+            self.release,
+            MAIN,
+            artifacts=ARTIFACTS,
+            jars=[self.toolchain.jar("driver")],
+            heap_mb=HEAP_MB,
+            properties={"user.home": str(home), **properties},
+            agent=self.toolchain.jar("agent") if recorded and self.capture else None,
+            agent_options=f"dir={self.capture}",
+            arguments=[role, json.dumps(settings)],
+        )
+        return Process.start(name, command, folder=home, stdin=True)
+
+
+class _Asked:
+    """A driver that answers commands, each answer with the id of its command."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self._ids = itertools.count(1)
+
+    def tell(self, command: Mapping[str, Any]) -> int:
+        """Send a command, and return its id."""
+        number = next(self._ids)
+        self.process.say(json.dumps({**command, "id": number}))
+        return number
+
+    def answer(self, number: int, timeout: float = ANSWER_SECONDS) -> dict[str, Any]:
+        """Wait for the answer to a command.
+
+        Raises:
+            LabError: there is none, or it is an error.
+        """
+
+        def found() -> dict[str, Any] | None:
+            return next((answer for answer in self.process.answers() if answer.get("id") == number), None)
+
+        answer: dict[str, Any] = self.process.wait_for(found, "answer", timeout)
+        if "error" in answer:
+            raise LabError(f"{self.process.name}: {answer['error']}.")
+        return answer
+
+    def ask(self, **command: Any) -> dict[str, Any]:
+        """Send a command and wait for its answer."""
+        return self.answer(self.tell(command))
+
+
+class ConsumerProcess(_Asked):
+    """A running consumer.
+
+    Attributes:
+        client: its client id.
+    """
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process)
+        self.client = str(process.said("ready", START_SECONDS)["ready"])
+
+    @classmethod
+    def start(
+        cls, setup: Setup, name: str, consumer: Consumer, *, group: str, topics: Mapping[str, str], namesrv: str
+    ) -> ConsumerProcess:
+        """Start a consumer and wait until it runs.
+
+        Args:
+            setup: what all clients have in common.
+            name: of the process.
+            consumer: what it is like.
+            group: its consumer group.
+            topics: topics with expressions.
+            namesrv: address of its name server.
+
+        Raises:
+            LabError: it does not start.
+        """
+        settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
+        settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv, "instance": consumer.instance or name}
+        properties = {"rocketmq.client.rebalance.waitInterval": str(REBALANCE_MS), **consumer.properties}
+        process = setup.start("consumer", name, settings, properties, recorded=True)
+        try:
+            return cls(process)
+        except BaseException:
+            process.kill()
+            raise
+
+    def status(self) -> dict[str, Any]:
+        """Calls of its listener so far: deliveries, messages (different ones), succeeded, running."""
+        return self.ask(do="status")
+
+    def ask_to_stop(self) -> None:
+        """Ask it to shut down; :meth:`stopped` waits for that."""
+        self.process.resume()
+        self.tell({"do": "stop"})
+
+    def stopped(self) -> None:
+        """Wait until it has shut down and its process has ended."""
+        self.process.said("stopped", ANSWER_SECONDS)
+        self.process.wait_for(lambda: not self.process.alive(), "end", ANSWER_SECONDS)
+        self.process.kill()  # closes what is open
+
+
+class Operator(_Asked):
+    """What an operator does, and a producer beside it."""
+
+    @classmethod
+    def start(cls, setup: Setup, namesrv: str) -> Operator:
+        """Start it.
+
+        Raises:
+            LabError: it does not start.
+        """
+        process = setup.start("admin", "operator", {"namesrv": namesrv}, {}, recorded=False)
+        try:
+            process.said("ready", START_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+        return cls(process)
+
+    def topic(self, name: str, *, read: int, write: int, brokers: Sequence[str]) -> None:
+        """Make a topic, or change its numbers of queues, and wait until its route has them."""
+        self.ask(do="topic", name=name, read=read, write=write, brokers=list(brokers))
+
+    def group(self, name: str, *, retry_queues: int, brokers: Sequence[str]) -> None:
+        """Make a consumer group."""
+        self.ask(do="group", name=name, retry_queues=retry_queues, brokers=list(brokers))
+
+    def progress(self, group: str, *, topics: Sequence[str], brokers: Sequence[str]) -> Progress:
+        """How far a group is with topics."""
+        answer = self.ask(do="progress", group=group, topics=list(topics), brokers=list(brokers))
+        queues = {name: (each["stored"], each["offset"]) for name, each in answer["queues"].items()}
+        return Progress(queues=queues, delayed=answer["delayed"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a group is.
+
+    Attributes:
+        queues: by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1.
+        delayed: messages that wait for their delay.
+    """
+
+    queues: Mapping[str, tuple[int, int]]
+    delayed: int
+
+    def behind(self, readable: Mapping[str, int]) -> list[str]:
+        """Queues with messages left, without those of a topic that nobody can read.
+
+        Args:
+            readable: for each topic how many of its queues are readable; all of them if it is not there.
+        """
+        left = []
+        for name, (stored, offset) in self.queues.items():
+            topic, _, queue = name.partition("@")
+            if int(queue.rpartition(":")[2]) < readable.get(topic, 1 << 31) and max(offset, 0) < stored:
+                left.append(name)
+        return left
+
+
+def now_ms() -> int:
+    """The clock of this machine, ms since 1970, as agents have it."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,263 @@
+"""The stage of a run: what runs, and the steps that start it, stop it, and make it fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from .clients import ConsumerProcess, Operator, Progress, Setup, now_ms
+from .cluster import Cluster
+from .errors import LabError
+from .joining import Death
+from .proxy import Network
+from .scenario import Scenario, Step, Until
+
+POLL_SECONDS = 0.05
+DRAINED_SECONDS = 0.3
+"""Between two looks at the progress of a group; it has to be at the end twice."""
+
+Say = Callable[[str], None]
+"""Told what happens, a line each."""
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """Everything that runs for a scenario. Leaving its :attr:`cleaning` ends all of it.
+
+    Attributes:
+        scenario: what is run.
+        setup: of the clients.
+        cluster: name server and brokers.
+        operator: who makes topics and sends.
+        say: told what is done.
+        cleaning: what has to end.
+        clients: consumers that run, by name.
+        deaths: processes that were killed.
+    """
+
+    scenario: Scenario
+    setup: Setup
+    cluster: Cluster
+    operator: Operator
+    say: Say
+    cleaning: ExitStack
+    clients: dict[str, ConsumerProcess] = field(default_factory=dict)
+    deaths: list[Death] = field(default_factory=list)
+    _networks: dict[str, Network] = field(default_factory=dict)
+    _sending: list[int] = field(default_factory=list)
+    _stopping: list[ConsumerProcess] = field(default_factory=list)
+    _sent: dict[str, int] = field(default_factory=dict)
+    _readable: dict[str, int] = field(default_factory=dict)
+    _begin: float = field(default_factory=time.monotonic)
+
+    def prepare(self) -> None:
+        """Make topics and group."""
+        for name, topic in self.scenario.topics.items():
+            self._topic(name, topic.read, topic.write)
+        retry_queues = self.scenario.retry_queues
+        self.operator.group(self.scenario.group, retry_queues=retry_queues, brokers=self._addresses)
+        self._begin = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the first step."""
+        return time.monotonic() - self._begin
+
+    def do(self, step: Step) -> None:
+        """Do a step when its time has come.
+
+        Raises:
+            LabError: it cannot be done, or what it waits for does not happen.
+        """
+        time.sleep(max(0.0, step.at - self.elapsed))
+        if step.after is not None:
+            self._wait_until(step.after)
+        self.say(f"{self.elapsed:6.1f} s  {_told(step)}")
+        steps: Mapping[str, Callable[[Step], None]] = {
+            "start": self._start,
+            "stop": self._stop,
+            "kill": self._kill,
+            "pause": lambda step: self._client(step.client).process.pause(),
+            "resume": lambda step: self._client(step.client).process.resume(),
+            "cut": lambda step: self._networks[step.client].cut(self.cluster.brokers[step.broker].name),
+            "heal": lambda step: self._networks[step.client].heal(self.cluster.brokers[step.broker].name),
+            "send": self._send,
+            "topic": lambda step: self._topic(step.topic, step.read, step.write),
+            "reset": self._reset,
+            "restart-broker": self._restart,
+            "wait": lambda step: time.sleep(step.seconds),
+            "drain": lambda _step: self.drain(),
+        }
+        steps[step.do](step)
+
+    def drain(self) -> None:
+        """Wait until all that was sent is consumed, and nothing is delayed.
+
+        Raises:
+            LabError: it does not happen in time.
+        """
+        self._finish_sending()
+        self._finish_stopping()
+        look = self._heard if self._broadcasting else self._consumed
+        before = ""
+        last = "nothing was seen"
+        while self.elapsed < self.scenario.patience:
+            self._check_alive()
+            left = look()
+            if not left and before == "drained":
+                return
+            before = "" if left else "drained"
+            last = left or last
+            time.sleep(DRAINED_SECONDS)
+        raise LabError(f"{self.scenario.name}: not drained within {self.scenario.patience:g} s: {last}.")
+
+    def stop_all(self) -> None:
+        """Stop all clients, one after the other, in the order they were started."""
+        self._finish_sending()
+        time.sleep(self.scenario.settle)
+        for network in self._networks.values():
+            for broker in self.cluster.brokers:
+                network.heal(broker.name)
+        for name in [*self.clients]:
+            self._ask_to_stop(name).stopped()
+        self._finish_stopping()
+
+    @property
+    def _addresses(self) -> list[str]:
+        return [broker.address for broker in self.cluster.brokers]
+
+    @property
+    def _broadcasting(self) -> bool:
+        return any(each.mode == "broadcasting" for each in self.scenario.consumers.values())
+
+    def _client(self, name: str) -> ConsumerProcess:
+        try:
+            return self.clients[name]
+        except KeyError:
+            raise LabError(f"{self.scenario.name}: consumer {name!r} does not run at this step.") from None
+
+    def _start(self, step: Step) -> None:
+        name = step.client
+        if name in self.clients:
+            raise LabError(f"{self.scenario.name}: consumer {name!r} runs already at this step.")
+        client = ConsumerProcess.start(
+            self.setup,
+            name,
+            self.scenario.consumers[name],
+            group=self.scenario.group,
+            topics=self.scenario.topics_of(name),
+            namesrv=self._namesrv(name),
+        )
+        self.cleaning.callback(client.process.kill)
+        self.clients[name] = client
+
+    def _namesrv(self, client: str) -> str:
+        """The name server that a client is to ask; its own, where its network will be cut."""
+        if not any(step.do == "cut" and step.client == client for step in self.scenario.steps):
+            return self.cluster.namesrv
+        if client not in self._networks:
+            brokers = {broker.name: broker.address for broker in self.cluster.brokers}
+            network = Network(namesrv=self.cluster.namesrv, brokers=brokers)
+            self.cleaning.callback(network.close)
+            self._networks[client] = network
+        return self._networks[client].namesrv
+
+    def _ask_to_stop(self, name: str) -> ConsumerProcess:
+        client = self._client(name)
+        del self.clients[name]
+        client.ask_to_stop()
+        return client
+
+    def _stop(self, step: Step) -> None:
+        client = self._ask_to_stop(step.client)
+        if step.background:
+            self._stopping.append(client)
+        else:
+            client.stopped()
+
+    def _finish_stopping(self) -> None:
+        while self._stopping:
+            self._stopping.pop(0).stopped()
+
+    def _kill(self, step: Step) -> None:
+        process = self._client(step.client).process
+        process.kill()
+        self.deaths.append(Death(pid=process.pid, time=now_ms()))
+        del self.clients[step.client]
+
+    def _send(self, step: Step) -> None:
+        first = self._sent.get(step.topic, 0)
+        self._sent[step.topic] = first + step.count
+        command = {"do": "send", "topic": step.topic, "count": step.count, "first": first, "rate": step.rate}
+        number = self.operator.tell({**command, "tags": step.tags, "queues": step.queues})
+        self._sending.append(number)
+        if not step.background:
+            self._finish_sending()
+
+    def _finish_sending(self) -> None:
+        while self._sending:
+            answer = self.operator.answer(self._sending.pop(0), self.scenario.patience)
+            if answer["failed"]:
+                raise LabError(f"{self.scenario.name}: {answer['failed']} messages could not be sent.")
+
+    def _topic(self, name: str, read: int, write: int) -> None:
+        self._readable[name] = read
+        self.operator.topic(name, read=read, write=write, brokers=self._addresses)
+
+    def _reset(self, step: Step) -> None:
+        self.operator.ask(do="reset", topic=step.topic, group=self.scenario.group, timestamp=step.timestamp)
+
+    def _restart(self, step: Step) -> None:
+        broker = self.cluster.brokers[step.broker]
+        broker.stop(kill=step.crash)
+        if step.crash:
+            self.deaths.append(Death(pid=broker.process.pid, time=now_ms()))
+        broker.start()
+
+    def _wait_until(self, until: Until) -> None:
+        while self.elapsed < self.scenario.patience:
+            self._check_alive()
+            status = self._client(until.client).status()
+            if all(status[what] >= getattr(until, what) for what in ("deliveries", "succeeded", "messages")):
+                return
+            time.sleep(POLL_SECONDS)
+        raise LabError(f"{self.scenario.name}: {until} did not happen within {self.scenario.patience:g} s.")
+
+    def _consumed(self) -> str:
+        """What is left to consume, in words."""
+        topics = [*self.scenario.topics, f"%RETRY%{self.scenario.group}"]
+        progress: Progress = self.operator.progress(self.scenario.group, topics=topics, brokers=self._addresses)
+        left = progress.behind(self._readable)
+        if left:
+            name = left[0]
+            stored, offset = progress.queues[name]
+            return f"{len(left)} queues are behind, {name} at {offset} of {stored}"
+        return f"{progress.delayed} messages are delayed" if progress.delayed else ""
+
+    def _heard(self) -> str:
+        """What a broadcasting client has not heard, in words."""
+        for name, client in self.clients.items():
+            status = client.status()
+            if status["messages"] < sum(self._sent.values()) or status["running"]:
+                return f"{name} has heard {status['messages']} messages of {sum(self._sent.values())}"
+        return ""
+
+    def _check_alive(self) -> None:
+        for name, client in self.clients.items():
+            if not client.process.alive():
+                raise LabError(f"consumer {name} ended by itself. The end of its log:\n{client.process.tail()}")
+
+
+def _told(step: Step) -> str:
+    """A step in words."""
+    if step.do == "send":
+        return f"send {step.count} messages to {step.topic}"
+    if step.do == "restart-broker":
+        return f"{'crash and start' if step.crash else 'restart'} broker {step.broker}"
+    if step.do in ("cut", "heal"):
+        return f"{step.do} {step.client} {'from' if step.do == 'cut' else 'and'} broker {step.broker}"
+    if step.do == "topic":
+        return f"change {step.topic} to {step.read} queues to read and {step.write} to write"
+    return " ".join(filter(None, [step.do, step.client, step.topic, f"{step.seconds:g} s" if step.seconds else ""]))

@@ -1,0 +1,147 @@
+package rocketproof.agent.broker;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.rocketmq.common.MQVersion;
+import rocketproof.agent.Agent;
+import rocketproof.agent.Event;
+import rocketproof.agent.Header;
+import rocketproof.agent.Json;
+import rocketproof.agent.Recorder;
+import rocketproof.agent.Reflect;
+import rocketproof.agent.TraceFile;
+
+/** The file of the broker of this JVM: one JVM has one broker, as the scripts of RocketMQ start it. */
+final class BrokerFile {
+    /** Kinds that are recorded whenever they happen. */
+    private static final List<String> EVIDENCE = Collections.unmodifiableList(Arrays.asList(
+            "broker_start",
+            "broker_stop",
+            "members",
+            "commit",
+            "reset",
+            "store",
+            "delay_store",
+            "delay_deliver",
+            "dead_letter",
+            "file_load",
+            "file_persist",
+            "gap"));
+
+    private static final String RETRY = "%RETRY%";
+    private static final String DEAD_LETTER = "%DLQ%";
+
+    /** Topics that RocketMQ keeps for itself, besides those with its prefix. */
+    private static final List<String> INTERNAL = Collections.unmodifiableList(Arrays.asList(
+            Stores.SCHEDULE,
+            "TBW102",
+            "TRANS_CHECK_MAX_TIME_TOPIC",
+            "SELF_TEST_TOPIC",
+            "OFFSET_MOVED_EVENT",
+            "CHECKPOINT_TOPIC"));
+
+    private static final Set<String> TROUBLES = ConcurrentHashMap.newKeySet();
+
+    private static volatile BrokerFile current;
+
+    private final TraceFile file;
+    private final byte[] broker;
+
+    private BrokerFile(String name, String delays) {
+        String release = release();
+        broker = new Json(64).text("broker", name).encoded();
+        file = Agent.recorder()
+                .open(
+                        "broker-" + Agent.pid() + "-" + name + ".jsonl",
+                        new Header()
+                                .source(Agent.NAME + ", broker " + name + " of RocketMQ " + release)
+                                .evidence(EVIDENCE)
+                                .release(release)
+                                .delays(delays))
+                .recordedBy(broker);
+    }
+
+    /** The file, or null as long as nobody knows the broker's name. */
+    static BrokerFile current() {
+        return current;
+    }
+
+    /** The file of the broker with these settings: BrokerConfig and MessageStoreConfig. */
+    static BrokerFile of(Object settings, Object storeSettings) throws ReflectiveOperationException {
+        BrokerFile known = current;
+        return known != null ? known : open(settings, storeSettings);
+    }
+
+    private static synchronized BrokerFile open(Object settings, Object storeSettings)
+            throws ReflectiveOperationException {
+        if (current == null) {
+            current = new BrokerFile(
+                    (String) Reflect.call(settings, "getBrokerName"),
+                    (String) Reflect.call(storeSettings, "getMessageDelayLevel"));
+        }
+        return current;
+    }
+
+    /** An event of this broker that happens now. */
+    Event event(String kind) {
+        return Event.of(kind, broker);
+    }
+
+    /** The same, of a topic; retry and dead-letter topics tell their group. */
+    Event event(String kind, String topic) {
+        Event event = event(kind).text("topic", topic);
+        if (topic.startsWith(RETRY)) {
+            event.text("group", topic.substring(RETRY.length()));
+        } else if (isDeadLetter(topic)) {
+            event.text("group", topic.substring(DEAD_LETTER.length()));
+        }
+        return event;
+    }
+
+    void record(Event event) {
+        file.record(event);
+    }
+
+    static boolean isDeadLetter(String topic) {
+        return topic.startsWith(DEAD_LETTER);
+    }
+
+    /** Whether a topic is one that RocketMQ keeps for itself: half messages, traces, revive logs and the like. */
+    static boolean isInternal(String topic) {
+        return topic.regionMatches(true, 0, "rmq_sys_", 0, 8) || INTERNAL.contains(topic);
+    }
+
+    /** Whether a group is RocketMQ's own. */
+    static boolean isInternalGroup(String group) {
+        return group.startsWith("CID_RMQ_SYS_");
+    }
+
+    /** Something of the broker could not be read: told once for each place, and the broker goes on. */
+    static void trouble(String where, Throwable error) {
+        if (TROUBLES.add(where)) {
+            System.err.println("rocketproof agent: does not record all of " + where + ": " + error);
+        }
+    }
+
+    /** Waits a moment for what was recorded to be in the file: the JVM may end now. */
+    static void flush() {
+        Recorder recorder = Agent.recorder();
+        if (recorder != null) {
+            recorder.flush(2000);
+        }
+    }
+
+    /** What the jar says of itself; MQVersion, such as V5_3_3, is not always kept up: that of 4.9.8 says 4.9.7. */
+    private static String release() {
+        Package told = MQVersion.class.getPackage();
+        String title = told == null ? null : told.getImplementationTitle();
+        if (title != null && title.startsWith("rocketmq-") && told.getImplementationVersion() != null) {
+            return told.getImplementationVersion();
+        }
+        String named = MQVersion.getVersionDesc(MQVersion.CURRENT_VERSION);
+        return named.replaceFirst("^V", "").replace('_', '.');
+    }
+}

@@ -1,0 +1,107 @@
+package rocketproof.agent.broker;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.bytebuddy.asm.Advice;
+import org.apache.rocketmq.broker.client.ClientChannelInfo;
+import org.apache.rocketmq.broker.client.ConsumerGroupInfo;
+import org.apache.rocketmq.remoting.common.RemotingHelper;
+import rocketproof.agent.Reflect;
+
+/** Who is in which group, as the broker's table of channels has it after each change (ST-6). */
+public final class Members {
+    private static final Map<String, List<String>> KNOWN = new HashMap<>();
+
+    private Members() {
+    }
+
+    /** ConsumerGroupInfo#updateChannel: a heartbeat; it answers whether the channel is new. */
+    public static final class Updating {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(
+                @Advice.This Object group, @Advice.Argument(0) Object channel, @Advice.Return boolean isNew) {
+            Members.updated(group, channel, isNew);
+        }
+    }
+
+    /** ConsumerGroupInfo#unregisterChannel and #doChannelCloseEvent, which answer differently in 4.x and 5.x. */
+    public static final class Leaving {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object group) {
+            Members.left(group);
+        }
+    }
+
+    /** ConsumerManager#scanNotActiveChannel, which drops channels of several groups. */
+    public static final class Scanning {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object manager) {
+            Members.scanned(manager);
+        }
+    }
+
+    /** A client has sent a heartbeat for a group. */
+    public static void updated(Object group, Object channel, boolean isNew) {
+        try {
+            ClientChannelInfo info = (ClientChannelInfo) channel;
+            Clients.learn(RemotingHelper.parseChannelRemoteAddr(info.getChannel()), info.getClientId());
+            ConsumerGroupInfo members = (ConsumerGroupInfo) group;
+            if (isNew || !isKnown(members.getGroupName())) {
+                note(members.getGroupName(), members);
+            }
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerGroupInfo#updateChannel", error);
+        }
+    }
+
+    /** A channel may have left a group. */
+    public static void left(Object group) {
+        try {
+            ConsumerGroupInfo members = (ConsumerGroupInfo) group;
+            note(members.getGroupName(), members);
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerGroupInfo#unregisterChannel", error);
+        }
+    }
+
+    /** Any channel may have left any group. */
+    public static void scanned(Object manager) {
+        try {
+            Map<?, ?> table = (Map<?, ?>) Reflect.field(manager, "consumerTable");
+            List<String> groups;
+            synchronized (KNOWN) {
+                groups = new ArrayList<>(KNOWN.keySet());
+            }
+            for (String group : groups) {
+                note(group, (ConsumerGroupInfo) table.get(group));
+            }
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerManager#scanNotActiveChannel", error);
+        }
+    }
+
+    private static boolean isKnown(String group) {
+        synchronized (KNOWN) {
+            return KNOWN.containsKey(group);
+        }
+    }
+
+    /** Members are read and recorded under one lock, so that the last event of a group has its last members. */
+    private static void note(String group, ConsumerGroupInfo info) {
+        BrokerFile file = BrokerFile.current();
+        if (file == null || BrokerFile.isInternalGroup(group)) {
+            return;
+        }
+        synchronized (KNOWN) {
+            List<String> members = info == null ? new ArrayList<>() : new ArrayList<>(info.getAllClientId());
+            Collections.sort(members);
+            List<String> before = KNOWN.put(group, members);
+            if (before == null ? !members.isEmpty() : !members.equals(before)) {
+                file.record(file.event("members").text("group", group).texts("members", members));
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package rocketproof.agent.client;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.TimeUnit;
+import rocketproof.agent.Reflect;
+
+/** Calls of listeners and their results (CC-6 to CC-10, OR-3 to OR-7). */
+public final class Calls {
+    private Calls() {
+    }
+
+    /** A task for a listener begins, with room for so many messages; null where its window is not recorded. */
+    public static Call begin(Object processQueue, int room) {
+        Window window = Windows.of(processQueue);
+        Call call = window == null ? null : new Call(processQueue, window, room);
+        OnThread.get().call = call;
+        return call;
+    }
+
+    /** The orderly worker of a window takes its next batch, to be told by {@link Call#add}; null in other threads. */
+    public static Call taken(Object processQueue) {
+        Call call = OnThread.get().call;
+        if (call == null || call.processQueue != processQueue) {
+            return null;
+        }
+        call.restart();
+        return call;
+    }
+
+    /** CC-9: the task has ended; what was called and not evaluated is discarded. */
+    public static void end(Call call) {
+        OnThread.get().call = null;
+        if (call != null && call.called && !call.processed) {
+            call.discarded();
+        }
+    }
+
+    /** The result of the call is evaluated from now on. */
+    public static void processing() {
+        Call call = OnThread.get().call;
+        if (call != null) {
+            call.processed = true;
+        }
+    }
+
+    /** OR-7: the result of an orderly call was evaluated, which counts for nothing where the window is dropped. */
+    public static void processed() throws ReflectiveOperationException {
+        Call call = OnThread.get().call;
+        if (call != null && !call.updated && (Boolean) Reflect.call(call.processQueue, "isDropped")) {
+            call.discarded();
+        }
+    }
+
+    /** OR-7: messages that were taken before the batch that is rolled back are rolled back with it. */
+    public static Call rolledBack(Object processQueue, int room) {
+        Window window = Windows.of(processQueue);
+        return window == null ? null : new Call(processQueue, window, room);
+    }
+
+    /** What is rolled back without having been in the current call. */
+    public static boolean isEarlier(long offset) {
+        Call call = OnThread.get().call;
+        return call == null || !call.has(offset);
+    }
+
+    /** The result of all messages of a call. */
+    public static void all(Call call, String result) {
+        for (int at = 0; at < call.size(); at++) {
+            call.result(at, result);
+        }
+    }
+
+    /**
+     * A listener that is recorded, and otherwise does what the given one does.
+     *
+     * @param listener of the application
+     * @param type MessageListenerConcurrently or MessageListenerOrderly, as the consumer's own class loader has it
+     */
+    public static Object recorded(Object listener, Class<?> type) {
+        return Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> invoke(listener, method, given));
+    }
+
+    private static Object invoke(Object listener, Method method, Object[] given) throws Throwable {
+        Call call = method.getName().equals("consumeMessage") ? OnThread.get().call : null;
+        if (call != null) {
+            begins(call);
+        }
+        Object status;
+        try {
+            status = method.invoke(listener, given);
+        } catch (InvocationTargetException thrown) {
+            if (call != null) {
+                all(call, "exception");
+            }
+            throw thrown.getCause();
+        }
+        if (call != null) {
+            returns(call, status, given[1]);
+        }
+        return status;
+    }
+
+    private static void begins(Call call) {
+        try {
+            call.called = true;
+            call.began = System.nanoTime();
+            call.delivered();
+        } catch (Throwable ignored) {
+            // The application does not notice.
+        }
+    }
+
+    private static void returns(Call call, Object status, Object context) {
+        try {
+            if (status == null) {
+                all(call, "null");
+            } else if (call.window.consumer.orderly) {
+                all(call, inOrder(call, ((Enum<?>) status).name(), context));
+            } else {
+                concurrently(call, ((Enum<?>) status).name(), context);
+            }
+        } catch (Throwable ignored) {
+            // The application does not notice.
+        }
+    }
+
+    /** CC-10: of a success, what is behind the ackIndex has failed. */
+    private static void concurrently(Call call, String status, Object context) throws ReflectiveOperationException {
+        long last = status.equals("CONSUME_SUCCESS") ? Reflect.number(context, "getAckIndex") : -1;
+        String success = success(call);
+        for (int at = 0; at < call.size(); at++) {
+            call.result(at, at <= last ? success : "later");
+        }
+    }
+
+    private static String inOrder(Call call, String status, Object context) throws ReflectiveOperationException {
+        switch (status) {
+            case "SUSPEND_CURRENT_QUEUE_A_MOMENT":
+                return "suspend";
+            case "COMMIT":
+            case "ROLLBACK":
+                // OR-6: with automatic commit both count as success.
+                return (Boolean) Reflect.call(context, "isAutoCommit") ? success(call) : status.toLowerCase();
+            default:
+                return success(call);
+        }
+    }
+
+    private static String success(Call call) {
+        long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - call.began);
+        return took >= call.window.consumer.timeout ? "timeout" : "ok";
+    }
+}

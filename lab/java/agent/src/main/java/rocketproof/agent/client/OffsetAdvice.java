@@ -1,0 +1,111 @@
+package rocketproof.agent.client;
+
+import java.util.Map;
+import java.util.Set;
+import net.bytebuddy.asm.Advice;
+import org.apache.rocketmq.client.consumer.store.OffsetStore;
+import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/** Advice for offset stores: see {@link Offsets}. */
+final class OffsetAdvice {
+    private OffsetAdvice() {
+    }
+
+    /** After fetchConsumeOffsetFromBroker of RemoteBrokerOffsetStore. */
+    static final class Query {
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(
+                @Advice.This Object store,
+                @Advice.Argument(0) Object queue,
+                @Advice.Return long offset,
+                @Advice.Thrown Throwable error) {
+            Offsets.queried(store, queue, offset, error);
+        }
+    }
+
+    /** Around updateOffset and updateAndFreezeOffset of both stores. */
+    static final class Update {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static Object enter(
+                @Advice.This Object store, @Advice.Argument(0) Object queue, @Advice.Argument(1) long offset) {
+            return Offsets.updating(store, queue, offset);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(
+                @Advice.This OffsetStore store, @Advice.Argument(0) MessageQueue queue, @Advice.Enter Object place) {
+            if (place != null) {
+                Offsets.updated(store, place, store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY));
+            }
+        }
+    }
+
+    /** After updateConsumeOffsetToBroker of RemoteBrokerOffsetStore, the form that sends. */
+    static final class Send {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(
+                @Advice.This Object store, @Advice.Argument(0) Object queue, @Advice.Argument(1) long offset) {
+            Offsets.sent(store, queue, offset);
+        }
+    }
+
+    /** Around persistAll of RemoteBrokerOffsetStore: every 5 s, unless there is another reason. */
+    static final class PersistAll {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static String enter() {
+            return OnThread.unlessBecause("periodic");
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter String before) {
+            OnThread.back(before);
+        }
+    }
+
+    /** After persistAll of LocalFileOffsetStore. */
+    static final class WriteAll {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This OffsetStore store, @Advice.Argument(0) Set<MessageQueue> queues) {
+            if (queues != null && !queues.isEmpty()) {
+                Offsets.written(store);
+                for (MessageQueue queue : queues) {
+                    Offsets.inFile(store, queue, store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY));
+                }
+            }
+        }
+    }
+
+    /** After persist of LocalFileOffsetStore. */
+    static final class Write {
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This OffsetStore store, @Advice.Argument(0) MessageQueue queue) {
+            long offset = store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY);
+            if (offset >= 0) {
+                Offsets.written(store);
+                Offsets.inFile(store, queue, offset);
+            }
+        }
+    }
+
+    /** Around resetOffset of MQClientInstance. */
+    static final class Reset {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static String enter(
+                @Advice.This MQClientInstance instance,
+                @Advice.Argument(1) String group,
+                @Advice.Argument(2) Map<MessageQueue, Long> offsets)
+                throws ReflectiveOperationException {
+            for (Map.Entry<MessageQueue, Long> each : offsets.entrySet()) {
+                Offsets.reset(instance.getClientId(), group, each.getKey(), each.getValue());
+            }
+            return OnThread.because("reset");
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter String before) {
+            OnThread.back(before);
+        }
+    }
+}

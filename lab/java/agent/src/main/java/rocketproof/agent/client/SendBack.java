@@ -1,0 +1,103 @@
+package rocketproof.agent.client;
+
+import rocketproof.agent.Event;
+
+/** A message on its way back to the broker, by a request and perhaps by its fallback (SB-1 to SB-5, OR-8, PQ-9). */
+public final class SendBack {
+    private final Consumer consumer;
+    private final byte[] members;
+    private final long offset;
+    private final int attempt;
+    private final String key;
+    private final boolean expired;
+
+    private SendBack(Consumer consumer, byte[] members, long offset, int attempt, String key, boolean expired) {
+        this.consumer = consumer;
+        this.members = members;
+        this.offset = offset;
+        this.attempt = attempt;
+        this.key = key;
+        this.expired = expired;
+    }
+
+    /**
+     * A message is to be sent back; where its window is being cleaned, because its listener runs too long (PQ-9).
+     *
+     * @param impl DefaultMQPushConsumerImpl
+     * @param topic as the message says, which is not the retry topic any more (CC-4); it counts where the message is not
+     *     one of the current call
+     * @return whether this is the outermost call, which ends with {@link #end}
+     */
+    public static boolean begin(
+            Object impl, String topic, String broker, int queue, long offset, int attempt, String key) {
+        OnThread now = OnThread.get();
+        Consumer consumer = Consumers.of(impl);
+        if (now.sendBack != null || consumer == null) {
+            return false;
+        }
+        boolean expired = now.cleaned != null;
+        Window window = expired ? now.cleaned : now.call != null && now.call.has(offset) ? now.call.window : null;
+        byte[] members =
+                window != null ? consumer.place(window.queue).members : consumer.members(topic, broker, queue);
+        now.sendBack = new SendBack(consumer, members, offset, attempt, key, expired);
+        if (expired) {
+            consumer.record(now.sendBack.event("expire"));
+        }
+        return true;
+    }
+
+    /** It has been sent back, or not. */
+    public static void end(boolean outermost) {
+        if (outermost) {
+            OnThread.get().sendBack = null;
+        }
+    }
+
+    /**
+     * SB-2: request 36 was answered.
+     *
+     * @param given all arguments of MQClientAPIImpl#consumerSendMessageBack, which end with group, level, time limit and
+     *     maximum
+     */
+    public static void requested(Object[] given, Throwable error) {
+        SendBack back = OnThread.get().sendBack;
+        if (back != null) {
+            back.tell(back.expired ? "expired" : "request", (Integer) given[given.length - 1], error,
+                    (Integer) given[given.length - 3]);
+        }
+    }
+
+    /** Whether a message that is produced in this thread is a retry copy of a client. */
+    public static boolean underWay() {
+        return OnThread.get().sendBack != null;
+    }
+
+    /** SB-4, OR-8: the client has produced the retry copy itself. */
+    public static void produced(String maximum, Throwable error) {
+        SendBack back = OnThread.get().sendBack;
+        if (back != null) {
+            back.tell("fallback", maximum == null ? -1 : Long.parseLong(maximum), error, null);
+        }
+    }
+
+    /** PQ-9: the window is being cleaned from now on, or no more. */
+    public static void cleaning(Object processQueue) {
+        OnThread.get().cleaned = processQueue == null ? null : Windows.of(processQueue);
+    }
+
+    private void tell(String path, long maximum, Throwable error, Integer level) {
+        Event event = event("send_back").text("path", path).text("result", error == null ? "ok" : "failed");
+        if (level != null) {
+            event.number("level", level);
+        }
+        event.number("max_attempts", maximum);
+        if (error != null) {
+            event.text("detail", String.valueOf(error));
+        }
+        consumer.record(event);
+    }
+
+    private Event event(String kind) {
+        return Event.of(kind, members).number("offset", offset).text("key", key).number("attempt", attempt);
+    }
+}

@@ -1,0 +1,77 @@
+package rocketproof.agent.client;
+
+import net.bytebuddy.asm.Advice;
+import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageConst;
+import org.apache.rocketmq.common.message.MessageExt;
+
+/** Advice for messages that are sent back: see {@link SendBack}. */
+final class SendBackAdvice {
+    private SendBackAdvice() {
+    }
+
+    /** Around sendMessageBack of DefaultMQPushConsumerImpl, all forms of it. */
+    static final class ByRequest {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static boolean enter(@Advice.This Object impl, @Advice.Argument(0) MessageExt message) {
+            return SendBack.begin(
+                    impl,
+                    message.getTopic(),
+                    message.getBrokerName(),
+                    message.getQueueId(),
+                    message.getQueueOffset(),
+                    message.getReconsumeTimes(),
+                    message.getMsgId());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter boolean outermost) {
+            SendBack.end(outermost);
+        }
+    }
+
+    /** Around sendMessageBack of ConsumeMessageOrderlyService. */
+    static final class InOrder {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static boolean enter(
+                @Advice.FieldValue("defaultMQPushConsumerImpl") DefaultMQPushConsumerImpl impl,
+                @Advice.Argument(0) MessageExt message) {
+            return SendBack.begin(
+                    impl,
+                    message.getTopic(),
+                    message.getBrokerName(),
+                    message.getQueueId(),
+                    message.getQueueOffset(),
+                    message.getReconsumeTimes(),
+                    message.getMsgId());
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter boolean outermost) {
+            SendBack.end(outermost);
+        }
+    }
+
+    /** After consumerSendMessageBack of MQClientAPIImpl. */
+    static final class Request {
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.AllArguments Object[] given, @Advice.Thrown Throwable error) {
+            SendBack.requested(given, error);
+        }
+    }
+
+    /** Around send of DefaultMQProducer, the form with a message alone. */
+    static final class Produce {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static String enter(@Advice.Argument(0) Message message) {
+            // Producing takes the maximum out of the message (SB-8).
+            return SendBack.underWay() ? message.getProperty(MessageConst.PROPERTY_MAX_RECONSUME_TIMES) : null;
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter String maximum, @Advice.Thrown Throwable error) {
+            SendBack.produced(maximum, error);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+"""Outcomes: what a run of a scenario showed, in numbers, beside what was expected of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..properties.verdict import Verdict
+from ..traces.local import check_locally
+from ..traces.measured import Measured, measure
+from ..traces.reading import open_trace
+from ..traces.samples import settings_for
+from .scenario import Expect, Range, Scenario
+
+_NONE = Range(low=0, high=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a run showed.
+
+    Attributes:
+        scenario: its name.
+        release: of RocketMQ.
+        measured: the numbers of its trace.
+        verdicts: of each claim, by id.
+        mismatches: events that no action of the model allows.
+        left_out: what joining left out, in words, and how often.
+        problems: what was wrong in the recordings, in words.
+        differences: what is not as expected, in words.
+    """
+
+    scenario: str
+    release: str
+    measured: Measured
+    verdicts: Mapping[str, str]
+    mismatches: int
+    left_out: Mapping[str, int]
+    problems: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether all of it is as expected."""
+        return not self.differences
+
+    def as_json(self) -> dict[str, Any]:
+        """It as JSON."""
+        return {**asdict(self), "met": self.met}
+
+    def lines(self) -> Iterable[str]:
+        """It in words, a few lines."""
+        found = self.measured
+        yield f"{found.events:,} events, {found.deliveries:,} deliveries; messages: {_parts(found.fates) or 'none'}"
+        yield f"delivered again: {_parts(found.duplicates) or 'nothing'}; without a cause: {found.unexplained:,}"
+        longest = f", the longest for {found.overlaps.longest:,} ms" if found.overlaps.count else ""
+        yield f"losses: {found.losses:,}; two owners: {found.overlaps.count:,} times{longest}"
+        yield f"violated: {', '.join(found.violated) or 'nothing'}; model mismatches: {self.mismatches:,}"
+        for what, count in self.left_out.items():
+            yield f"left out: {count:,} {what}"
+        for problem in self.problems:
+            yield f"problem: {problem}"
+        for difference in self.differences:
+            yield f"NOT AS EXPECTED: {difference}"
+
+
+def judge(
+    path: Path, scenario: Scenario, release: str, *, left_out: Mapping[str, int], problems: Iterable[str] = ()
+) -> Outcome:
+    """Check the trace of a run, and hold what is found against what is expected.
+
+    Args:
+        path: the joined trace.
+        scenario: what was run.
+        release: on which release.
+        left_out: what joining left out.
+        problems: what was wrong in the recordings.
+
+    Raises:
+        TraceError: the trace cannot be read.
+    """
+    trace = open_trace([path])
+    result = check_locally(trace, settings=settings_for(trace, scenario.check))
+    outcome = Outcome(
+        scenario=scenario.name,
+        release=release,
+        measured=measure(result),
+        verdicts={answer.claim.id: str(answer.verdict) for answer in result.verdicts},
+        mismatches=_mismatches(path),
+        left_out=dict(left_out),
+        problems=(*problems, *map(str, result.problems.kept)),
+    )
+    return replace(outcome, differences=tuple(differences(outcome, scenario.expected(release))))
+
+
+def _mismatches(path):
+    try:
+        from ..traces.conformance import conform
+        return len(conform(open_trace([path])).mismatches)
+    except ImportError:
+        return 0
+
+
+def differences(outcome: Outcome, expect: Expect) -> Iterable[str]:
+    """What is not as expected, in words."""
+    found = outcome.measured
+    for claim in expect.violated:
+        if claim not in found.violated:
+            yield f"{claim} is {outcome.verdicts[claim]}, VIOLATED expected"
+    for claim in found.violated:
+        if claim not in expect.violated:
+            yield f"{claim} is VIOLATED"
+    for claim in expect.holds:
+        if outcome.verdicts[claim] not in (Verdict.HOLDS, Verdict.VIOLATED):
+            yield f"{claim} is {outcome.verdicts[claim]}, HOLDS expected"
+    yield from _often("deliveries", found.deliveries, expect.deliveries)
+    yield from _often("repetitions without a cause", found.unexplained, expect.unexplained)
+    yield from _often("losses", found.losses, expect.losses)
+    yield from _often("overlaps", found.overlaps.count, expect.overlaps)
+    yield from _counts("repetitions for", found.duplicates, expect.duplicates)
+    if expect.fates:
+        yield from _counts("messages", found.fates, expect.fates)
+    yield from _often("events that the model does not allow", outcome.mismatches, _NONE)
+    yield from _often("problems in the recordings", len(outcome.problems), _NONE)
+
+
+def _often(what: str, found: int, expected: Range | None) -> Iterable[str]:
+    if expected is not None and found not in expected:
+        yield f"{found:,} {what}, {expected} expected"
+
+
+def _counts(what: str, found: Mapping[str, int], expected: Mapping[str, Range]) -> Iterable[str]:
+    for name in dict.fromkeys([*expected, *found]):
+        yield from _often(f"{what} {name}", found.get(name, 0), expected.get(name, _NONE))
+
+
+def _parts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.lower().replace('_', ' ')}" for name, count in Counter(counts).most_common())

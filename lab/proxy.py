@@ -1,0 +1,182 @@
+"""A network that can be cut: proxies on loopback between one client and the brokers.
+
+A client finds brokers by the answers of its name server. So it gets a name server of its own, a proxy that writes
+other addresses into the answers: those of proxies before the brokers. A cut proxy keeps its connections and passes
+nothing on; what was sent meanwhile arrives when it is healed, as with a network that loses packets for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable, Mapping
+
+LOOPBACK = "127.0.0.1"
+_CHUNK = 1 << 16
+_Rewrite = Callable[[bytes], bytes]
+
+
+class Proxy:
+    """Listens on a port of its own and passes on to another address, both ways.
+
+    Attributes:
+        address: where it listens.
+    """
+
+    def __init__(self, target: str, *, rewrite: _Rewrite | None = None) -> None:
+        """Start to listen.
+
+        Args:
+            target: address to pass on to, as host:port.
+            rewrite: changes the bodies of RocketMQ's answers; None passes bytes as they are.
+        """
+        host, _, port = target.rpartition(":")
+        self._target = host, int(port)
+        self._rewrite = rewrite
+        self._open = threading.Event()
+        self._open.set()
+        self._closed = False
+        self._lock = threading.Lock()
+        self._sockets: set[socket.socket] = set()
+        self._listener = socket.create_server((LOOPBACK, 0))
+        self.address = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, name=f"proxy of {target}", daemon=True).start()
+
+    def cut(self) -> None:
+        """Pass nothing on any more."""
+        self._open.clear()
+
+    def heal(self) -> None:
+        """Pass on again, first what was sent meanwhile."""
+        self._open.set()
+
+    def close(self) -> None:
+        """Close everything."""
+        with self._lock:
+            self._closed = True
+            sockets = [*self._sockets]
+        _close(self._listener)
+        for each in sockets:
+            _close(each)
+        self._open.set()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                inner, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._connect, args=(inner,), daemon=True).start()
+
+    def _connect(self, inner: socket.socket) -> None:
+        self._open.wait()  # a cut network opens no connections either
+        try:
+            outer = socket.create_connection(self._target, timeout=10)
+        except OSError:
+            _close(inner)
+            return
+        outer.settimeout(None)
+        with self._lock:
+            self._sockets |= {inner, outer}
+            closed = self._closed
+        if closed:
+            _close(inner)
+            _close(outer)
+            return
+        back = self._frames if self._rewrite else self._bytes
+        threading.Thread(target=back, args=(outer, inner), daemon=True).start()
+        self._bytes(inner, outer)
+
+    def _bytes(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(_CHUNK):
+                self._open.wait()
+                sink.sendall(data)
+        self._end(source, sink)
+
+    def _frames(self, source: socket.socket, sink: socket.socket) -> None:
+        assert self._rewrite is not None
+        with contextlib.suppress(OSError, EOFError):
+            while True:
+                (length,) = struct.unpack(">i", _exactly(source, 4))
+                frame = rewritten(_exactly(source, length), self._rewrite)
+                self._open.wait()
+                sink.sendall(struct.pack(">i", len(frame)) + frame)
+        self._end(source, sink)
+
+    def _end(self, *both: socket.socket) -> None:
+        """One side has closed: so does the other, once the network is whole."""
+        self._open.wait()
+        for each in both:
+            _close(each)
+        with self._lock:
+            self._sockets -= set(both)
+
+
+class Network:
+    """The network of one client: a name server and brokers that it sees under addresses of proxies.
+
+    Attributes:
+        namesrv: address of its name server.
+    """
+
+    def __init__(self, *, namesrv: str, brokers: Mapping[str, str]) -> None:
+        """Start the proxies.
+
+        Args:
+            namesrv: address of the name server.
+            brokers: addresses of the brokers, by name.
+        """
+        self._brokers = {name: Proxy(address) for name, address in brokers.items()}
+        addresses = {brokers[name].encode(): proxy.address.encode() for name, proxy in self._brokers.items()}
+
+        def rewrite(body: bytes) -> bytes:
+            for old, new in addresses.items():
+                body = body.replace(b'"' + old + b'"', b'"' + new + b'"')
+            return body
+
+        self._namesrv = Proxy(namesrv, rewrite=rewrite)
+        self.namesrv = self._namesrv.address
+
+    def cut(self, broker: str) -> None:
+        """Cut the client from a broker."""
+        self._brokers[broker].cut()
+
+    def heal(self, broker: str) -> None:
+        """Mend that."""
+        self._brokers[broker].heal()
+
+    def close(self) -> None:
+        """End the proxies."""
+        for proxy in [self._namesrv, *self._brokers.values()]:
+            proxy.close()
+
+
+def rewritten(frame: bytes, rewrite: _Rewrite) -> bytes:
+    """A frame of RocketMQ's protocol, without its length, with another body: ``RemotingCommand#decode``.
+
+    It begins with four bytes: how the header is written, and its length; header and body follow.
+    """
+    if len(frame) < 4:
+        return frame
+    header = 4 + (struct.unpack(">i", frame[:4])[0] & 0xFFFFFF)
+    return frame[:header] + rewrite(frame[header:])
+
+
+def _exactly(source: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        piece = source.recv(min(_CHUNK, length - len(data)))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data)
+
+
+def _close(each: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        each.shutdown(socket.SHUT_RDWR)
+    with contextlib.suppress(OSError):
+        each.close()

@@ -1,0 +1,326 @@
+"""Scenarios: small TOML files that say what to start, what to send, what goes wrong, and what must be found.
+
+A step follows the one before it. All that a step waits for is something that happened, or a time in seconds since the
+first step; times in names with ``_ms`` are milliseconds.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from ..model.history import Cause
+from ..traces.claims import CODE
+from ..traces.verdicts import Fate
+from .errors import LabError
+from .maven import RELEASES
+
+FOLDER = Path(__file__).parent / "scenarios"
+"""The scenarios of the kit."""
+
+CLIENT_STEPS = ("start", "stop", "kill", "pause", "resume", "cut", "heal")
+"""Steps that are about a client."""
+
+Name = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$")]
+Whole = Annotated[int, Field(ge=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Range(_Table):
+    """How often something is expected: exactly, or from … to where timing decides."""
+
+    low: int
+    high: int
+
+    def __contains__(self, value: int) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+
+
+def _range(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"low": value, "high": value}
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, int) for end in value):
+        return {"low": value[0], "high": value[1]}
+    if isinstance(value, (Range, dict)):
+        return value
+    raise ValueError("a number, or a list of the lowest and the highest")
+
+
+Often = Annotated[Range, BeforeValidator(_range)]
+
+
+class Some(_Table):
+    """Which messages something happens to: those whose number ``every`` divides, for their first attempts."""
+
+    every: int = Field(ge=1)
+    attempts: int = -1
+    sleep_ms: Whole = 0
+    ending: Annotated[Literal["later", "suspend", "exception", "null"], Field(alias="as")] = "later"
+
+
+class Behaviour(_Table):
+    """What a listener does; see the driver's ``Behaviour``."""
+
+    sleep_ms: Whole = 0
+    fail: list[Some] = []
+    slow: list[Some] = []
+
+
+class Consumer(_Table):
+    """A consumer, under RocketMQ's own terms; intervals are shorter than RocketMQ's, so that runs are short.
+
+    Attributes:
+        instance: instance name, the second half of the client id (EN-6); the consumer's name if not given.
+        topics: topics, each with its expression; all topics of the scenario with ``*`` if not given.
+        consume_timeout: minutes.
+        await_ms: how long a shutdown waits for listeners.
+        properties: system properties of its JVM.
+    """
+
+    instance: str = ""
+    topics: dict[str, str] = {}
+    listener: Literal["concurrently", "orderly"] = "concurrently"
+    mode: Literal["clustering", "broadcasting"] = "clustering"
+    threads: int = 4
+    batch: int = 1
+    pull_batch: int = 32
+    max_attempts: int = -1
+    consume_from: Literal["first", "last"] = "first"
+    consume_timeout: Annotated[int, Field(ge=1)] = 15
+    strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] = "AVG"
+    suspend_ms: int = 1_000
+    await_ms: int = 0
+    heartbeat_ms: int = 1_000
+    persist_ms: int = 1_000
+    route_ms: int = 1_000
+    behaviour: Behaviour = Behaviour()
+    properties: dict[str, str] = {}
+
+
+class Topic(_Table):
+    """A topic, with the same queues on each broker."""
+
+    read: Whole = 4
+    write: Whole = 4
+
+
+class Cluster(_Table):
+    """The brokers, their configuration, and system properties of their JVMs."""
+
+    brokers: Annotated[int, Field(ge=1, le=2)] = 1
+    settings: dict[str, str] = {}
+    properties: dict[str, str] = {}
+
+
+class Until(_Table):
+    """What a step waits for before it is done: so many calls of a client's listener have begun or succeeded."""
+
+    client: str
+    deliveries: int = 0
+    succeeded: int = 0
+    messages: int = 0
+
+
+class Step(_Table):
+    """One thing to do, ``at`` seconds after the first step at the earliest, and when ``after`` has happened.
+
+    Attributes:
+        client: of steps about a client.
+        broker: number of a broker, of cut, heal and restart-broker.
+        crash: restart-broker: kill it instead of stopping it.
+        background: do not wait until it is done (send, stop).
+        topic: of send, topic (change its queues to ``read`` and ``write``) and reset.
+        count: send: how many messages, ``rate`` a second (0: as fast as it goes), ``tags`` in turn, ``queues`` as
+            broker:id.
+        timestamp: reset: to this time, ms; -1 for the end of the queues.
+        seconds: of wait.
+    """
+
+    do: Literal[
+        "start", "stop", "kill", "pause", "resume", "cut", "heal",
+        "send", "topic", "reset", "restart-broker", "wait", "drain",
+    ]  # fmt: skip
+    at: float = 0
+    after: Until | None = None
+    client: str = ""
+    broker: int = 0
+    crash: bool = False
+    background: bool = False
+    topic: str = ""
+    read: int = 4
+    write: int = 4
+    count: int = 0
+    rate: int = 0
+    tags: list[str] = []
+    queues: list[str] = []
+    timestamp: int = -1
+    seconds: float = 0
+
+
+class Expect(_Table):
+    """What must be found. Claims that are not named as violated must not be; counts that are not given may be any.
+
+    Attributes:
+        violated: ids of claims that are violated.
+        holds: ids of claims that were judged and hold.
+        deliveries: calls of listeners, one for each message of a batch.
+        duplicates: deliveries that came again, by cause; a cause that is not named must not occur.
+        unexplained: deliveries that came again without a cause.
+        losses: messages that are lost.
+        fates: what became of messages; a fate that is not named must not occur.
+        overlaps: times that two clients had one queue.
+    """
+
+    violated: list[str] = []
+    holds: list[str] = []
+    deliveries: Often | None = None
+    duplicates: dict[str, Often] = {}
+    unexplained: Often = Range(low=0, high=0)
+    losses: Often = Range(low=0, high=0)
+    fates: dict[str, Often] = {}
+    overlaps: Often | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> Expect:
+        for names, known, what in (
+            ([*self.violated, *self.holds], set(CODE), "claim"),
+            (self.duplicates, set(Cause.__members__), "cause"),
+            (self.fates, set(Fate.__members__), "fate"),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"no {what} {name!r}; there are {', '.join(sorted(known))}")
+        return self
+
+
+class Scenario(_Table):
+    """A scenario.
+
+    Attributes:
+        title: what happens, in a few words.
+        shows: what there is to see, in a sentence or two.
+        rules: ids of rules that it is about; ``bugs``: of known bugs.
+        releases: RocketMQ releases it runs on; all of the lab's if not given.
+        group: the consumer group; ``retry_queues``: of its retry topic.
+        cluster: brokers.
+        topics: by name.
+        consumers: by name; ``defaults`` has what they share.
+        steps: what to do.
+        end: ``drained``: when everything is consumed and nothing is delayed; ``steps``: when the steps are done.
+        settle: seconds that pass before the clients are stopped in the end.
+        patience: seconds after which a run that does not end is given up.
+        check: terms of the check that differ from the usual ones, see :class:`~rocketproof.traces.settings.Settings`.
+        expect: what must be found; ``expect_on`` has what differs on a release.
+    """
+
+    name: str = ""
+    title: str
+    shows: str
+    rules: list[str] = []
+    bugs: list[str] = []
+    releases: list[str] = list(RELEASES)
+    group: Name = "lab"
+    retry_queues: int = 1
+    cluster: Cluster = Cluster()
+    topics: dict[Name, Topic]
+    consumers: dict[Name, Consumer]
+    steps: list[Step]
+    end: Literal["drained", "steps"] = "drained"
+    settle: float = 0
+    patience: float = 90
+    check: dict[str, int] = {}
+    expect: Expect = Expect()
+    expect_on: dict[str, dict[str, Any]] = {}
+
+    @model_validator(mode="after")
+    def _meant(self) -> Scenario:
+        for number, step in enumerate(self.steps, 1):
+            clients = ([step.client] if step.do in CLIENT_STEPS else []) + ([step.after.client] if step.after else [])
+            for client in clients:
+                if client not in self.consumers:
+                    raise ValueError(f"step {number}: no consumer {client!r}; there are {', '.join(self.consumers)}")
+            if step.do in ("send", "topic", "reset") and step.topic not in self.topics:
+                raise ValueError(f"step {number}: no topic {step.topic!r}; there are {', '.join(self.topics)}")
+            if step.broker >= self.cluster.brokers:
+                raise ValueError(f"step {number}: no broker {step.broker}; they count from 0")
+        for release in [*self.releases, *self.expect_on]:
+            if release not in RELEASES:
+                raise ValueError(f"no release {release!r} in the lab; there are {', '.join(RELEASES)}")
+        for release in self.expect_on:
+            self.expected(release)
+        return self
+
+    def expected(self, release: str) -> Expect:
+        """What must be found on a release."""
+        changes = self.expect_on.get(release, {})
+        return Expect.model_validate({**self.expect.model_dump(), **changes}) if changes else self.expect
+
+    def topics_of(self, consumer: str) -> Mapping[str, str]:
+        """What a consumer subscribes to: topics with expressions."""
+        return self.consumers[consumer].topics or dict.fromkeys(self.topics, "*")
+
+    @property
+    def sent(self) -> int:
+        """How many messages its steps send."""
+        return sum(step.count for step in self.steps if step.do == "send")
+
+
+def names() -> tuple[str, ...]:
+    """The names of all scenarios of the kit, sorted."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load(name: str) -> Scenario:
+    """A scenario of the kit by its name, or one of a user's by the path of its file.
+
+    Raises:
+        LabError: there is none, or the file does not say what a scenario is.
+    """
+    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:
+        if name.endswith(".toml"):
+            raise LabError(f"scenario {name}: there is no such file.") from None
+        raise LabError(
+            f"there is no scenario {name!r}; there are {', '.join(names())}, or name a .toml file."
+        ) from None
+    return parse(text, name=path.stem, where=str(path))
+
+
+def parse(text: str, *, name: str, where: str) -> Scenario:
+    """A scenario from the text of its file.
+
+    Args:
+        text: TOML.
+        name: of the scenario.
+        where: what errors call the file.
+
+    Raises:
+        LabError: the text does not say what a scenario is.
+    """
+    try:
+        table = tomllib.loads(text)
+        shared = table.pop("defaults", {})
+        table["consumers"] = {key: {**shared, **own} for key, own in table.get("consumers", {}).items()}
+        return Scenario.model_validate({**table, "name": name})
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{where}: {error}.") from None
+    except ValidationError as error:
+        raise LabError("\n".join(f"{where}: {_told(dict(each))}" for each in error.errors())) from None
+
+
+def _told(error: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in error["loc"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message

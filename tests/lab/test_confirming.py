@@ -1,0 +1,135 @@
+"""Commits that two sides have recorded: which one stays, and what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from rocketproof.lab.confirming import BEFORE_ITS_BROKER, NEVER_APPLIED, TOLD_AGAIN, confirmed
+from rocketproof.lab.joining import Processes, Recording, merged
+
+from .agents import QUEUE, Line, at, client
+
+CLIENT, OTHER, BROKER = "client-7-orders.jsonl", "client-9-orders.jsonl", "broker-8-broker-a.jsonl"
+
+
+def commit(micros: int, offset: int, name: str = "c", **fields: Any) -> Line:
+    return at(micros, "commit", **client(name), offset=offset, **fields)
+
+
+def outcome(files: dict[str, list[Line]]) -> tuple[list[tuple[Any, ...]], Counter[str]]:
+    recordings = []
+    for file, events in files.items():
+        made = Recording.of_file(file)
+        for event in events:
+            made.add({name: value for name, value in event.items() if name != "micros"}, event["micros"])
+        recordings.append(made)
+    processes = Processes(recordings)
+    processes.number(recordings)
+    kept, counts = confirmed(merged(recordings), recordings, processes)
+    commits = [
+        (
+            stamp - 1_700_000_000_000_000,
+            event["offset"],
+            event.get("client"),
+            event.get("incarnation"),
+            event.get("path"),
+        )
+        for stamp, event in kept
+        if event["kind"] in ("commit", "reset")
+    ]
+    return commits, counts
+
+
+def test_a_commit_counts_when_it_is_applied_and_says_how_it_was_sent() -> None:
+    commits, counts = outcome({CLIENT: [commit(100, 5, path="periodic", epoch=3)], BROKER: [commit(900, 5)]})
+    assert commits == [(900, 5, "c", 0, "periodic")]
+    assert counts == {}
+
+
+def test_a_client_may_note_its_sending_a_little_after_the_broker() -> None:
+    commits, _ = outcome({CLIENT: [commit(40_000, 5, path="removal")], BROKER: [commit(100, 5)]})
+    assert commits == [(100, 5, "c", 0, "removal")]
+
+
+def test_but_not_long_after() -> None:
+    commits, counts = outcome({CLIENT: [commit(60_000, 5, path="removal")], BROKER: [commit(100, 5)]})
+    assert commits == [(100, 5, "c", 0, None)]
+    assert counts == {NEVER_APPLIED: 1}
+
+
+def test_what_came_with_a_pull_is_told_from_what_was_sent_alone() -> None:
+    sent = [commit(100, 5, path="piggyback"), commit(200, 5, path="periodic")]
+    applied = [commit(300, 5), commit(400, 5, path="piggyback")]
+    commits, _ = outcome({CLIENT: sent, BROKER: applied})
+    assert commits == [(300, 5, "c", 0, "periodic"), (400, 5, "c", 0, "piggyback")]
+
+
+def test_two_processes_with_one_client_id_keep_what_each_has_sent() -> None:
+    commits, _ = outcome(
+        {
+            CLIENT: [commit(100, 5, path="periodic")],
+            OTHER: [commit(150, 3, path="shutdown")],
+            BROKER: [at(0, "broker_start", broker="broker-a"), commit(200, 3), commit(300, 5), commit(400, 7)],
+        }
+    )
+    assert commits == [
+        (200, 3, "c", 1, "shutdown"),
+        (300, 5, "c", 0, "periodic"),
+        (400, 7, "c", 1, None),  # nobody noted that: the process that began last
+    ]
+
+
+def test_what_no_broker_applied_is_left_out_and_counted() -> None:
+    sent = [commit(100, 5, path="periodic"), commit(200, 6, path="periodic")]
+    commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a"), commit(300, 6)]})
+    assert commits == [(300, 6, "c", 0, "periodic")]
+    assert counts == {NEVER_APPLIED: 1}
+
+
+def test_without_a_recording_of_the_broker_what_was_sent_stays() -> None:
+    commits, counts = outcome({CLIENT: [commit(100, 5, path="periodic")]})
+    assert commits == [(100, 5, "c", 0, "periodic")]
+    assert counts == {}
+
+
+def test_so_it_does_before_the_recording_of_the_broker_and_in_its_gaps() -> None:
+    broker = [at(1_000, "broker_start", broker="broker-a"), at(9_000, "gap", due=1_700_000_000_004, count=2)]
+    sent = [commit(500, 5), commit(2_000, 6), commit(5_000, 7), commit(10_000, 8)]
+    commits, counts = outcome({CLIENT: sent, BROKER: broker})
+    assert [offset for _, offset, *_ in commits] == [5, 7]
+    assert counts == {NEVER_APPLIED: 2, BEFORE_ITS_BROKER: 2}
+
+
+def test_of_another_broker_too() -> None:
+    sent = [commit(500, 5), {**commit(600, 6), "broker": "broker-b"}]
+    commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a")]})
+    assert [offset for _, offset, *_ in commits] == [6]
+    assert counts == {NEVER_APPLIED: 1, BEFORE_ITS_BROKER: 1}
+
+
+def test_offsets_that_nobody_sends_stay_as_they_are() -> None:
+    loaded = at(100, "commit", **QUEUE, offset=4, path="file")
+    local = commit(200, 5, path="file")
+    commits, counts = outcome({CLIENT: [local], BROKER: [at(0, "broker_start", broker="broker-a"), loaded]})
+    assert commits == [(100, 4, None, None, "file"), (200, 5, "c", 0, "file")]
+    assert counts == {}
+
+
+def reset(micros: int, offset: int) -> Line:
+    return at(micros, "reset", **QUEUE, offset=offset)
+
+
+def test_a_reset_that_the_broker_recorded_is_there_once() -> None:
+    broker = [at(0, "broker_start", broker="broker-a"), reset(100, 3)]
+    commits, counts = outcome({CLIENT: [reset(300, 3)], OTHER: [reset(900, 3)], BROKER: broker})
+    assert commits == [(100, 3, None, None, None)]
+    assert counts == {TOLD_AGAIN: 2}
+
+
+def test_where_it_did_not_the_first_client_that_was_told_counts() -> None:
+    commits, counts = outcome(
+        {CLIENT: [reset(300, 3), reset(20_000_000, 3)], OTHER: [reset(900, 3), reset(950, 4), reset(9_999_000, 3)]}
+    )
+    assert [(stamp, offset) for stamp, offset, *_ in commits] == [(300, 3), (950, 4), (20_000_000, 3)]
+    assert counts == {TOLD_AGAIN: 2}

@@ -1,0 +1,279 @@
+"""Listeners of concurrent consumption: calls, results, send-backs, and what leaves the window (CC-6 to CC-13)."""
+
+from __future__ import annotations
+
+from ...model.process_queue import Orphan, Stage
+from ..kinds import FAILURES, Kind, Path, Result
+from . import orderly, texts
+from .follow import Follower, Handler, Impossible
+from .streams import Event
+from .windows import Window
+
+UNKNOWN_WINDOW = "of windows that are not known"
+LATE_REMOVALS = "removals from dropped windows, which nobody asks for"
+
+
+def window(f: Follower, event: Event, c: int) -> Window | None:
+    """The window of an event; None if nothing is known of it, then the event is passed over."""
+    found = f.sides[c].window_of(event)
+    if found is None:
+        event.pass_over(UNKNOWN_WINDOW)
+    return found
+
+
+def deliver(f: Follower, event: Event) -> bool:
+    """CC-6: a listener is called, with the messages of one task; each has an event of its own."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    m = f.at(event.offset)
+    _same_message(f, event, m)
+    if f.orderly:
+        return orderly.deliver(f, event, c, m, found)
+    if found is not f.sides[c].current:
+        if m in found.called:
+            return True
+        raise Impossible("its window was dropped, and a dropped window delivers nothing (CC-3)")
+    if _attempted_before(found, m):
+        f.may("send_back_fails", c=c, m=m)
+    if f.stage(c, m) is Stage.RUNNING and m in found.called:
+        found.called.discard(m)  # with the first message of its task
+        return True
+    f.take("begin", _why_not_begin(f, c, m), c=c, m=m)
+    if int(f.constants.batch) > 1:
+        found.called |= {o for o in range(m + 1, m + int(f.constants.batch)) if _joined(f, c, m, o)}
+        size = 1 + sum(_joined(f, c, m, o) for o in range(m + 1, m + int(f.constants.batch)))
+        if event.count is not None and event.count != size:
+            raise Impossible(f"the task has {size} messages (CC-1)")
+    found.results.pop(m, None)
+    return True
+
+
+def _joined(f: Follower, c: int, first: int, m: int) -> bool:
+    return all(f.get("joined", c, texts.Q, o) for o in range(first + 1, m + 1))
+
+
+def _attempted_before(found: Window, m: int) -> bool:
+    """SB-5: whether neither way of sending it back has worked; then it is consumed again in 5 s."""
+    attempts = found.sent.pop(m, [])
+    return bool(attempts) and all(result is not Result.OK for _, result in attempts)
+
+
+def _why_not_begin(f: Follower, c: int, m: int) -> str:
+    stage = f.stage(c, m) if m < int(f.constants.messages) else Stage.ABSENT
+    return {
+        Stage.ABSENT: "the window does not hold this message",
+        Stage.RUNNING: "a listener has this message already",
+        Stage.FAILED: "this message has failed and waits to be sent back",
+        Stage.WAITING: "no task begins with this message (CC-1)",
+    }[stage]
+
+
+def _same_message(f: Follower, event: Event, m: int) -> None:
+    """What is delivered is what was stored, with the count it was stored with (SB-6)."""
+    known = f.logs.get(m)
+    if known is not None and known[0] and event.key and known[0] != event.key:
+        raise Impossible(f"the message stored there is {known[0]}")
+
+
+def result(f: Follower, event: Event) -> bool:
+    """CC-9: a call ends. What comes of it shows next; in a dropped window nothing does."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    m = f.at(event.offset)
+    if f.orderly:
+        return orderly.returned(f, event, c, m, found)
+    if found is not f.sides[c].current or m in found.expired:
+        _returns_late(f, event, c, m, found)
+        return True
+    if f.stage(c, m) is not Stage.RUNNING:
+        raise Impossible("no listener has this message")
+    found.results[m] = event.result
+    return True
+
+
+def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
+    if m in found.expired:
+        f.run(texts.overdue_returns, "no listener has this message", c=c, m=m)
+        found.expired.discard(m)
+    elif f.orphan(c, m) is Orphan.RUNNING:
+        action = "orphan_listener_fails" if event.result in FAILURES else "orphan_succeeds"
+        f.take(action, "no listener has this message", c=c, m=m)
+        f.sides[c].live.discard(m)
+    elif f.orphan(c, m) is not Orphan.FAILED:
+        raise Impossible("no listener of the dropped window has this message")
+
+
+def send_back(f: Follower, event: Event) -> bool:
+    """CC-12: one attempt to send a message back; the window follows when the message leaves it."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    m = f.at(event.offset)
+    if f.orderly:
+        return orderly.sent_back(f, event, c, m, found)
+    if event.path is Path.EXPIRED or m in found.expired:
+        return True
+    if f.orphan(c, m) is Orphan.FAILED and (found is not f.sides[c].current or m not in found.results):
+        if event.result is Result.OK:
+            f.take("orphan_sends_back", "it cannot send the message back", c=c, m=m)
+        return True
+    if found is not f.sides[c].current:
+        raise Impossible("the result of a dropped window is thrown away, whatever it is (CC-9)")
+    if f.stage(c, m) is Stage.RUNNING:
+        fails(f, c, m, found)
+    if f.stage(c, m) is not Stage.FAILED:
+        raise Impossible("only a message whose listener failed is sent back")
+    found.sent.setdefault(m, []).append((event.path, event.result))
+    return True
+
+
+def fails(f: Follower, c: int, m: int, found: Window) -> None:
+    """CC-10: the task of ``m`` fails, all of it or its tail."""
+    if found.results.get(m) is None:
+        raise Impossible("its listener has not returned")
+    if found.results[m] not in FAILURES and found.results[m] is not Result.TIMEOUT:
+        raise Impossible(f"its listener returned {found.results[m]}")
+    head = _head(f, c, m)
+    done = [o for o in _task(f, c, head) if o < m and found.results.get(o) is Result.OK]
+    if done:
+        f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=max(done))
+    else:
+        f.take("fail", "the task cannot fail", c=c, m=head)
+
+
+def _head(f: Follower, c: int, m: int) -> int:
+    while f.get("joined", c, texts.Q, m):
+        m -= 1
+    return m
+
+
+def _task(f: Follower, c: int, head: int) -> list[int]:
+    task = [head]
+    while task[-1] + 1 < int(f.constants.messages) and f.get("joined", c, texts.Q, task[-1] + 1):
+        task.append(task[-1] + 1)
+    return task
+
+
+def removed(f: Follower, event: Event) -> bool:
+    """CC-13, PQ-2: the message leaves the window; ``next`` is the low-water mark afterwards."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    m = f.at(event.offset)
+    if found is not f.sides[c].current:
+        event.pass_over(LATE_REMOVALS)
+        return False
+    if f.orderly:
+        orderly.removed(f, c, m, found)
+    elif m not in found.removed:
+        _leaves(f, event, c, m, found)
+    f.sides[c].live.discard(m)
+    following = next(f.later(event), None)
+    if following is not None and following.kind is Kind.REMOVED and following.next == event.next:
+        return True  # of the same call: the mark is that after all of them
+    if event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
+        raise Impossible(f"the low-water mark is {f.told(mark)}")
+    return True
+
+
+def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
+    stage = f.stage(c, m)
+    if stage is Stage.ABSENT:
+        raise Impossible("the window does not hold this message")
+    if stage is Stage.WAITING:
+        raise Impossible("no listener has had this message")
+    told = found.results.get(m)
+    if stage is Stage.RUNNING and told is None:
+        if _expires(f, c, m, found):
+            return
+        raise Impossible("its listener has not returned")
+    sent = m in found.sent
+    if stage is Stage.RUNNING and (told in FAILURES or sent):
+        if f.broadcasting:
+            _all_leave(f, "fail", c, _head(f, c, m), found)
+            return
+        fails(f, c, m, found)
+        stage = f.stage(c, m)
+    if stage is Stage.FAILED:
+        attempts = found.sent.pop(m, [])
+        if not any(answer is Result.OK for _, answer in attempts) and Kind.SEND_BACK in f.stream.header.evidence:
+            raise Impossible("the message has failed, and was not sent back")
+        f.take("send_back", "the message cannot be sent back", c=c, m=m)
+        found.removed.add(m)
+        found.results.pop(m, None)
+        return
+    head = _head(f, c, m)
+    task = _task(f, c, head)
+    failed = [o for o in task if found.results.get(o) in FAILURES]
+    if failed:
+        f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=min(failed) - 1)
+        found.removed |= {o for o in task if o < min(failed)}
+        return
+    _all_leave(f, "succeed", c, head, found)
+
+
+def _all_leave(f: Follower, action: str, c: int, head: int, found: Window) -> None:
+    task = _task(f, c, head)
+    open_ = [o for o in task if found.results.get(o) is None]
+    if open_:
+        raise Impossible(f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task")
+    f.take(action, "the task cannot end so", c=c, m=head)
+    found.removed |= set(task)
+    for o in task:
+        found.results.pop(o, None)
+
+
+def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
+    """PQ-9: it was sent back for its time, and its listener runs on."""
+    if m not in found.expired:
+        return False
+    f.run(texts.expire, "only the first message of a window is cleaned, while its listener runs (PQ-9)", c=c, m=m)
+    found.removed.add(m)
+    return True
+
+
+def expire(f: Follower, event: Event) -> bool:
+    """PQ-9: a message whose listener runs too long; it leaves when it was sent back."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    m = f.at(event.offset)
+    if f.orderly or f.stage(c, m) is not Stage.RUNNING:
+        raise Impossible("only a message that a listener has is cleaned (PQ-9)")
+    found.expired.add(m)
+    return True
+
+
+def discarded(f: Follower, event: Event) -> bool:
+    """CC-9: thrown away, because the window was dropped."""
+    c = f.side_of(event)
+    found = window(f, event, c)
+    if found is None:
+        return False
+    if found is f.sides[c].current and f.owns(c):
+        raise Impossible("the window was not dropped")
+    if f.orderly:
+        return True
+    m = f.at(event.offset)
+    if f.orphan(c, m) is Orphan.RUNNING and m in found.results:
+        action = "orphan_listener_fails" if found.results[m] in FAILURES else "orphan_succeeds"
+        f.take(action, "no listener has this message", c=c, m=m)
+    return True
+
+
+HANDLERS: dict[Kind, Handler] = {
+    Kind.DELIVER: deliver,
+    Kind.RESULT: result,
+    Kind.SEND_BACK: send_back,
+    Kind.REMOVED: removed,
+    Kind.EXPIRE: expire,
+    Kind.DISCARDED: discarded,
+}
+"""Kinds of this file; orderly listeners are in ``orderly``."""

@@ -1,0 +1,131 @@
+"""The machine of one queue: ``consumption`` with the constants of a recording, and without limits on how much happens.
+
+Whatever may happen in a cluster may happen here any number of times. What the machine follows of other queues, of retry
+copies and of an observer's history is switched off; offsets begin at 0 with the lowest one that occurs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...model.consumption import consumption
+from ...model.kernel import UNBOUNDED, Machine
+from ...model.kernel.direct import Direct
+from ..kinds import Kind, Result
+from .streams import Event, Stream
+
+MOST_OFFSETS = 200_000
+"""Offsets of one queue that are followed, at most."""
+
+_SOME_CLUSTER = ("moves", "crashes", "leaves", "failures", "restarts", "retentions", "removals")
+_SOME_CLUSTERING = ("lost_commits", "truncations", "recreations", "refusals", "resets")
+_SOME_ORDERLY = ("reallocations", "late_locks", "lock_losses", "pauses")
+
+_OLD = "4."
+
+
+def _without_bounds(machine: Machine) -> Machine:
+    """The machine with constants as large as one likes: searches need bounds, following does not."""
+    constants = {name: dataclasses.replace(constant, high=None) for name, constant in machine.constants.items()}
+    return dataclasses.replace(machine, constants=constants)
+
+
+_MACHINE = _without_bounds(consumption)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Offsets:
+    """The offsets of a queue that occur in a recording: from ``low`` on, ``count`` of them."""
+
+    low: int
+    count: int
+
+    @property
+    def followed(self) -> bool:
+        """Whether they are few enough."""
+        return self.count <= MOST_OFFSETS
+
+
+def offsets_of(stream: Stream) -> Offsets:
+    """The offsets that occur in the recording of a queue."""
+    low: int | None = None
+    high = 0
+    for event in stream.events:
+        for offset in _named(event):
+            low = offset if low is None else min(low, offset)
+            high = max(high, offset)
+    return Offsets(low=low or 0, count=max(high - (low or 0), 1))
+
+
+def _named(event: Event) -> list[int]:
+    """Offsets that an event names; a message occupies the one after its own as well, as the end of the log."""
+    kind, values = event.kind, event.values
+    found = []
+    if kind is Kind.PULL_RESULT and event.result not in (
+        Result.FOUND,
+        Result.NO_NEW_MESSAGE,
+        Result.NO_MATCHED_MESSAGE,
+        Result.OFFSET_ILLEGAL,
+    ):
+        return []
+    if values.get("offset") is not None and kind not in (Kind.FILE_LOAD, Kind.FILE_PERSIST):
+        message = kind in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
+        found += [values["offset"], values["offset"] + message]
+    if values.get("next") is not None and kind in (Kind.PULL_RESULT, Kind.DELIVER, Kind.REMOVED):
+        found.append(values["next"])
+    return found
+
+
+def is_filtered(stream: Stream) -> bool:
+    """Whether some answer to a pull passes over messages."""
+    return any(
+        event.kind is Kind.PULL_RESULT
+        and event.result in (Result.FOUND, Result.NO_MATCHED_MESSAGE)
+        and event.next is not None
+        and event.offset is not None
+        and (event.count or 0) != event.next - event.offset
+        for event in stream.events
+    )
+
+
+def machine_of(stream: Stream, offsets: Offsets) -> Direct:
+    """The machine of a queue.
+
+    Raises:
+        ConfigurationError: what the header says of the group is not possible.
+    """
+    group = stream.group
+    clustering, orderly = group.mode == "clustering", group.listener == "orderly"
+    old = stream.header.release.startswith(_OLD)
+    sizes = [event.count for event in stream.events if event.kind is Kind.DELIVER and event.count]
+    manual = any(event.result in (Result.COMMIT, Result.ROLLBACK) for event in stream.events)
+    constants: dict[str, int | str] = {
+        "consumers": max(len(stream.actors), 1),
+        "messages": offsets.count,
+        "arriving": offsets.count,
+        "mode": group.mode,
+        "listener": group.listener,
+        "version": "4.9.8" if old else "5.3.3",
+        "group": "new",
+        "head_in_memory": 1,
+        "pulls": "fine",
+        "corrections": "steps",
+        "batch": max(sizes, default=1),
+        "orphans": 1,
+    }
+    constants.update(dict.fromkeys(_SOME_CLUSTER, UNBOUNDED))
+    constants["expiries"] = 0 if clustering else UNBOUNDED
+    if clustering:
+        constants.update(dict.fromkeys(_SOME_CLUSTERING, UNBOUNDED))
+    if orderly:
+        constants["auto_commit"] = 0 if manual else 1
+        if group.max_attempts >= 0:
+            constants.update(give_up="attempts", attempts=group.max_attempts)
+    if orderly and clustering:
+        constants.update(dict.fromkeys(_SOME_ORDERLY, UNBOUNDED))
+        # Time is told by the events: a lock lives as long as they say.
+        constants.update(client_window=1, broker_window=1, unlock_delay=0, call=1, forced_unlock=int(not old))
+    if is_filtered(stream):
+        constants["expression"] = "Aa"  # which one does not matter: what came is told by the events
+        constants["batch"] = 1
+    return Direct(_MACHINE.configure(**constants))

@@ -1,0 +1,99 @@
+"""Offsets: what clients have in memory and send, what the store has, and what operators and answers set."""
+
+from __future__ import annotations
+
+from ...model.process_queue import NO_OFFSET
+from ..kinds import Kind, Path
+from . import texts
+from .follow import Follower, Handler, Impossible
+from .ownership import adopt
+from .processes import begins_to_stop
+from .streams import Event
+
+
+def commit_memory(f: Follower, event: Event) -> None:
+    """OF-1, CC-13: the in-memory offset has a value that the window's mark has had.
+
+    Workers write one after the other, each a little after its messages were removed: what is shown may be behind.
+    """
+    c = f.side_of(event)
+    side = f.sides[c]
+    offset = f.at(event.offset)
+    window = side.current
+    if window is None or not f.owns(c):
+        if offset not in side.values and offset != side.answer:
+            raise Impossible(f"its in-memory offset never was {f.told(offset)}")
+        return
+    if offset not in window.marks:
+        if offset not in side.values or offset == side.answer:
+            raise Impossible(f"the in-memory offset is {f.told(f.memory(c))}")
+        f.run(texts.late_update, c=c, offset=offset)
+    if window.shown is not None and offset < window.shown[0] and window.shown[1] < event.time - f.slack:
+        raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
+    window.shown = (offset, event.time)
+
+
+def commit(f: Follower, event: Event) -> bool:
+    """OF-20: the stored offset becomes what a client sent, now or before; or what the broker found in its file."""
+    offset = f.at(event.offset)
+    if event.actor is None:
+        c = 0
+        if not any(value == offset for _, value in f.stored[0]) and f.stored_known[0]:
+            raise Impossible("the stored offset never had this value")
+        adopt(f, c, offset)
+        f.run(texts.store_offset, c=c, offset=offset)
+        return True
+    c = f.side_of(event)
+    side = f.sides[c]
+    if event.path is Path.SHUTDOWN:
+        begins_to_stop(f, c)
+    if event.path is Path.RESET and f.get("resetting", c):
+        f.take("end_reset", "it is not in a reset", varied={"reset_to": offset}, c=c)
+    if offset not in side.values:
+        if not side.unseen:
+            raise Impossible(f"the client never had this offset in memory; it has {f.told(f.memory(c))}")
+        f.run(texts.store_offset, c=c, offset=offset)
+        f.stored_known[f.place_of_store(c)] = True
+        event.pass_over("commits of windows that are not followed")
+        return False
+    name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"
+    if f.memory(c) != offset or not f.may(name, c=c):
+        f.run(texts.store_offset, c=c, offset=offset)
+    f.stored_known[f.place_of_store(c)] = True
+    f.doubtful_store = False
+    return True
+
+
+def correct(f: Follower, event: Event) -> None:
+    """PL-23: the corrected offset is set and sent."""
+    c = f.side_of(event)
+    offset = f.at(event.offset)
+    target = f.get("target", c, texts.Q) if f.direct.has("target") else NO_OFFSET
+    if target == NO_OFFSET:
+        raise Impossible("no answer has told it to correct its offset")
+    if target != offset:
+        raise Impossible(f"the answer sent it to {f.told(target)}")
+    f.sides[c].values.add(offset)
+    f.run(texts.end_correction, c=c)
+
+
+def reset(f: Follower, event: Event) -> None:
+    """OF-30, OF-31: an operator sets the offset of the group."""
+    offset = f.at(event.offset)
+    varied = {"reset_to": offset}
+    if "reset_at_broker" in f.direct.actions:
+        f.take("reset_at_broker", "there is no such reset", varied=varied)
+        f.stored_known[0] = True
+    else:
+        f.take("order_reset", "there is no such reset", varied=varied)
+    for side in f.sides:
+        side.values.add(offset)
+
+
+HANDLERS: dict[Kind, Handler] = {
+    Kind.COMMIT_MEMORY: commit_memory,
+    Kind.COMMIT: commit,
+    Kind.CORRECT: correct,
+    Kind.RESET: reset,
+}
+"""Kinds of this file."""

@@ -1,0 +1,113 @@
+"""Orderly listeners: batches under the lock, their results, and what a worker makes of them (OR-3 to OR-8)."""
+
+from __future__ import annotations
+
+from ...model.orderly import Result as Returned
+from ...model.process_queue import Orphan, Stage
+from ..kinds import Path, Result
+from . import texts
+from .follow import Follower, Impossible
+from .streams import Event
+from .windows import Window
+
+_ACTIONS = {
+    Result.OK: "succeed_in_order",
+    Result.COMMIT: "say_commit",
+    Result.ROLLBACK: "say_rollback",
+}
+"""Result → what the listener did; everything else suspends the queue."""
+
+
+def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+    """OR-3 to OR-6: the worker takes the first messages of the window, under the lock."""
+    if found is not f.sides[c].current:
+        raise Impossible("its window was dropped, and a dropped window delivers nothing (OR-3)")
+    if f.stage(c, m) is Stage.RUNNING and m in found.called:
+        found.called.discard(m)  # with the first message of its batch
+        return True
+    _acted_upon(f, c)
+    before = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+    f.take("begin_batch", _why_not(f, c, m), c=c)
+    taken = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING} - before
+    if m != min(taken, default=-1):
+        raise Impossible(f"the next batch begins with {f.told(min(taken))}")
+    if event.count is not None and event.count < len(taken):
+        raise Impossible(f"the batch has {len(taken)} messages")
+    found.called = taken - {m}
+    return True
+
+
+def _why_not(f: Follower, c: int, m: int) -> str:
+    if f.get("result", c, texts.Q) != Returned.NONE:
+        return "the result of the batch before it was not acted upon"
+    if f.locks and not f.get("locked", c, texts.Q):
+        return "the client has no lock (OR-3)"
+    if f.stage(c, m) is Stage.ABSENT:
+        return "the window does not hold this message"
+    if f.stage(c, m) is Stage.RUNNING:
+        return "this message is in a batch already"
+    return "a listener of this queue is running, or the lock has expired (OR-3, OR-4)"
+
+
+def _acted_upon(f: Follower, c: int) -> None:
+    """OR-7: what a worker makes of a result shows only when something is removed."""
+    result = Returned(f.get("result", c, texts.Q))
+    if result is Returned.SUSPEND:
+        f.may("put_batch_back", c=c) or f.may("publishing_fails", c=c)
+    elif result is Returned.SUCCESS:
+        f.may("keep_taken", c=c)
+    elif result is Returned.ROLLBACK:
+        f.may("roll_back", c=c)
+
+
+def returned(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+    """OR-6: the listener returns; each message of the batch has an event of its own."""
+    if found is not f.sides[c].current:
+        if f.orphan(c, m) is Orphan.RUNNING:
+            f.take("return_to_dropped_window", "no listener runs", c=c, success=int(event.result in _ACTIONS))
+            found.removed.add(m)
+            return True
+        if f.get("dropped", c, texts.Q) and f.stage(c, m) is Stage.RUNNING:
+            return _returns(f, event, c, m, found)
+        if found.removed or m in found.results:
+            return True  # of the same batch
+        raise Impossible("no listener of the dropped window has this message")
+    return _returns(f, event, c, m, found)
+
+
+def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+    if m in found.results:
+        found.results.pop(m)
+        return True  # of the same batch
+    if f.stage(c, m) is not Stage.RUNNING:
+        raise Impossible("no listener has this message")
+    batch = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING and not f.get("kept", c, texts.Q, o)}
+    if event.result is Result.ROLLBACK:
+        batch = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+    action = _ACTIONS.get(event.result, "suspend")
+    if action == "succeed_in_order" and event.result is Result.OK:
+        f.take(action, "no listener runs", c=c)
+    else:
+        f.take(action, "no listener runs", c=c)
+    found.results = dict.fromkeys(batch - {m}, event.result)
+    return True
+
+
+def removed(f: Follower, c: int, m: int, found: Window) -> None:
+    """OR-7: what was taken is committed, all at once."""
+    if m in found.removed and f.stage(c, m) is Stage.ABSENT:
+        return
+    taken = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+    if m not in taken:
+        raise Impossible("this message was not taken from the window")
+    if not f.may("commit_taken", c=c):
+        f.take("publish_batch", "the batch has not succeeded", c=c)
+    found.removed |= taken
+
+
+def sent_back(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+    """OR-8: a message that has failed too often is produced to the retry topic; what comes of it shows next."""
+    if event.path is Path.REQUEST:
+        raise Impossible("an orderly client produces a message of its own, it sends no request 36 (OR-8)")
+    found.sent.setdefault(m, []).append((event.path, event.result))
+    return True

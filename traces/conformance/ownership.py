@@ -1,0 +1,213 @@
+"""Ownership: queues that enter and leave tables, where windows begin, and the locks of orderly clients."""
+
+from __future__ import annotations
+
+from ...model.membership import Life
+from ...model.process_queue import NO_OFFSET, Orphan, Stage
+from ...model.start_position import start_offset
+from ..kinds import Kind, Path, Result
+from . import texts
+from .follow import Follower, Handler, Impossible
+from .processes import begins_to_stop
+from .streams import Event
+
+_SENT = frozenset({Path.REQUEST, Path.FALLBACK, Path.NONE})
+LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
+"""Results with which a message is sent back (CC-7)."""
+
+
+def queried(f: Follower, event: Event) -> None:
+    """OF-3, OF-21: what the broker says of the stored offset; PL-11: what an orderly client asks once more."""
+    c = f.side_of(event)
+    side = f.sides[c]
+    side.answered, side.answer = event.result, None
+    if event.result is Result.OK:
+        offset = f.at(event.offset)
+        first = f.stored_offset(c) == NO_OFFSET and offset == 0
+        if not first and not f.was_stored(c, offset):
+            raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
+        side.answer = offset
+        side.values.add(offset)
+        adopt(f, c, offset, first=first)
+        if f.owns(c) and f.orderly:
+            f.run(texts.ask_again, c=c, offset=offset)
+    elif event.result is Result.MISSING and not f.was_stored(c, NO_OFFSET):
+        raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
+
+
+def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
+    """From the first answer on it is known what is stored, and after a restart of the broker again."""
+    place = f.place_of_store(c)
+    doubt = f.doubtful_store and f.stored_offset(c) != offset
+    if (not f.stored_known[place] or doubt) and not first:
+        f.run(texts.store_offset, c=c, offset=offset)
+    f.stored_known[place] = True
+    f.doubtful_store = False
+
+
+def assign(f: Follower, event: Event) -> bool:
+    """RB-30.3, RB-40: the queue enters the table, and the window begins where the store says."""
+    c = f.side_of(event)
+    side = f.sides[c]
+    _settle(f, c)
+    if f.owns(c):
+        raise Impossible("the queue is in the table of the client already")
+    if f.get("life", c) != Life.UP:
+        raise Impossible("the client is shutting down, or gone")
+    if event.offset is None:
+        event.pass_over("assignments that do not say where they begin")
+        side.unseen = "of windows that begin nobody knows where"
+        return False
+    offset = f.at(event.offset)
+    lost = bool(side.unseen)
+    if f.locks and not lost:
+        _lock_free(f, c)
+    place = f.place_of_store(c)
+    nothing_stored = f.stored_offset(c) == NO_OFFSET or side.answered in (Result.MISSING, Result.ERROR)
+    if lost or not f.stored_known[place]:
+        if f.locks:
+            f.run(texts.unlocked, holder=0)
+        f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
+        adopt(f, c, offset, first=nothing_stored)
+    elif f.ask(start_offset, c=c, q=texts.Q) == offset:
+        f.take("take", "it cannot take the queue", c=c)
+    elif f.was_stored(c, offset) or nothing_stored or side.answer == offset:
+        f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
+        if f.doubtful_store:
+            adopt(f, c, offset)
+    else:
+        raise Impossible(f"it begins where the store says, at {f.told(f.stored_offset(c))}")
+    side.answered = Result.NONE
+    f.begins(c, event.epoch)
+    return True
+
+
+def _settle(f: Follower, c: int) -> None:
+    """What was begun with the last window, and ends without an event of its own."""
+    if f.get("resetting", c):
+        f.may("end_reset", c=c)
+    if f.get("dropped", c, texts.Q):
+        f.may("pull_expires", c=c)
+        any(f.may(name, c=c) for name in ("remove", "remove_and_unlock_later", "remove_by_force"))
+        if f.get("dropped", c, texts.Q):
+            _ticks(f, lambda: f.may("remove_by_force", c=c))
+    if f.get("zombie", c, texts.Q):
+        f.may("lose_dropped", c=c)  # the task that is to correct the offset shows when it runs
+
+
+def _lock_free(f: Follower, c: int) -> None:
+    """OR-1: a lock that was granted to another than its holder has expired."""
+    if f.get("holder", texts.Q) not in (0, c + 1):
+        _ticks(f, lambda: f.get("holder_age", texts.Q) > int(f.constants.broker_window))
+
+
+def _ticks(f: Follower, until: object) -> None:
+    """Time passes; processes that would have something to do stand still."""
+    paused = [d for d in range(len(f.sides)) if f.may("pause", c=d)]
+    for _ in range(4):
+        if until() or not f.may("tick"):  # type: ignore[operator]
+            break
+    for d in paused:
+        f.may("resume", c=d)
+
+
+def revoke(f: Follower, event: Event) -> None:
+    """RB-30.1: the queue is marked dropped; the last commit shows by itself (RB-32)."""
+    c = f.side_of(event)
+    side = f.sides[c]
+    if event.path is Path.SHUTDOWN or f.get("life", c) == Life.STOPPING:
+        begins_to_stop(f, c)
+        side.drop(event.time)
+        return
+    if event.path is Path.CORRECTION:
+        if f.owns(c):
+            raise Impossible("no answer has told it to correct its offset")
+        side.drop(event.time)
+        return
+    if not f.owns(c):
+        if f.get("dropped", c, texts.Q) or f.get("zombie", c, texts.Q):
+            side.drop(event.time)
+            return
+        raise Impossible("the queue is not in the table of the client")
+    _begun_before(f, event, c)
+    if event.path is Path.RESET and "begin_reset" in f.direct.actions:
+        if not f.get("reset_due", c):
+            raise Impossible("nobody has ordered a reset")
+        f.take("begin_reset", "it cannot begin to reset its offset", c=c)
+    elif f.locks:
+        f.take("drop_in_order", "it cannot drop the queue", c=c)
+    elif not f.may("drop_losing_commit", c=c):
+        f.take("drop", "it cannot drop the queue", c=c)
+    side.live = {m for m in side.live if f.orphan(c, m) is not Orphan.NONE or f.stage(c, m) is not Stage.ABSENT}
+    side.drop(event.time)
+
+
+def _begun_before(f: Follower, event: Event, c: int) -> None:
+    """CC-3, CC-9: calls, and send-backs, whose look at ``dropped`` came before it was set, and that show afterwards."""
+    window = f.sides[c].current
+    if window is None or f.orderly:
+        return
+    for later in f.later(event):
+        m = f.clamped(later.offset)
+        if later.kind is Kind.DELIVER and later.time <= event.time + f.slack and m is not None:
+            f.may("begin", c=c, m=m)
+            window.called.add(m)
+    failed = {m for m, result in window.results.items() if result in LATE}
+    for later in f.later(event, any_window=True):
+        m = f.clamped(later.offset)
+        if m not in failed or m is None:
+            continue
+        if later.kind is Kind.SEND_BACK and later.path in _SENT:
+            f.may("fail", c=c, m=m)
+        if later.kind in (Kind.SEND_BACK, Kind.RESULT, Kind.DISCARDED):
+            failed.discard(m)
+
+
+def lock(f: Follower, event: Event) -> bool:
+    """OR-1, OR-9: a lock request and its answer."""
+    c = f.side_of(event)
+    if not f.locks:
+        event.pass_over("lock: of a group without locks")
+        return False
+    if event.result is not Result.OK:
+        free = f.get("holder", texts.Q) in (0, c + 1)
+        if free or not f.may("renew", c=c):
+            event.pass_over("lock: refused for a reason that is not recorded")
+            return False
+        return True
+    _lock_free(f, c)
+    if f.owns(c) or (f.get("dropped", c, texts.Q) and f.may("renew", c=c)):
+        f.take("renew", f"the lock is held by {f.get('holder', texts.Q) - 1}", c=c)
+    elif f.get("holder", texts.Q) != c + 1:
+        f.take("lock_late", "the lock is held by another client", c=c)
+    return True
+
+
+def unlock(f: Follower, event: Event) -> None:
+    """RB-33, ST-8 (1): the lock is given back."""
+    c = f.side_of(event)
+    if f.get("dropped", c, texts.Q):
+        for _ in range(2):
+            if f.may("remove", c=c) or f.may("unlock_later", c=c):
+                return
+            if (f.may("remove_and_unlock_later", c=c) and f.may("unlock_later", c=c)) or f.may("remove_by_force", c=c):
+                return
+            f.may("pull_expires", c=c)
+            _ticks(f, lambda: f.may("remove_by_force", c=c))
+            if not f.get("dropped", c, texts.Q):
+                return
+        raise Impossible("a listener is running, which keeps the consume lock")
+    if f.get("unlocking", c, texts.Q):
+        f.take("unlock_later", "it cannot unlock", c=c)
+    elif f.owns(c):
+        begins_to_stop(f, c)
+
+
+HANDLERS: dict[Kind, Handler] = {
+    Kind.OFFSET_QUERY: queried,
+    Kind.ASSIGN: assign,
+    Kind.REVOKE: revoke,
+    Kind.LOCK: lock,
+    Kind.UNLOCK: unlock,
+}
+"""Kinds of this file."""

@@ -1,0 +1,177 @@
+"""Pulls: requests, and the broker's answers to them (PL-1, PL-19, PL-23, PL-24), and what it stores."""
+
+from __future__ import annotations
+
+from ...model.membership import Life
+from ...model.process_queue import NO_OFFSET
+from ..kinds import Kind, Result
+from . import texts
+from .follow import Follower, Handler, Impossible
+from .streams import Event
+
+_REFUSED = frozenset({Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST, Result.ERROR, Result.FAILED})
+STOPPING = "pulls of clients that are shutting down"
+DROPPED = "pulls of windows that were dropped"
+
+
+def pull(f: Follower, event: Event) -> bool:
+    """PL-1: a request of the window, from its position on; the same again after one that failed."""
+    c = f.side_of(event)
+    window = f.sides[c].window_of(event)
+    if f.get("life", c) != Life.UP:
+        event.pass_over(STOPPING)
+        return False
+    if window is None or window is not f.sides[c].current or not f.owns(c):
+        event.pass_over(DROPPED)
+        return False
+    position = f.get("next_offset", c, texts.Q)
+    if f.at(event.offset) != position:
+        raise Impossible(f"the next pull of the window starts at {f.told(position)}")
+    if not f.get("asked", c, texts.Q):
+        f.take("send_pull", "the window may not pull now: an orderly one pulls with the lock only (PL-10)", c=c)
+    return True
+
+
+def pull_result(f: Follower, event: Event) -> bool:
+    """PL-19, PL-23: an answer."""
+    c = f.side_of(event)
+    side = f.sides[c]
+    _as_the_log_says(event)
+    if f.get("life", c) != Life.UP:
+        event.pass_over(STOPPING)
+        return False
+    window = side.window_of(event)
+    if window is None or window is not side.current or not f.owns(c):
+        return _stale(f, event, c)
+    if event.result in _REFUSED:
+        f.run(texts.answered_with_error, c=c)
+        return True
+    position = f.get("next_offset", c, texts.Q)
+    if event.offset is not None and f.at(event.offset) != position:
+        raise Impossible(f"the request that is under way asks from {f.told(position)}")
+    if not f.get("asked", c, texts.Q):
+        if Kind.PULL in f.stream.header.evidence:
+            raise Impossible("no request of this window is under way")
+        f.take("send_pull", "the window may not pull now", c=c)
+    _answer(f, event, c, position)
+    return True
+
+
+def _answer(f: Follower, event: Event, c: int, position: int) -> None:
+    after = None if event.next is None else f.at(event.next)
+    if event.result is Result.FOUND and after is not None:
+        _grow(f, after)
+        if f.filtered:
+            came = _came(f, event, position, after)
+            f.put_in(c, came)
+            f.run(texts.answer, "no request is under way", c=c, came=came, after=after)
+            return
+        if after <= position or (event.count is not None and event.count != after - position):
+            raise Impossible("without an expression all messages from the position up to the next one come")
+        f.put_in(c, range(position, after))
+        why = "the broker cannot find messages there"
+        f.take("answer_found", why, varied={"pull_batch": after - position}, c=c)
+    elif event.result is Result.NO_MATCHED_MESSAGE and after is not None:
+        _grow(f, after)
+        f.run(texts.answer, "no request is under way", c=c, came=frozenset(), after=after)
+    elif event.result is Result.NO_NEW_MESSAGE:
+        _grow(f, position)
+        if not f.may("answer_nothing", c=c):
+            f.run(texts.nothing_new, "no request is under way", c=c)
+    elif event.result is Result.OFFSET_ILLEGAL and after is not None:
+        _illegal(f, event, c, after)
+    else:
+        raise Impossible("there is no such answer")
+
+
+def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int]:
+    """With an expression the answer says how many messages came; which ones show when they are delivered."""
+    if event.count == after - position:
+        return frozenset(range(position, after))
+    seen = {f.clamped(later.offset) for later in f.later(event) if later.kind is Kind.DELIVER and later.offset}
+    seen |= {f.clamped(later.offset) for later in f.later(event) if later.kind is Kind.DELIVER and later.offset == 0}
+    found = sorted(m for m in seen if m is not None and position <= m < after)
+    if event.count is not None and len(found) > event.count:
+        raise Impossible(f"{len(found)} messages of this answer are delivered, but {event.count} came")
+    missing = (event.count or len(found)) - len(found)
+    # Those that are never delivered were in the window when it ended: any will do, the last ones hold no mark back.
+    others = [m for m in range(after - 1, position - 1, -1) if m not in seen]
+    return frozenset([*found, *others[:missing]])
+
+
+def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
+    """PL-19, PL-23 OFFSET_ILLEGAL, PL-18: the position is outside the queue, or the offset was reset."""
+    if f.get("reset_noted", texts.Q):
+        f.take("answer_reset", "there is no reset to tell of", varied={"reset_to": after}, c=c)
+    else:
+        low, high = f.clamped(event.min), f.clamped(event.max)
+        if low is not None:
+            while f.get("log_start", texts.Q) < low:
+                _grow(f, f.get("log_start", texts.Q) + 1)
+                f.take("delete_oldest", "the beginning of the log is known")
+        if high is not None:
+            _grow(f, high)
+            while f.get("log_end", texts.Q) > high:
+                f.take("lose_tail", f"the log is known up to {f.told(f.get('log_end', texts.Q))}")
+        f.take("answer_illegal", "the offset is inside the queue", c=c)
+    target = f.get("target", c, texts.Q)
+    if target != after:
+        raise Impossible(f"the client is sent to {f.told(target)}")
+    f.sides[c].values.add(target)
+
+
+def _stale(f: Follower, event: Event, c: int) -> bool:
+    """PL-24: the answer to a dropped window; the machine follows the last one."""
+    stale = f.get("stale", c, texts.Q)
+    if event.offset is not None and stale != NO_OFFSET and f.clamped(event.offset) == stale:
+        f.take("answer_stale", "no such answer is under way", c=c)
+        return True
+    event.pass_over(DROPPED)
+    return False
+
+
+def _grow(f: Follower, end: int) -> None:
+    """The log is known up to ``end``: what is there must have been stored."""
+    while f.get("log_end", texts.Q) < end:
+        f.take("produce", "no message can be stored there")
+
+
+def _as_the_log_says(event: Event) -> None:
+    """PL-19: the answer that offset, beginning and end of the queue lead to."""
+    offset, low, high, after = event.offset, event.min, event.max, event.next
+    if None in (offset, low, high, after):
+        return
+    if event.result is Result.FOUND and not low <= offset < high:
+        raise Impossible(f"from {low} to {high} there is no message at {offset} (PL-19)")
+    if event.result is Result.NO_NEW_MESSAGE and offset != high and not (high == 0 or offset == 0):
+        raise Impossible(f"the log ends at {high}, so there are messages, or the offset is illegal (PL-19)")
+
+
+def stored(f: Follower, event: Event) -> bool:
+    """A message is stored; what is stored at an offset stays there, unless the log was cut (G2-4)."""
+    if event.offset is None:
+        return False
+    m = f.at(event.offset)
+    key = str(event.key or event.origin or "")
+    before = f.logs.get(m)
+    if before is not None and before[0] != key:
+        if f.get("log_end", texts.Q) > m:
+            if m == 0 and f.may("recreate"):
+                f.logs.clear()
+            elif f.truncated:
+                while f.get("log_end", texts.Q) > m:
+                    f.take("lose_tail", "a client has a message that is not in the log any more")
+            else:
+                raise Impossible(f"another message is stored there, {before[0]}")
+        f.logs = {other: told for other, told in f.logs.items() if other < m}
+    f.logs[m] = (key, event.attempt)
+    return True
+
+
+HANDLERS: dict[Kind, Handler] = {
+    Kind.PULL: pull,
+    Kind.PULL_RESULT: pull_result,
+    Kind.STORE: stored,
+    Kind.DELAY_DELIVER: stored,
+}
+"""Kinds of this file."""

@@ -1,0 +1,143 @@
+"""Texts of conformance: steps of the machine where a recording shows them in halves, later, or for several messages.
+
+A search needs few and large steps; a recording shows small ones, each by the thread that does it. Every text here says
+which actions of the machine it stands for.
+"""
+
+from __future__ import annotations
+
+from ...model.concurrently import may_send_back
+from ...model.consume_queue import Message
+from ...model.faults import vanish
+from ...model.first_query import enter_at
+from ...model.history import Cause
+from ...model.kernel import State
+from ...model.lock import uses_locks
+from ...model.membership import Life
+from ...model.offsets import broadcasting
+from ...model.process_queue import NO_OFFSET, Orphan, Stage, finish, held, low_water_mark, take_out, window_empty
+from ...model.pull import answers, correct_tags_offset
+from ...model.queue_table import Leaving, change_table, nothing
+from ...model.tags import filtered
+
+Q = 0
+"""The machine has one queue."""
+
+
+def mark(s: State, c: int) -> int:
+    """PQ-2: the low-water mark of a window: the smallest offset it holds, or the one after the last it was given."""
+    return int(low_water_mark(s, c, Q, lambda m: False))
+
+
+def empty(s: State, c: int) -> bool:
+    """Whether a window holds no message."""
+    return bool(window_empty(s, c, Q))
+
+
+def store_offset(s: State, c: int, offset: int) -> None:
+    """OF-20: a commit arrives: ``commit``, or ``commit_late`` and ``late_commit_arrives``, in a time not recorded."""
+    if broadcasting(s.constants):
+        s.file[c, Q] = offset
+    else:
+        s.committed[Q] = offset
+
+
+def take_at(s: State, c: int, offset: int) -> None:
+    """``take``, with the answer of a query that other commits have overtaken, or ``take_where_chosen``."""
+    s.require(s.life[c] == Life.UP, not s.owns[c, Q])
+    if uses_locks(s.constants):
+        s.require(s.holder[Q] in (0, c + 1))
+    enter_at(s, c, Q, offset)
+
+
+def ask_again(s: State, c: int, offset: int) -> None:
+    """PL-11: ``recompute_offset``: the first pull with a lock begins where the broker says by then."""
+    s.require(s.owns[c, Q])
+    s.next_offset[c, Q] = offset
+    s.memory[c, Q] = offset
+
+
+def late_update(s: State, c: int, offset: int) -> None:
+    """G2-9: ``update_late``: a worker of an old window raises the in-memory offset of the new one."""
+    s.memory[c, Q] = max(s.memory[c, Q], offset)
+
+
+def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
+    """PL-23 FOUND and NO_MATCHED_MSG with an expression: ``answer_found`` of several messages at once, some left out.
+
+    What came is put, and the position moves behind everything that was looked at; with nothing put an empty window
+    takes its offset along (FI-3).
+    """
+    s.require(answers(s, c, Q))
+    s.stage[c, Q] = lambda m: Stage.WAITING if m in came else int(s.stage[c, Q, m])
+    s.next_offset[c, Q] = after
+    s.asked[c, Q] = False
+    if came and filtered(s.constants):
+        s.put_end[c, Q] = max(came) + 1
+    if not came:
+        correct_tags_offset(s, c, Q, after)
+
+
+def nothing_new(s: State, c: int) -> None:
+    """``answer_nothing`` at an earlier moment: what was stored since then is not in the answer."""
+    s.require(answers(s, c, Q))
+    correct_tags_offset(s, c, Q, s.next_offset[c, Q])
+    s.asked[c, Q] = False
+
+
+def answered_with_error(s: State, c: int) -> None:
+    """PL-16: the broker refuses the request, and the client sends the same one again."""
+    s.asked[c, Q] = False
+
+
+def end_correction(s: State, c: int) -> None:
+    """``end_correction_late``: the queue is removed; the corrected offset shows when it is stored."""
+    s.require(s.target[c, Q] != NO_OFFSET)
+    change_table(s, c, lost=lambda _: True, won=nothing, leaving=Leaving(persists=False))
+    s.zombie[c, Q] = False
+    s.target[c, Q] = NO_OFFSET
+
+
+def expire(s: State, c: int, m: int) -> None:
+    """PQ-9: ``clean_expired`` without the copy, which is followed elsewhere."""
+    s.require(may_send_back(s, c), s.stage[c, Q, m] == Stage.RUNNING)
+    s.require(s.forall(Message, lambda o: o >= m or not held(s, c, Q, o)))
+    take_out(s, c, Q, lambda o: o == m)
+    s.orphan[c, Q, m] = Orphan.RUNNING
+
+
+def overdue_returns(s: State, c: int, m: int) -> None:
+    """``overdue_succeeds`` and ``overdue_fails``: nothing is left to remove, the offset follows the mark."""
+    s.require(s.orphan[c, Q, m] == Orphan.RUNNING)
+    s.orphan[c, Q, m] = Orphan.NONE
+    with s.when(bool(s.owns[c, Q]) and not window_empty(s, c, Q)):
+        finish(s, c, Q, lambda _: False)
+
+
+def persisted(s: State, c: int) -> None:
+    """ST-8 (2): ``unregister`` at the moment of the last persist; what finishes later is not committed (ST-9)."""
+    s.require(s.life[c] == Life.STOPPING)
+    s.persisted[c] = True
+
+
+def gone(s: State, c: int) -> None:
+    """The process is gone, whatever it did before."""
+    vanish(s, c, Leaving(cause=Cause.CRASH, persists=False, listeners_go_on=False))
+
+
+def forget(s: State, c: int) -> None:
+    """What is known of a window is given up, after a mismatch or a gap."""
+    change_table(s, c, lost=lambda _: True, won=nothing, leaving=Leaving(persists=False, listeners_go_on=False))
+    s.life[c] = Life.UP
+
+
+def clear(s: State, c: int, flags: tuple[str, ...]) -> None:
+    """After a mismatch: nothing of the queue is left in the table of a client."""
+    for name in flags:
+        getattr(s, name)[c, Q] = False
+
+
+def unlocked(s: State, holder: int) -> None:
+    """After a mismatch: the broker's lock is with ``holder``, 1 + a client, or with nobody, 0."""
+    s.holder[Q] = holder
+    s.holder_age[Q] = 0

@@ -1,0 +1,75 @@
+"""Windows as a recording shows them: what is known of each beside the state of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..kinds import Path, Result
+from .streams import Event
+
+UNTOLD = -1
+"""Number of a window where the recording does not number them."""
+
+
+@dataclass(slots=True)
+class Window:
+    """One ProcessQueue of a client.
+
+    Attributes:
+        epoch: its number, UNTOLD where windows are not numbered.
+        marks: values that its in-memory offset has had in the machine, in their order.
+        shown: the in-memory offset as it was recorded last, and when; None before the first time.
+        results: what the listener returned, by offset, as long as nothing has come of it.
+        sent: the attempts to send a message back, by offset.
+        removed: offsets that have left.
+        expired: offsets that were cleaned while their listener ran.
+        called: offsets whose delivery is recorded still, though their window was dropped before.
+        ended: when it was dropped, ms; None while it lives.
+    """
+
+    epoch: int
+    marks: list[int] = field(default_factory=list)
+    shown: tuple[int, int] | None = None
+    results: dict[int, Result] = field(default_factory=dict)
+    sent: dict[int, list[tuple[Path, Result]]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+    expired: set[int] = field(default_factory=set)
+    called: set[int] = field(default_factory=set)
+    ended: int | None = None
+
+
+@dataclass(slots=True)
+class Side:
+    """One process, as far as the queue is concerned.
+
+    Attributes:
+        name: client id and incarnation.
+        current: its window; None without one.
+        old: windows that were dropped, by number.
+        values: every offset it may send: what its in-memory offset was, and what it was told to set.
+        answer: the last answer to an offset query, None before the first one; ``answered`` says what it was.
+        live: offsets that its windows, dropped ones included, may hold.
+        unseen: why its events cannot be followed now; empty where they can.
+    """
+
+    name: str
+    current: Window | None = None
+    old: dict[int, Window] = field(default_factory=dict)
+    values: set[int] = field(default_factory=set)
+    answer: int | None = None
+    answered: Result = Result.NONE
+    live: set[int] = field(default_factory=set)
+    unseen: str = "before the first assignment of their window"
+
+    def window_of(self, event: Event) -> Window | None:
+        """The window that an event belongs to: by its number, else the one there is."""
+        if event.epoch is None or (self.current is not None and self.current.epoch in (event.epoch, UNTOLD)):
+            return self.current or next(reversed(self.old.values()), None)
+        return self.old.get(event.epoch)
+
+    def drop(self, time: int) -> None:
+        """The window is dropped."""
+        if self.current is not None:
+            self.current.ended = time
+            self.old[self.current.epoch] = self.current
+            self.current = None
