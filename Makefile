@@ -19,7 +19,7 @@ SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  variables: PYTHON=$(PYTHON) VENV=$(VENV) WORKERS=$(WORKERS) ARGS=\"$(ARGS)\""
 
 .PHONY: setup
@@ -55,6 +55,10 @@ verify: setup ## check every property of the machine with every engine, and the 
 .PHONY: test
 test: setup ## run all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+.PHONY: lab-test
+lab-test: setup ## run the tests that start RocketMQ itself (JDK 17 or newer, Maven)
+	@$(BIN)/python -m pytest -m lab $(ARGS)
 
 .PHONY: lint
 lint: setup typing-links ## check style, formatting and types

@@ -44,10 +44,10 @@ class Setup:
     def start(
         self, role: str, name: str, settings: Mapping[str, Any], properties: Mapping[str, str], *, recorded: bool
     ) -> Process:
-        """Start a driver that is ready for commands.
+        """Start a driver.
 
         Raises:
-            LabError: it does not start.
+            LabError: the class path cannot be resolved, or a jar does not build.
         """
         home = self.folder / name
         command = java_command(
@@ -99,21 +99,19 @@ class _Asked:
 
 
 class ConsumerProcess(_Asked):
-    """A running consumer.
+    """A consumer and its process.
 
     Attributes:
-        client: its client id.
+        client: its client id, once it runs.
     """
 
-    def __init__(self, process: Process) -> None:
-        super().__init__(process)
-        self.client = str(process.said("ready", START_SECONDS)["ready"])
+    client = ""
 
     @classmethod
-    def start(
+    def launch(
         cls, setup: Setup, name: str, consumer: Consumer, *, group: str, topics: Mapping[str, str], namesrv: str
     ) -> ConsumerProcess:
-        """Start a consumer and wait until it runs.
+        """Start the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it, and soon.
 
         Args:
             setup: what all clients have in common.
@@ -122,19 +120,29 @@ class ConsumerProcess(_Asked):
             group: its consumer group.
             topics: topics with expressions.
             namesrv: address of its name server.
+        """
+        settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
+        settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv}
+        settings |= {"instance": consumer.instance or name, "start": "later"}
+        properties = {"rocketmq.client.rebalance.waitInterval": str(REBALANCE_MS), **consumer.properties}
+        return cls(setup.start("consumer", name, settings, properties, recorded=True))
+
+    def loaded(self) -> None:
+        """Wait until it can be started.
+
+        Raises:
+            LabError: it does not come to that.
+        """
+        self.process.said("loaded", START_SECONDS)
+
+    def start(self) -> None:
+        """Start the consumer once it is loaded, and return when it runs.
 
         Raises:
             LabError: it does not start.
         """
-        settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
-        settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv, "instance": consumer.instance or name}
-        properties = {"rocketmq.client.rebalance.waitInterval": str(REBALANCE_MS), **consumer.properties}
-        process = setup.start("consumer", name, settings, properties, recorded=True)
-        try:
-            return cls(process)
-        except BaseException:
-            process.kill()
-            raise
+        self.process.say("start")
+        self.client = str(self.process.said("ready", START_SECONDS)["ready"])
 
     def status(self) -> dict[str, Any]:
         """Calls of its listener so far: deliveries, messages (different ones), succeeded, running."""

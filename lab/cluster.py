@@ -158,10 +158,7 @@ class Cluster:
         Raises:
             LabError: something was given that is not possible, or a part did not answer.
         """
-        check_release(release)
-        check_settings(settings or {})
-        if not 1 <= brokers <= len(BROKER_NAMES):
-            raise LabError(f"a cluster of the lab has 1 or {len(BROKER_NAMES)} brokers, not {brokers}.")
+        check_request(release=release, brokers=brokers, settings=settings or {})
         capture = capture.resolve() if capture is not None else None
         tell(f"RocketMQ {release} and what it needs, from Maven")
         toolchain.classpath(release, *_SERVERS)
@@ -259,7 +256,8 @@ class Cluster:
         """
 
         def registered() -> bool:
-            self.check_alive()
+            if self.namesrv_process is not None:
+                _check_alive(self.namesrv_process)
             return _answered(lambda: brokers_known(self.namesrv, timeout=_ASK_SECONDS)[broker.name] == broker.address)
 
         what = f"register with the name server {self.namesrv}"
@@ -285,8 +283,7 @@ class Cluster:
             LabError: one has ended; the message has the end of its log.
         """
         for process in self._processes():
-            if not process.alive():
-                raise LabError(f"{process.name} has ended. {process.told()}")
+            _check_alive(process)
 
     def down(self) -> None:
         """End every process of the cluster, clients that carry its properties too, and remove its folder.
@@ -378,6 +375,18 @@ class Cluster:
         self.down()
 
 
+def check_request(*, release: str, brokers: int, settings: Mapping[str, str]) -> None:
+    """Nothing, for a cluster that :meth:`Cluster.up` can start, as far as that is known before.
+
+    Raises:
+        LabError: it cannot.
+    """
+    check_release(release)
+    check_settings(settings)
+    if not 1 <= brokers <= len(BROKER_NAMES):
+        raise LabError(f"a cluster of the lab has 1 or {len(BROKER_NAMES)} brokers, not {brokers}.")
+
+
 def clear(home: Path) -> bool:
     """End what runs with this folder as its home, whatever became of the command that started it, and remove it.
 
@@ -422,6 +431,11 @@ def _answered(question: Callable[[], object]) -> bool:
         return bool(question())
     except (OSError, ValueError, KeyError):
         return False
+
+
+def _check_alive(process: Process) -> None:
+    if not process.alive():
+        raise LabError(f"{process.name} has ended ({process.how()}). {process.told()}")
 
 
 def _status(process: Process, address: str, answers: bool) -> PartStatus:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from ..traces.kinds import Kind, Path
 from .joining import Event, Processes, Recording
 
-LATE = 50
-"""A client may stamp its sending so long after the broker has stamped the arrival: it notes what it has done, ms."""
+LATE = 1_000
+"""A client may stamp its sending so long after the broker has stamped the arrival: it notes what it has done, and may
+have stood still in between, ms."""
 
 NEVER_APPLIED = "commits that clients sent and no broker applied"
 BEFORE_ITS_BROKER = "commits of clients to brokers that were not recorded then, kept as sent"
@@ -26,15 +27,19 @@ ONE_RESET = 10_000
 _NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
 """Ways on which a broker stores an offset that no client has sent."""
 
-_Key = tuple[str, str, str, str, int, int, bool]
+_Key = tuple[str, str, str, int, int, bool]
 
 
 @dataclass(slots=True)
-class _Sent:
-    """A commit of a client: where it stands among all events, and when it was sent, µs."""
+class _Half:
+    """One side's record of a commit: where it stands among all events, when it was, µs, and whose it is.
+
+    A broker does not know the client whose connection it has given up; then ``client`` is empty.
+    """
 
     at: int
     stamp: int
+    client: str
 
 
 def confirmed(
@@ -57,8 +62,8 @@ def confirmed(
     counts: Counter[str] = Counter()
     resets: dict[_Key, int] = {}
     kept: list[tuple[int, Event] | None] = []
-    sent: defaultdict[_Key, list[_Sent]] = defaultdict(list)
-    unasked: defaultdict[_Key, list[_Sent]] = defaultdict(list)
+    sent: defaultdict[_Key, list[_Half]] = defaultdict(list)
+    applied: defaultdict[_Key, list[_Half]] = defaultdict(list)
     for stamp, recording, event in events:
         if event["kind"] == Kind.RESET and not recording.of_broker:
             key = _key(event)
@@ -67,22 +72,25 @@ def confirmed(
                 counts[TOLD_AGAIN] += 1
                 continue
             resets[key] = stamp
-        at = len(kept)
+        half = _Half(len(kept), stamp, event.get("client", ""))
         kept.append((stamp, event))
-        if event["kind"] != Kind.COMMIT or "client" not in event or event.get("path") in _NOT_ASKED:
+        if event["kind"] != Kind.COMMIT or event.get("path") in _NOT_ASKED:
             continue
         key = _key(event)
-        if not recording.of_broker:
-            earlier = unasked[key]
-            if earlier and stamp - earlier[-1].stamp <= LATE * 1000:
-                _answer(kept, at, earlier.pop().at)
-            else:
-                sent[key].append(_Sent(at, stamp))
-        elif sent[key]:
-            _answer(kept, sent[key].pop().at, at)
+        if recording.of_broker:
+            other = _latest(sent[key], half.client)
+            if other is not None:
+                _answer(kept, other.at, half.at)
+                continue
+            if half.client:
+                event.setdefault("incarnation", processes.latest(half.client, stamp))
+            applied[key].append(half)
         else:
-            event.setdefault("incarnation", processes.latest(event["client"], stamp))
-            unasked[key].append(_Sent(at, stamp))
+            other = _latest(applied[key], half.client, since=stamp - LATE * 1000)
+            if other is not None:
+                _answer(kept, half.at, other.at)
+            else:
+                sent[key].append(half)
     for one in (one for waiting in sent.values() for one in waiting):
         item = kept[one.at]
         assert item is not None
@@ -94,9 +102,17 @@ def confirmed(
     return [item for item in kept if item is not None], counts
 
 
+def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:
+    """The latest record of a client, or of nobody known, which is taken out; None if there is none."""
+    for place in range(len(halves) - 1, -1, -1):
+        half = halves[place]
+        if half.stamp >= since and (not client or half.client in ("", client)):
+            return halves.pop(place)
+    return None
+
+
 def _key(event: Event) -> _Key:
     return (
-        event.get("client", ""),
         event.get("group", ""),
         event.get("topic", ""),
         event.get("broker", ""),
@@ -107,11 +123,11 @@ def _key(event: Event) -> _Key:
 
 
 def _answer(kept: list[tuple[int, Event] | None], sent: int, applied: int) -> None:
-    """Give the commit that a broker applied the way and the process of the one that was sent, which goes."""
+    """Give the commit that a broker applied the sender and the way of the one that was sent, which goes."""
     one, other = kept[sent], kept[applied]
     assert one is not None
     assert other is not None
-    for name in ("path", "incarnation", "epoch"):
+    for name in ("client", "incarnation", "path", "epoch"):
         if name in one[1]:
             other[1][name] = one[1][name]
     kept[sent] = None

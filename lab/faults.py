@@ -45,6 +45,7 @@ class Stage:
     cleaning: ExitStack
     clients: dict[str, ConsumerProcess] = field(default_factory=dict)
     deaths: list[Death] = field(default_factory=list)
+    _launched: dict[str, ConsumerProcess] = field(default_factory=dict)
     _networks: dict[str, Network] = field(default_factory=dict)
     _sending: list[int] = field(default_factory=list)
     _stopping: list[ConsumerProcess] = field(default_factory=list)
@@ -53,11 +54,14 @@ class Stage:
     _begin: float = field(default_factory=time.monotonic)
 
     def prepare(self) -> None:
-        """Make topics and group."""
+        """Make topics and group, and start the processes of all consumers: a JVM takes its time."""
+        self._launched = {name: self._launch(name) for name in self.scenario.consumers}
         for name, topic in self.scenario.topics.items():
             self._topic(name, topic.read, topic.write)
         retry_queues = self.scenario.retry_queues
         self.operator.group(self.scenario.group, retry_queues=retry_queues, brokers=self._addresses)
+        for client in self._launched.values():
+            client.loaded()
         self._begin = time.monotonic()
 
     @property
@@ -114,14 +118,13 @@ class Stage:
         raise LabError(f"{self.scenario.name}: not drained within {self.scenario.patience:g} s: {last}.")
 
     def stop_all(self) -> None:
-        """Stop all clients, one after the other, in the order they were started."""
+        """Stop all clients, together, so that none takes what another one leaves."""
         self._finish_sending()
         time.sleep(self.scenario.settle)
         for network in self._networks.values():
             for broker in self.cluster.brokers:
                 network.heal(broker.name)
-        for name in [*self.clients]:
-            self._ask_to_stop(name).stopped()
+        self._stopping += [self._ask_to_stop(name) for name in [*self.clients]]
         self._finish_stopping()
 
     @property
@@ -142,7 +145,15 @@ class Stage:
         name = step.client
         if name in self.clients:
             raise LabError(f"{self.scenario.name}: consumer {name!r} runs already at this step.")
-        client = ConsumerProcess.start(
+        client = self._launched.pop(name, None)
+        if client is None:  # it is started again
+            client = self._launch(name)
+            client.loaded()
+        client.start()
+        self.clients[name] = client
+
+    def _launch(self, name: str) -> ConsumerProcess:
+        client = ConsumerProcess.launch(
             self.setup,
             name,
             self.scenario.consumers[name],
@@ -151,7 +162,7 @@ class Stage:
             namesrv=self._namesrv(name),
         )
         self.cleaning.callback(client.process.kill)
-        self.clients[name] = client
+        return client
 
     def _namesrv(self, client: str) -> str:
         """The name server that a client is to ask; its own, where its network will be cut."""
@@ -220,10 +231,12 @@ class Stage:
         while self.elapsed < self.scenario.patience:
             self._check_alive()
             status = self._client(until.client).status()
-            if all(status[what] >= getattr(until, what) for what in ("deliveries", "succeeded", "messages")):
+            enough = all(status[what] >= getattr(until, what) for what in ("deliveries", "succeeded", "messages"))
+            if enough and until.queues in (-1, status["queues"]):
                 return
             time.sleep(POLL_SECONDS)
-        raise LabError(f"{self.scenario.name}: {until} did not happen within {self.scenario.patience:g} s.")
+        wanted = ", ".join(f"{what} {value}" for what, value in until.model_dump(exclude_defaults=True).items())
+        raise LabError(f"{self.scenario.name}: it did not come to this in {self.scenario.patience:g} s: {wanted}.")
 
     def _consumed(self) -> str:
         """What is left to consume, in words."""
@@ -260,4 +273,6 @@ def _told(step: Step) -> str:
         return f"{step.do} {step.client} {'from' if step.do == 'cut' else 'and'} broker {step.broker}"
     if step.do == "topic":
         return f"change {step.topic} to {step.read} queues to read and {step.write} to write"
+    if step.do == "wait" and step.after and not step.seconds:
+        return f"{step.after.client} is where it should be"
     return " ".join(filter(None, [step.do, step.client, step.topic, f"{step.seconds:g} s" if step.seconds else ""]))

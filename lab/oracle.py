@@ -6,6 +6,7 @@ asked is told by the classes of ``java/oracle``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -122,10 +123,8 @@ class Oracle:
     def stop(self) -> None:
         """End the JVM, killing it if it does not end by itself."""
         if self._process.stdin is not None and not self._process.stdin.closed:
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
-            except BrokenPipeError:
-                pass
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..properties.verdict import Verdict
+from ..traces.conformance import conform
 from ..traces.local import check_locally
 from ..traces.measured import Measured, measure
 from ..traces.reading import open_trace
@@ -89,19 +90,11 @@ def judge(
         release=release,
         measured=measure(result),
         verdicts={answer.claim.id: str(answer.verdict) for answer in result.verdicts},
-        mismatches=_mismatches(path),
+        mismatches=len(conform(open_trace([path])).mismatches),
         left_out=dict(left_out),
         problems=(*problems, *map(str, result.problems.kept)),
     )
     return replace(outcome, differences=tuple(differences(outcome, scenario.expected(release))))
-
-
-def _mismatches(path):
-    try:
-        from ..traces.conformance import conform
-        return len(conform(open_trace([path])).mismatches)
-    except ImportError:
-        return 0
 
 
 def differences(outcome: Outcome, expect: Expect) -> Iterable[str]:

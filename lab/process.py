@@ -156,7 +156,7 @@ class Process:
             if found := condition():
                 return found
             if not lives:
-                raise LabError(f"{self.name} ended ({self._how()}) and did not {what}. {self.told()}")
+                raise LabError(f"{self.name} ended ({self.how()}) and did not {what}. {self.told()}")
             if time.monotonic() > end:
                 raise LabError(f"{self.name} did not {what} within {timeout:g} s. {self.told()}")
             time.sleep(every)
@@ -174,7 +174,7 @@ class Process:
             stdin.write(f"{text}\n".encode())
             stdin.flush()
         except (BrokenPipeError, ValueError):
-            raise LabError(f"{self.name} does not listen ({self._how()}). {self.told()}") from None
+            raise LabError(f"{self.name} does not listen ({self.how()}). {self.told()}") from None
 
     def answers(self) -> list[dict[str, Any]]:
         """All JSON objects it has written to its standard output by now, a line each; other lines are passed over."""
@@ -212,6 +212,9 @@ class Process:
 
     def stop(self, timeout: float = STOP_SECONDS) -> bool:
         """Ask it to end with SIGTERM, and kill it after ``timeout`` seconds; returns whether it ended by itself."""
+        if not self.alive():
+            self._close()
+            return True
         self.resume()
         self._signal(signal.SIGTERM)
         if not self._ended_within(timeout):
@@ -222,8 +225,9 @@ class Process:
 
     def kill(self) -> None:
         """End it at once with SIGKILL."""
-        self._signal(signal.SIGKILL)
-        self._ended_within(KILL_SECONDS)
+        if self.alive():
+            self._signal(signal.SIGKILL)
+            self._ended_within(KILL_SECONDS)
         self._close()
 
     def pause(self) -> None:
@@ -241,7 +245,8 @@ class Process:
 
     def _ended_within(self, timeout: float) -> bool:
         end = time.monotonic() + timeout
-        while self.alive():
+        # An adopted one is asked for in another way: its command is forgotten before its ports are free.
+        while self.alive() if self._popen is not None else not has_ended(self.pid):
             if time.monotonic() > end:
                 return False
             time.sleep(POLL_SECONDS)
@@ -252,7 +257,8 @@ class Process:
             with contextlib.suppress(OSError):
                 self._popen.stdin.close()
 
-    def _how(self) -> str:
+    def how(self) -> str:
+        """How it ended, such as ``exit code 1``, in words."""
         if self._popen is None and not self.alive():
             return "started by another command"
         return how_it_ended(self.exit_code)
@@ -265,6 +271,15 @@ def command_of(pid: int) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(word.decode(errors="surrogateescape") for word in content.split(b"\0")[:-1])
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or waits for whoever started it to ask how it ended; its files and ports are free."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] in ("Z", "X")
 
 
 def processes_with(word: str) -> list[int]:
@@ -285,7 +300,7 @@ def end_all(pids: Sequence[int], *, timeout: float) -> None:
             for number in numbers:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, number)
-        while (pids := [pid for pid in pids if command_of(pid)]) and time.monotonic() < end:
+        while (pids := [pid for pid in pids if not has_ended(pid)]) and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
 
 

@@ -123,12 +123,18 @@ class Cluster(_Table):
 
 
 class Until(_Table):
-    """What a step waits for before it is done: so many calls of a client's listener have begun or succeeded."""
+    """What a step waits for: a client's listener was called so often, or the client has so many queues.
+
+    Attributes:
+        deliveries: calls that have begun; ``succeeded``: those that have; ``messages``: different messages.
+        queues: how many it has, exactly, without those of the retry topic; -1 for any number.
+    """
 
     client: str
     deliveries: int = 0
     succeeded: int = 0
     messages: int = 0
+    queues: int = -1
 
 
 class Step(_Table):
@@ -143,7 +149,7 @@ class Step(_Table):
         count: send: how many messages, ``rate`` a second (0: as fast as it goes), ``tags`` in turn, ``queues`` as
             broker:id.
         timestamp: reset: to this time, ms; -1 for the end of the queues.
-        seconds: of wait.
+        seconds: of wait; a wait may also be for ``after`` alone.
     """
 
     do: Literal[
@@ -237,7 +243,7 @@ class Scenario(_Table):
     steps: list[Step]
     end: Literal["drained", "steps"] = "drained"
     settle: float = 0
-    patience: float = 90
+    patience: float = 180
     check: dict[str, int] = {}
     expect: Expect = Expect()
     expect_on: dict[str, dict[str, Any]] = {}

@@ -180,8 +180,8 @@ def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckReq
     most = max(request.stories, MOST_STORIES) if outputs.report else request.stories
     all_told = stories(trace, result.rows, result.names, most=most)
     told = first_of_each_claim(all_told, request.stories)
-    if trace.skipped:
-        parts = ", ".join(f"{count:,} × {what}" for what, count in trace.skipped.most_common())
+    if result.skipped:
+        parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())
         console.print(f"left out, being no events: {parts}", soft_wrap=True, markup=False)
     if request.queue:
         console.print(f"findings are those of queues called {request.queue}, counts those of all", soft_wrap=True)

@@ -14,7 +14,7 @@ from types import FrameType
 from .console import interrupts, make_console
 from .errors import InputError
 from .files import check_folder_writable
-from .lab.cluster import Cluster, clear
+from .lab.cluster import Cluster, check_request, clear
 from .lab.errors import LabError
 from .lab.maven import Toolchain
 from .lab.process import tail_of
@@ -37,9 +37,13 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
         LabError: it does not start; nothing of it is left then.
     """
     given = dict(_pair(text) for text in settings)
+    check_request(release=release, brokers=brokers, settings=given)
     if capture:
         check_folder_writable(capture)
-        Path(capture).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(capture).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write to {capture}: {error.strerror}.") from None
     toolchain = Toolchain.find()
     with interrupts(), terminations():
         try:
@@ -54,15 +58,14 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
             )
         except KeyboardInterrupt:
             raise Interrupted("interrupted, nothing is left of the cluster") from None
-    console = make_console(quiet=False)
-    console.print(f"RocketMQ {release} is up in {cluster.home}")
+    _say(f"RocketMQ {release} is up in {cluster.home}")
     _print_parts(cluster)
-    console.print(f"clients find it by the name server address {cluster.namesrv}", soft_wrap=True)
+    _say(f"clients find it by the name server address {cluster.namesrv}")
     if cluster.capture is not None:
         agent = f"-javaagent:{toolchain.jar('agent')}=dir={cluster.capture}"
-        console.print(f"its brokers record to {cluster.capture}; a client does with: java {agent} …", soft_wrap=True)
-        console.print(f"what was recorded as one trace: rocketproof lab capture trace.jsonl{_home_option(home)}")
-    console.print(f"end it: rocketproof lab down{_home_option(home)}", soft_wrap=True)
+        _say(f"its brokers record to {cluster.capture}; a client does with: java {agent} …")
+        _say(f"what was recorded as one trace: rocketproof lab capture trace.jsonl{_home_option(home)}")
+    _say(f"end it: rocketproof lab down{_home_option(home)}")
     return ALL_WELL
 
 
@@ -75,10 +78,7 @@ def down(*, home: str) -> int:
     folder = home_of(home)
     with interrupts(), terminations():
         there = clear(folder)
-    make_console(quiet=False).print(
-        f"the cluster in {folder} has ended, and its folder is removed" if there else f"no cluster runs in {folder}",
-        soft_wrap=True,
-    )
+    _say(f"the cluster in {folder} has ended, and its folder is removed" if there else f"no cluster runs in {folder}")
     return ALL_WELL
 
 
@@ -89,12 +89,11 @@ def status(*, home: str) -> int:
         LabError: no cluster was started with this folder.
     """
     cluster = Cluster.load(home_of(home))
-    console = make_console(quiet=False)
-    console.print(f"RocketMQ {cluster.release} in {cluster.home}", soft_wrap=True)
+    _say(f"RocketMQ {cluster.release} in {cluster.home}")
     unwell = _print_parts(cluster)
     for name, log in unwell:
-        console.print(f"\n{name}: the end of its log", soft_wrap=True)
-        console.print(tail_of(log, _SHOWN_LINES), soft_wrap=True, markup=False)
+        _say(f"\n{name}: the end of its log")
+        _say(tail_of(log, _SHOWN_LINES))
     return NOT_WELL if unwell else ALL_WELL
 
 
@@ -126,14 +125,15 @@ def terminations() -> Iterator[None]:
 
 def _print_parts(cluster: Cluster) -> list[tuple[str, Path]]:
     """Print the parts of a cluster, a line each; returns those that do not answer."""
-    console = make_console(quiet=False)
     parts = cluster.status()
     width = max(len(part.name) for part in parts)
     for part in parts:
-        console.print(
-            f"  {part.name:{width}}  {part.address:15}  pid {part.pid:<7}  {part.state:15}  {part.log}", soft_wrap=True
-        )
+        _say(f"  {part.name:{width}}  {part.address:15}  pid {part.pid:<7}  {part.state:15}  {part.log}")
     return [(part.name, part.log) for part in parts if part.state != "answers"]
+
+
+def _say(text: str) -> None:
+    make_console(quiet=False).print(text, soft_wrap=True, markup=False)
 
 
 def _pair(text: str) -> tuple[str, str]:

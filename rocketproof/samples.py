@@ -20,6 +20,7 @@ from .model.kernel import nearest
 from .preparing import preparing
 from .progress import Interrupted
 from .traces.reading import open_trace
+from .traces.report.words import counted
 from .traces.samples import (
     FOLDER,
     Sample,
@@ -66,7 +67,9 @@ def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOL
             console.print(Text(f"  {difference}"), soft_wrap=True)
     console.print()
     said = f"{len(wrong)} not as expected" if wrong else "all as expected"
-    console.print(f"{len(done)} real runs checked: {said}; {time.perf_counter() - started:.1f} s", soft_wrap=True)
+    console.print(
+        f"{counted(len(done), 'real run')} checked: {said}; {time.perf_counter() - started:.1f} s", soft_wrap=True
+    )
     if to_json:
         write(to_json, as_json(done) + "\n")
     return DIFFERENT if wrong else AS_EXPECTED

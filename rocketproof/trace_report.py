@@ -112,6 +112,9 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
                     for item in problems.kept[:LOCATED]
                 ],
             },
+            "left_out": list(result.left_out),
+            "skipped": dict(result.skipped),
+            "passed_over": dict(result.passed_over),
             "messages": dict(fates_of(result)),
             "repeats": dict(repeats(result)),
             "claims": [_object(result, answer, told) for answer in result.verdicts],

@@ -29,8 +29,8 @@ DRIVER_MEMORY = "2g"
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 ROWS_OF_A_BATCH = 256
-"""Rows that Spark hands over to Python at a time. It asks for the size of the whole batch after each row, so that with
-its own 10,000 a row of a trace costs ten times as much."""
+"""Rows that Spark hands over to Python at a time, instead of its own 10,000. It asks for the size of the whole batch
+after each row, so that a row costs the more, the more of them are in a batch."""
 
 
 def open_session(master: str = "", *, memory: str = DRIVER_MEMORY) -> SparkSession:

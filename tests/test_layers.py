@@ -19,7 +19,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "checkers": frozenset({"model", "properties"}),
     "traces": frozenset({"model", "properties"}),
     "spark": frozenset({"model", "properties", "traces"}),
-    "lab": frozenset({"model", "traces"}),
+    "lab": frozenset({"model", "properties", "traces"}),
 }
 FOLDERS = (*LAYERS, DOOR)
 
@@ -116,6 +116,9 @@ def test_every_package_has_an_init() -> None:
         ("traces/monitors.py", "from ..spark import sessions", "traces must not import spark"),
         ("spark/mine.py", "from ..checkers import explore", "spark must not import checkers"),
         ("lab/cluster.py", "from ..spark import mine", "lab must not import spark"),
+        ("lab/cluster.py", "from ..checkers import explore", "lab must not import checkers"),
+        ("lab/cluster.py", "from ..cli import main", "lab must not import rocketproof"),
+        ("traces/local.py", "from ..lab import cluster", "traces must not import lab"),
         ("model/pull.py", "import hypothesis.strategies", "model must not import hypothesis"),
         ("model/pull.py", "from pyspark.sql import SparkSession", "model must not import pyspark"),
         ("model/pull.py", "import typer", "model must not import typer"),
@@ -146,6 +149,7 @@ def test_a_missing_docstring_is_found(tmp_path: Path) -> None:
         ("properties/order.py", "from ..model.kernel import Machine\nimport hypothesis"),
         ("checkers/explore.py", "from .. import model, properties\nimport subprocess"),
         ("traces/monitors.py", "from ..model import offsets"),
+        ("lab/capture.py", "from ..traces import kinds\nfrom ..model import offsets\nimport subprocess"),
         ("spark/mine.py", "from ..traces.monitors import fold\nfrom ..model import offsets\nimport pyspark"),
         ("rocketproof/cli.py", "from .checkers import explore\nfrom . import __version__, spark\nimport typer"),
     ],

@@ -148,7 +148,8 @@ class Coder:
         topic = _Column.of(batch, "topic", self.names.topics)
         queue = _whole(batch, "queue", np.int32)
         names_ = (group.at, group.codes, topic.at, topic.codes, broker.at, broker.codes)
-        memo = np.full(_PLACES, _NEW, np.int32).repeat(len(_PLACE)).view(_PLACE)
+        memo = np.zeros(_PLACES, _PLACE)
+        memo["code"] = _NEW
         columns = (*names_, queue, origin, memo)
         slots = np.empty(len(batch), np.int32)
         while (at := self._slots.resolve(_resolve_slots, columns, slots)) >= 0:
@@ -172,7 +173,8 @@ class Coder:
     def _actor(self, batch: pa.RecordBatch, client: _Column, broker: _Column) -> Any:
         incarnation = _whole(batch, "incarnation", np.int32)
         names_ = (client.at, client.codes, broker.at, broker.codes)
-        memo = np.full((len(client.codes) + len(broker.codes)) * len(_PROCESS), _NEW, np.int32).view(_PROCESS)
+        memo = np.zeros(len(client.codes) + len(broker.codes), _PROCESS)
+        memo["code"] = _NEW
         columns = (*names_, incarnation, memo)
         actors = np.empty(len(batch), np.int32)
         while (at := self._actors.resolve(_resolve_actors, columns, actors)) >= 0:

@@ -72,7 +72,7 @@ def check_locally(
     scanned = scan(trace, progress)
     names = Names(trace.header.groups)
     passes = max(1, -(-scanned.events * STATE_BYTES // memory))
-    outcomes: list[Mapping[Monitor, Outcome]] = []
+    outcomes: list[Outcome] = []
     stores = StoreCounts()
     for share in range(passes):
         folds: dict[Monitor, Fold] = {
@@ -82,7 +82,7 @@ def check_locally(
             ),
         }
         _run(trace, names, folds, share=share, passes=passes, stores=stores, progress=progress)
-        outcomes.append({monitor: fold.finish() for monitor, fold in folds.items()})
+        outcomes += [fold.finish() for fold in folds.values()]
     groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
     groups.stores(stores)
     return conclude(
@@ -90,7 +90,7 @@ def check_locally(
         scanned,
         names=names,
         settings=settings,
-        outcomes=[outcome for each in outcomes for outcome in each.values()] + [groups.finish()],
+        outcomes=[*outcomes, groups.finish()],
         engine="local" if passes == 1 else f"local, in {passes} passes",
         seconds=time.perf_counter() - started,
     )
@@ -135,6 +135,8 @@ def conclude(
         rows=outcome.rows,
         fates=outcome.fates,
         passed_over=outcome.passed_over,
+        left_out=trace.left_out,
+        skipped=dict(trace.skipped.most_common()),
     )
 
 
@@ -183,14 +185,17 @@ class _Worker:
         self._thread.start()
 
     def put(self, coded: Coded) -> None:
+        """Let the fold have further events; waits while enough others do. Raises what the fold has raised."""
         self.raise_failure()
         self._waiting.put(coded)
 
     def close(self) -> None:
+        """There are no further events: wait for the fold to be through with those it has."""
         self._waiting.put(None)
         self._thread.join()
 
     def raise_failure(self) -> None:
+        """Raise what the fold has raised, if it has."""
         if self._failure is not None:
             raise self._failure
 

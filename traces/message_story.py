@@ -71,7 +71,7 @@ class Outcome:
     """What became of a message for one group.
 
     Attributes:
-        group: the group; client: of a broadcasting group, else empty.
+        group: the group, empty where deliveries do not tell it; client: of a broadcasting group, else empty.
         fate: what became of it.
         told: the fate in words.
         attempts: its deliveries, by time.
@@ -239,10 +239,15 @@ def _place(slot: Slot) -> tuple[str, str, int]:
 
 
 def _consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> list[tuple[str, str]]:
-    """The groups, and clients of broadcasting groups, that had to do with the message or its queues."""
+    """The groups, and clients of broadcasting groups, that had to do with the message or its queues.
+
+    Deliveries that do not tell their group are those of a group without a name.
+    """
     slots = [names.slots[each.slot] for each in found if each.slot >= 0]
     groups = {(slot.group, slot.client) for slot in slots if slot.group}
     groups |= {(each.event["group"], "") for each in own if each.event.get("group")}
+    if any(each.event["kind"] == Kind.DELIVER and not _group_of(each.event) for each in own):
+        groups.add(("", ""))
     broadcasting = {group for group, client in groups if client}
     return sorted((group, client) for group, client in groups if client or group not in broadcasting)
 
@@ -288,8 +293,14 @@ def _outcome(
 
 
 def _concerns(event: Event, group: str, client: str) -> bool:
-    of_group = event.get("group") == group or event.get("topic") == RETRY_PREFIX + group
+    of_group = _group_of(event) == group or event.get("topic") == RETRY_PREFIX + group
     return of_group and client in ("", event.get("client"))
+
+
+def _group_of(event: Event) -> str:
+    """The group of an event; that of its retry topic where the event does not tell it; empty if nothing does."""
+    topic = event.get("topic") or ""
+    return event.get("group") or (topic.removeprefix(RETRY_PREFIX) if topic.startswith(RETRY_PREFIX) else "")
 
 
 def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orderly: bool) -> tuple[Attempt, ...]:

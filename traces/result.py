@@ -67,6 +67,8 @@ class CheckResult:
         rows: findings, explanations and notes, sorted.
         fates: how many messages of a slot had which fate; slots × fates.
         passed_over: what no monitor could judge, in words, and how many there were.
+        left_out: files of the given folders that are no traces, each with why.
+        skipped: how much of imported files is no event and no damage, by what it is.
     """
 
     header: Header
@@ -85,6 +87,8 @@ class CheckResult:
     rows: Any
     fates: Any
     passed_over: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
 
     def verdict(self, claim: str) -> ClaimVerdict:
         """The answer about the claim of an id; KeyError without one."""

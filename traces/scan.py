@@ -15,7 +15,7 @@ from .context import Context
 from .errors import TraceError
 from .findings import evidence_mask
 from .kinds import CONTEXT, Kind
-from .reading import Problems, Split, Trace, Trouble, read_split
+from .reading import Problems, Split, SplitReader, Trace, Trouble, read_split
 from .schema import Header
 
 CONTEXT_COLUMNS = (
@@ -137,33 +137,31 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
     """
     splits = trace.splits()
     if len(splits) > 1 and all(split.groups is not None for split in splits):
-        # Row groups are read side by side; what is wrong with them is told by the reading that comes after.
-        problems = Problems()
-        seen = _side_by_side(splits, problems, progress)
-        problems.join(trace.problems)
+        seen = _side_by_side(trace, splits, progress)
     else:
-        seen, problems = Scanning(), trace.problems
+        seen = Scanning()
         for batch in trace.batches(CONTEXT_COLUMNS):
             seen.see(batch)
             if progress is not None:
                 progress("read", len(batch))
-    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(problems))
+    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
 
 
-def _side_by_side(splits: Sequence[Split], problems: Problems, progress: Callable[[str, int], None] | None) -> Scanning:
+def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:
     """Look at the splits of a trace, as many at a time as there are cores."""
 
-    def look(split: Split) -> tuple[Scanning, Problems]:
+    def look(split: Split) -> tuple[Scanning, SplitReader]:
         part, reader = Scanning(), read_split(split)
         for batch in reader.batches(CONTEXT_COLUMNS):
             part.see(batch)
-        return part, reader.problems
+        return part, reader
 
-    seen = Scanning()
+    seen, readers = Scanning(), []
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for part, found in pool.map(look, splits):
+        for part, reader in pool.map(look, splits):
             seen.join(part)
-            problems.join(found)
+            readers.append(reader)
             if progress is not None:
                 progress("read", part.events)
+    trace.read_elsewhere(zip(splits, readers, strict=True))
     return seen

@@ -45,7 +45,17 @@ import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
 public final class Traffic {
     private static final List<String> ALWAYS = Arrays.asList("3", "7");
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
+        try {
+            run(arguments);
+            System.exit(0);
+        } catch (Exception failure) {
+            failure.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void run(String[] arguments) throws Exception {
         String namesrv = arguments[0];
         String broker = arguments[1];
         String address = arguments[2];
@@ -91,8 +101,9 @@ public final class Traffic {
         }
         await(offsets, new MessageQueue("%RETRY%billing", broker, 0), 5);
 
-        for (int time = 0; time < 7; time++) {
-            admin.updateConsumeOffset(address, "billing", new MessageQueue("orders", broker, 3), 5);
+        // 4.x resets only groups that have an offset in every queue.
+        for (int queue : new int[] {0, 1, 2, 3, 3, 3, 3}) {
+            admin.updateConsumeOffset(address, "billing", new MessageQueue("orders", broker, queue), stored[queue]);
         }
         admin.resetOffsetByTimestamp("orders", "billing", -1, true);
         String client = consumer.buildMQClientId();
@@ -100,7 +111,6 @@ public final class Traffic {
         admin.shutdown();
         producer.shutdown();
         System.out.println("{\\"client\\": \\"" + client + "\\"}");
-        System.exit(0);
     }
 
     private static Message message(int number) {
@@ -183,8 +193,9 @@ def _lines(file: Path) -> list[dict[str, Any]]:
 
 def test_the_header_says_who_recorded_what(recorded: Recorded) -> None:
     header = recorded.header
-    assert header["source"] == f"rocketproof agent 1, broker broker-a of RocketMQ {recorded.release}"
-    assert (header["release"], header["delays"]) == (recorded.release, DELAYS)
+    release = {"4.9.8": "4.9.7"}.get(recorded.release, recorded.release)  # the broker of 4.9.8 was never published
+    assert header["source"] == f"rocketproof agent 1, broker broker-a of RocketMQ {release}"
+    assert (header["release"], header["delays"]) == (release, DELAYS)
     assert {event["kind"] for event in recorded.first} == set(header["evidence"]) - {"gap"}
     assert {event["broker"] for event in recorded.first} == {"broker-a"}
 
@@ -215,7 +226,7 @@ def test_every_message_is_stored_once_at_its_offset(recorded: Recorded) -> None:
     assert len({event["msg_id"] for event in stores}) == 23
 
 
-def test_messages_of_a_batch_have_one_unique_key_in_5_and_their_own_in_4(recorded: Recorded) -> None:
+def test_messages_of_a_batch_share_a_unique_key_in_5_3_and_have_their_own_in_4_9(recorded: Recorded) -> None:
     batch = {event["key"] for event in recorded.of(Kind.STORE) if event["queue"] == 1 and event["offset"] >= 5}
     assert len(batch) == (3 if recorded.release == "4.9.8" else 1)
 
@@ -249,7 +260,10 @@ def test_commits_tell_who_and_on_which_way(recorded: Recorded) -> None:
     commits = recorded.of(Kind.COMMIT)
     nobody = [event for event in commits if "client" not in event]
     assert Counter((event["topic"], event["queue"], event["offset"], event.get("path")) for event in nobody) == {
-        ("orders", 3, 5, None): 7
+        ("orders", 0, 6, None): 1,
+        ("orders", 1, 8, None): 1,
+        ("orders", 2, 5, None): 1,
+        ("orders", 3, 5, None): 4,
     }
     of_client = [event for event in commits if "client" in event]
     assert {(event["group"], event["client"]) for event in of_client} == {("billing", recorded.client)}

@@ -48,12 +48,12 @@ def test_a_commit_counts_when_it_is_applied_and_says_how_it_was_sent() -> None:
 
 
 def test_a_client_may_note_its_sending_a_little_after_the_broker() -> None:
-    commits, _ = outcome({CLIENT: [commit(40_000, 5, path="removal")], BROKER: [commit(100, 5)]})
+    commits, _ = outcome({CLIENT: [commit(1_000_100, 5, path="removal")], BROKER: [commit(100, 5)]})
     assert commits == [(100, 5, "c", 0, "removal")]
 
 
 def test_but_not_long_after() -> None:
-    commits, counts = outcome({CLIENT: [commit(60_000, 5, path="removal")], BROKER: [commit(100, 5)]})
+    commits, counts = outcome({CLIENT: [commit(1_000_101, 5, path="removal")], BROKER: [commit(100, 5)]})
     assert commits == [(100, 5, "c", 0, None)]
     assert counts == {NEVER_APPLIED: 1}
 
@@ -78,6 +78,17 @@ def test_two_processes_with_one_client_id_keep_what_each_has_sent() -> None:
         (300, 5, "c", 0, "periodic"),
         (400, 7, "c", 1, None),  # nobody noted that: the process that began last
     ]
+
+
+def test_a_client_whose_connection_the_broker_has_given_up_is_known_by_what_it_sent() -> None:
+    unnamed = {name: value for name, value in commit(300, 5).items() if name != "client"}
+    sent = [commit(100, 5, path="periodic"), commit(150, 6, path="periodic")]
+    for late in (0, 500):
+        moved = [{**event, "micros": event["micros"] + late} for event in sent]
+        commits, counts = outcome({CLIENT: moved, OTHER: [commit(50, 6, "d")], BROKER: [commit(0, 6, "d"), unnamed]})
+        assert (300, 5, "c", 0, "periodic") in commits
+        assert (0, 6, "d", 0, None) in commits
+        assert counts == {NEVER_APPLIED: 1}
 
 
 def test_what_no_broker_applied_is_left_out_and_counted() -> None:

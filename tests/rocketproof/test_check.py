@@ -9,11 +9,9 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pyarrow as pa
 import pytest
 
 from rocketproof import check as check_module
@@ -23,7 +21,7 @@ from rocketproof.preparing import preparing
 from rocketproof.progress import Progress
 from rocketproof.traces import local
 from rocketproof.traces.claims import CLAIMS
-from rocketproof.traces.reading import Trace
+from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.simulation import Plan, simulate
 
 from .command import run
@@ -194,6 +192,10 @@ def test_what_is_no_trace_in_a_folder_is_left_out_and_named(
         *(f"left out: {tmp_path}/notes-{number}.txt: no trace that is known by its content" for number in range(5)),
         "left out: 2 more files of these folders",
     ]
+    _, out, _ = run(capsys, "check", tmp_path, "--json", "-")
+    answer = json.loads(out)
+    assert [reason.split(": ")[0] for reason in answer["left_out"]] == [f"{tmp_path}/notes-{n}.txt" for n in range(7)]
+    assert answer["skipped"] == {}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +278,17 @@ def test_what_happened_to_a_message(capsys: pytest.CaptureFixture[str], right: P
     assert any(line.startswith("group orders: consumed by ") for line in lines)
 
 
+def test_what_no_monitor_can_judge_is_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    place = {"client": "c", "group": "g", "topic": "t", "broker": "b", "queue": 0, "attempt": 1}
+    events = [{"time": 1_000 + at, "kind": "deliver", "offset": at, **place} for at in range(3)]
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text("".join(json.dumps(line) + "\n" for line in [{"rocketproof_trace": 1}, *events]))
+    _, out, _ = run(capsys, "check", trace)
+    assert "passed over: 3 events that name no message" in out.splitlines()
+    _, out, _ = run(capsys, "check", trace, "--json", "-")
+    assert json.loads(out)["passed_over"] == {"events that name no message": 3}
+
+
 SPRING = "{time} WARN 17592 --- [MessageThread_1] a.s.s.DefaultRocketMQListenerContainer : consume message failed. " \
     "messageId:7F000001126418B4AAC2464BCE59001F, topic:payments, reconsumeTimes:{count}\n"  # fmt: skip
 TIMES = ("15:36:13.150", "15:36:23.165", "15:36:53.169", "15:37:53.179")
@@ -296,6 +309,16 @@ def test_a_log_is_imported_with_options_of_the_user(capsys: pytest.CaptureFixtur
     assert code == 0
     assert out.splitlines()[0] == "left out, being no events: 1 × other message"
     assert "  retry-waits-as-its-level-says       HOLDS           3 judged" in out.splitlines()
+    _, out, _ = run(capsys, "check", log, "--json", "-")
+    answer = json.loads(out)
+    assert (answer["left_out"], answer["skipped"]) == ([], {"other message": 1})
+    assert answer["passed_over"] == {}
+    code, out, _ = run(capsys, "check", log, "--message", "7F000001126418B4AAC2464BCE59001F", "--zone", "+08:00")
+    assert code == 0
+    assert "group unknown: waiting for retry 4 of 16" in out
+    words = [line.split() for line in out.splitlines()]
+    attempts = [row[:3] for row in words if len(row) > 4 and row[1] == "2021-11-14"]
+    assert attempts == [[str(count), "2021-11-14", time.replace("15:", "07:")] for count, time in enumerate(TIMES)]
 
 
 def test_ctrl_c_says_how_far_it_was(

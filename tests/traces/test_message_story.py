@@ -114,6 +114,20 @@ def test_a_failure_at_the_maximum_without_a_dead_letter_in_the_trace(tmp_path: P
     assert outcome.maximum == 2
 
 
+def test_deliveries_that_do_not_tell_their_group_have_an_outcome_too(tmp_path: Path) -> None:
+    def without_group(event: Event) -> Event:
+        return {name: value for name, value in event.items() if name != "group"}
+
+    events = [stored(0), *map(without_group, [delivered(50), ended(60, "later"), sent_back(61, 1)])]
+    (outcome,) = story(tmp_path, events).outcomes
+    assert (outcome.group, outcome.client, len(outcome.attempts)) == ("", "", 1)
+    assert outcome.told.startswith("waiting for retry 1 of 16")
+    # A retry topic tells the group, also where the event does not.
+    retried = [*events, without_group(delivered(10_100, 1, offset=4, where=RETRY))]
+    named = {each.group: len(each.attempts) for each in story(tmp_path, retried).outcomes}
+    assert named == {"": 1, "G": 1}
+
+
 def test_a_listener_that_has_not_ended(tmp_path: Path) -> None:
     (outcome,) = story(tmp_path, [stored(0), delivered(50)]).outcomes
     assert (outcome.fate, outcome.told) == (

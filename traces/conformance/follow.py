@@ -58,7 +58,9 @@ class Follower:
         self.direct = machine_of(stream, offsets)
         self.state = self.direct.initial
         self.constants = self.direct.frame.constants
-        self.sides = [Side(f"{client}#{n}" if n else client) for client, n in stream.actors]
+        self.sides = [Side("") for _ in range(stream.processes)]
+        for (client, incarnation), c in stream.actors.items():
+            self.sides[c].name = f"{client}#{incarnation}" if incarnation else client
         self.mismatches: list[Mismatch] = []
         self.mismatch_count = 0
         self.gaps = 0
@@ -77,7 +79,7 @@ class Follower:
         self._now = 0
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
         for event in stream.events:
-            if event.actor is not None:
+            if event.actor is not None and event.kind is not Kind.GAP:
                 self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch].append(event)
                 self._of_window[event.actor, _ALL].append(event)
 

@@ -91,6 +91,8 @@ def result(f: Follower, event: Event) -> bool:
         return True
     if f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("no listener has this message")
+    if m in found.results:
+        raise Impossible("its listener has returned already")
     found.results[m] = event.result
     return True
 
@@ -99,6 +101,7 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
     if m in found.expired:
         f.run(texts.overdue_returns, "no listener has this message", c=c, m=m)
         found.expired.discard(m)
+        found.overdue.add(m)
     elif f.orphan(c, m) is Orphan.RUNNING:
         action = "orphan_listener_fails" if event.result in FAILURES else "orphan_succeeds"
         f.take(action, "no listener has this message", c=c, m=m)
@@ -118,6 +121,8 @@ def send_back(f: Follower, event: Event) -> bool:
         return orderly.sent_back(f, event, c, m, found)
     if event.path is Path.EXPIRED or m in found.expired:
         return True
+    if m in found.overdue and f.constants.version == "4.9.8":
+        return True  # PQ-13: it does not look whether the message is there still
     if f.orphan(c, m) is Orphan.FAILED and (found is not f.sides[c].current or m not in found.results):
         if event.result is Result.OK:
             f.take("orphan_sends_back", "it cannot send the message back", c=c, m=m)
@@ -171,7 +176,9 @@ def removed(f: Follower, event: Event) -> bool:
         return False
     if f.orderly:
         orderly.removed(f, c, m, found)
-    elif m not in found.removed:
+    elif m in found.removed:
+        found.removed.discard(m)  # with the first message of its task
+    else:
         _leaves(f, event, c, m, found)
     f.sides[c].live.discard(m)
     following = next(f.later(event), None)
@@ -196,7 +203,7 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     sent = m in found.sent
     if stage is Stage.RUNNING and (told in FAILURES or sent):
         if f.broadcasting:
-            _all_leave(f, "fail", c, _head(f, c, m), found)
+            _all_leave(f, "fail", c, m, found)
             return
         fails(f, c, m, found)
         stage = f.stage(c, m)
@@ -205,7 +212,6 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
         if not any(answer is Result.OK for _, answer in attempts) and Kind.SEND_BACK in f.stream.header.evidence:
             raise Impossible("the message has failed, and was not sent back")
         f.take("send_back", "the message cannot be sent back", c=c, m=m)
-        found.removed.add(m)
         found.results.pop(m, None)
         return
     head = _head(f, c, m)
@@ -213,18 +219,19 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     failed = [o for o in task if found.results.get(o) in FAILURES]
     if failed:
         f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=min(failed) - 1)
-        found.removed |= {o for o in task if o < min(failed)}
+        found.removed |= {o for o in task if o < min(failed)} - {m}
         return
-    _all_leave(f, "succeed", c, head, found)
+    _all_leave(f, "succeed", c, m, found)
 
 
-def _all_leave(f: Follower, action: str, c: int, head: int, found: Window) -> None:
+def _all_leave(f: Follower, action: str, c: int, m: int, found: Window) -> None:
+    head = _head(f, c, m)
     task = _task(f, c, head)
     open_ = [o for o in task if found.results.get(o) is None]
     if open_:
         raise Impossible(f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task")
     f.take(action, "the task cannot end so", c=c, m=head)
-    found.removed |= set(task)
+    found.removed |= set(task) - {m}
     for o in task:
         found.results.pop(o, None)
 
@@ -234,7 +241,6 @@ def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
     if m not in found.expired:
         return False
     f.run(texts.expire, "only the first message of a window is cleaned, while its listener runs (PQ-9)", c=c, m=m)
-    found.removed.add(m)
     return True
 
 

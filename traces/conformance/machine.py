@@ -100,7 +100,7 @@ def machine_of(stream: Stream, offsets: Offsets) -> Direct:
     sizes = [event.count for event in stream.events if event.kind is Kind.DELIVER and event.count]
     manual = any(event.result in (Result.COMMIT, Result.ROLLBACK) for event in stream.events)
     constants: dict[str, int | str] = {
-        "consumers": max(len(stream.actors), 1),
+        "consumers": max(stream.processes, 1),
         "messages": offsets.count,
         "arriving": offsets.count,
         "mode": group.mode,

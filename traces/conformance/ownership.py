@@ -23,7 +23,7 @@ def queried(f: Follower, event: Event) -> None:
     side.answered, side.answer = event.result, None
     if event.result is Result.OK:
         offset = f.at(event.offset)
-        first = f.stored_offset(c) == NO_OFFSET and offset == 0
+        first = event.offset == 0 and f.was_stored(c, NO_OFFSET)  # OF-21
         if not first and not f.was_stored(c, offset):
             raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
         side.answer = offset

@@ -14,6 +14,8 @@ def starts(f: Follower, event: Event) -> None:
     c = f.side_of(event)
     if f.get("life", c) == Life.GONE:
         f.take("restart", "it cannot start: the process before it has left no readable offset file", c=c)
+        f.sides[c].old.clear()
+        f.sides[c].values.clear()
 
 
 def begins_to_stop(f: Follower, c: int) -> None:

@@ -6,7 +6,14 @@ from collections import defaultdict
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable, stored_level
 from ...model.kernel import ConfigurationError
-from ...model.retry_policy import copy_times, fallback_level, retry_level
+from ...model.retry_policy import (
+    EXPIRY_LEVEL,
+    copy_times,
+    fallback_level,
+    is_dead_letter,
+    maximum_sent,
+    retry_level,
+)
 from ..kinds import FAILURES, Kind, Path, Result
 from ..monitors.allocations import Unreadable, expected_share, queue_of, strategy_of
 from ..schema import Group
@@ -101,27 +108,42 @@ def _retries(streams: Streams) -> list[Mismatch]:
     return found
 
 
-def _copy(request: Event, table: DelayTable) -> tuple[int, int] | None:
-    """Count and level of the copy that a send-back leads to; None where the event does not tell."""
+def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
+    """Count, level and whether a dead letter, of the copies a send-back may lead to; none where it does not tell."""
     if request.attempt is None:
-        return None
-    times = request.attempt
+        return []
+    times, asked = request.attempt, request.level or 0
     if request.path is Path.FALLBACK:
-        return int(copy_times(times)), int(stored_level(fallback_level(times), table.levels))
-    level = 3 if request.path is Path.EXPIRED and request.level is None else request.level or 0
-    return int(copy_times(times)), int(stored_level(retry_level(times, level), table.levels))
+        # SB-15: a live lock of the group, or an old broker, gives up earlier. SB-8: a second attempt has no count.
+        level = int(stored_level(fallback_level(times), table.levels))
+        return [(count, level, dead) for count in (int(copy_times(times)), times, 0) for dead in (False, True)]
+    if request.path is Path.EXPIRED and request.level is None:
+        asked = EXPIRY_LEVEL
+    level = int(stored_level(retry_level(times, asked), table.levels))
+    maximum = request.max_attempts
+    deaths = (False, True) if maximum is None else (bool(is_dead_letter(times, maximum_sent(maximum), asked)),)
+    return [(int(copy_times(times)), level, dead) for dead in deaths]
 
 
 def _leads_to(request: Event, event: Event, table: DelayTable) -> bool:
-    copy = _copy(request, table)
-    if copy is None:
+    """Whether what the broker stored is what a send-back leads to."""
+    copies = _copies(request, table)
+    if not copies:
         return True
-    if event.attempt not in (copy[0], copy[0] - 1, 0):
-        return False
-    return event.kind is Kind.DEAD_LETTER or event.level is None or event.level == copy[1]
+    dead = event.kind is Kind.DEAD_LETTER or str(event.topic or "").startswith("%DLQ%")
+    for count, level, gives_up in copies:
+        if (event.attempt, dead) != (count, gives_up):
+            continue
+        if event.kind is Kind.DEAD_LETTER:
+            return True
+        if (not dead or request.path is Path.FALLBACK) and event.level in (None, level):
+            return True
+    return False
 
 
 def _expected(requests: list[Event], table: DelayTable) -> str:
-    copies = [copy for copy in (_copy(request, table) for request in requests) if copy is not None]
-    told = ", or ".join(f"count {times} at level {level}" for times, level in copies)
+    told = ", or ".join(
+        f"a dead letter with count {count}" if dead else f"a copy with count {count} at level {level}"
+        for count, level, dead in dict.fromkeys(copy for request in requests for copy in _copies(request, table))
+    )
     return f"what was sent back becomes {told} (SB-14, SB-4, DL-2)"

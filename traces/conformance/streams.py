@@ -97,7 +97,7 @@ class Stream:
         place: which queue, of which group.
         group: what the header says of the group.
         events: those of the queue, of the processes that have it at some time, and of its broker.
-        actors: the processes, by first appearance.
+        actors: the processes, each with the number of its place, by first appearance.
     """
 
     place: Place
@@ -105,6 +105,21 @@ class Stream:
     header: Header
     events: list[Event] = field(default_factory=list)
     actors: dict[Actor, int] = field(default_factory=dict)
+
+    def appears(self, actor: Actor, ended: set[Actor]) -> None:
+        """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file."""
+        if actor not in self.actors:
+            followed = len(set(self.actors.values()))
+            if self.group.mode == "broadcasting":
+                before = [one for one in self.actors if one[0] == actor[0]]
+                if before and ended.issuperset(before):
+                    followed = self.actors[before[-1]]
+            self.actors[actor] = followed
+
+    @property
+    def processes(self) -> int:
+        """How many places of processes there are."""
+        return len(set(self.actors.values()))
 
     def kinds(self) -> set[Kind]:
         """The kinds that occur."""
@@ -136,13 +151,16 @@ def streams_of(trace: Trace) -> Streams:
     header = trace.header
     queues: dict[Place, Stream] = {}
     groups_of: dict[tuple[str, str, int], list[Place]] = defaultdict(list)
+    ended: set[Actor] = set()
     for event in events:
         place = _place(event)
+        if event.kind in (Kind.CLIENT_STOP, Kind.CLIENT_CRASH) and event.actor is not None:
+            ended.add(event.actor)
         if place is not None and place not in queues:
             queues[place] = Stream(place, header.groups.get(place.group, Group()), header)
             groups_of[place.topic, place.broker, place.queue].append(place)
         if place is not None and event.actor is not None:
-            queues[place].actors.setdefault(event.actor, len(queues[place].actors))
+            queues[place].appears(event.actor, ended)
     of_actor: dict[tuple[str, Actor], list[Stream]] = defaultdict(list)
     of_broker: dict[str, list[Stream]] = defaultdict(list)
     for stream in queues.values():
@@ -164,7 +182,17 @@ def streams_of(trace: Trace) -> Streams:
         elif event.kind is Kind.GAP or event.kind in OF_PROCESSES:
             for stream in _concerned(event, actor, of_actor, of_broker, queues):
                 stream.events.append(event)
+    for stream in queues.values():
+        if any(event.kind is Kind.GAP for event in stream.events):
+            stream.events.sort(key=_from_when)
     return Streams(header, events, queues)
+
+
+def _from_when(event: Event) -> tuple[int, int, int]:
+    """A gap is told when it is over, but events are missing since it began."""
+    if event.kind is Kind.GAP:
+        return (event.time if event.due is None else event.due), 0, event.number
+    return event.time, 1, event.number
 
 
 def _concerned(

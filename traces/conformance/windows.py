@@ -23,6 +23,7 @@ class Window:
         sent: the attempts to send a message back, by offset.
         removed: offsets that have left.
         expired: offsets that were cleaned while their listener ran.
+        overdue: offsets that were cleaned, and whose listener has returned since.
         called: offsets whose delivery is recorded still, though their window was dropped before.
         ended: when it was dropped, ms; None while it lives.
     """
@@ -34,6 +35,7 @@ class Window:
     sent: dict[int, list[tuple[Path, Result]]] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     expired: set[int] = field(default_factory=set)
+    overdue: set[int] = field(default_factory=set)
     called: set[int] = field(default_factory=set)
     ended: int | None = None
 

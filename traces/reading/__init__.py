@@ -5,7 +5,7 @@ from __future__ import annotations
 from .events import EXTRA, ROWS, batches_of
 from .open import open_trace
 from .problems import Problem, Problems, Trouble
-from .splits import Split, read_split
+from .splits import Split, SplitReader, read_split
 from .trace import Trace
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Problem",
     "Problems",
     "Split",
+    "SplitReader",
     "Trace",
     "Trouble",
     "batches_of",

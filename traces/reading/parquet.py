@@ -126,6 +126,10 @@ class ParquetTrace:
                     report.add(self.file, row, what, kind=Trouble.UNREADABLE)
                 first += count
 
+    def reading(self) -> Pass:
+        """What somebody else who reads the events reports to; what this then finds again is not told twice."""
+        return self._problems.begin()
+
     def _checked(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass) -> pa.RecordBatch:
         """The columns asked for with possible values, without events that lack time or kind."""
         read: dict[str, pa.Array] = {}

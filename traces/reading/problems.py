@@ -131,4 +131,4 @@ class Pass(Problems):
         fresh = self._seen[part] - self._told[part]
         if fresh > 0:
             self._told[part] = self._seen[part]
-            self._problems.add(file, line, what, kind=kind, times=min(fresh, times))
+            self._problems.add(file, line, what, kind=kind, part=part, times=min(fresh, times))

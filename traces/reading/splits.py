@@ -16,7 +16,7 @@ from .events import ROWS
 from .imported import ImportedTrace
 from .jsonl import JsonLines
 from .parquet import ParquetTrace
-from .problems import Problems, Trouble
+from .problems import KEPT, Problems, Trouble
 from .source import Source
 
 PARQUET, JSONL = "parquet", "jsonl"
@@ -135,14 +135,33 @@ def read_split(split: Split, *, told: Told | None = None) -> SplitReader:
     return SplitReader(split, told=told)
 
 
+@dataclass(kw_only=True)
+class _Part:
+    """A problem of a part of a file, such as a column, that occurs ``times`` times, first at ``line``."""
+
+    file: str
+    line: int
+    what: str
+    kind: Trouble
+    part: str
+    times: int
+
+
 class _Fresh(Problems):
-    """Collects what is told after the opening, without what an earlier reading of other columns has told."""
+    """Collects what is told after the opening, without what an earlier reading of other columns has told.
+
+    Attributes:
+        parts: what was told, for :meth:`again`; of each part and kind the first KEPT, the last of which stands for all
+            others.
+    """
 
     def __init__(self, told: Told | None) -> None:
         super().__init__()
         self.listening = False
         self.told: Told = told or Counter()
         self.seen: Told = Counter()
+        self.parts: list[_Part] = []
+        self._latest: dict[tuple[str, Trouble], list[_Part]] = {}
 
     def add(
         self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
@@ -155,6 +174,24 @@ class _Fresh(Problems):
         fresh = self.seen[key] - self.told[key]
         if fresh > 0:
             super().add(file, line, what, kind=kind, times=min(fresh, times))
+            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=min(fresh, times)))
+
+    def again(self, report: Problems) -> None:
+        """Tell all of it again.
+
+        Raises:
+            TraceError: there is something, and ``report`` is strict.
+        """
+        for one in self.parts:
+            report.add(one.file, one.line, one.what, kind=one.kind, part=one.part, times=one.times)
+
+    def _keep(self, one: _Part) -> None:
+        known = self._latest.setdefault((one.part, one.kind), [])
+        if len(known) < KEPT:
+            known.append(one)
+            self.parts.append(one)
+        else:
+            known[-1].times += one.times
 
 
 class _First(_Fresh):

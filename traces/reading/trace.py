@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -12,10 +12,11 @@ from ..schema import BY_NAME
 from .events import EXTRA, ROWS
 from .header import merge
 from .imported import ImportedTrace
+from .parquet import ParquetTrace
 from .problems import Problems
 from .sorting import MEMORY, Ordered, in_order
 from .source import Source
-from .splits import Split, splits_of
+from .splits import Split, SplitReader, splits_of
 
 
 class Trace:
@@ -62,6 +63,18 @@ class Trace:
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
         return splits_of(self._sources)
+
+    def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
+        """Take over the problems of readers of Parquet splits, in their order, as if they were found here.
+
+        Raises:
+            TraceError: with ``strict``, if there are any.
+        """
+        reports: dict[int, Problems] = {}
+        for split, reader in readers:
+            source = self._sources[split.file]
+            if isinstance(source, ParquetTrace):
+                reader.problems.again(reports.setdefault(split.file, source.reading()))
 
     def batches(self, columns: Sequence[str] | None = None, *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """The events file by file, each in the order of its recorder.

@@ -91,6 +91,7 @@ def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable
         "counts": {verdict: sum(item.verdict is verdict for item in result.verdicts) for verdict in Verdict},
         "evidence": sections.evidence(result),
         "settings": sections.settings(result),
+        "problem_limit": sections.PROBLEMS_SHOWN,
         "problems_shown": result.problems.kept[: sections.PROBLEMS_SHOWN],
         "repeats": sections.repeats(result),
         "repeat_bars": bars(sections.repeats(result), css={"no cause was found": "bad"}),

@@ -24,7 +24,7 @@ FINDINGS_SHOWN = 200
 """Findings of a claim in the page; all that were kept are in the table."""
 
 PROBLEMS_SHOWN = 100
-"""Problems of reading in the page."""
+"""Problems of reading, and files that were left out, in the page."""
 
 SIGNS: Mapping[Verdict, str] = {
     Verdict.VIOLATED: "✗",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import RELEASES, Toolchain
 from rocketproof.lab.oracle import Oracle

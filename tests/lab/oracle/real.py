@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rocketproof.lab.maven import DEFAULT_RELEASE
 from rocketproof.lab.oracle import Oracle
 
 SEED = 20_250_701
@@ -28,10 +27,6 @@ class Real:
     def rules(self) -> str:
         """The release whose rules the model knows."""
         return "4.9.8" if self.release.startswith("4.") else "5.3.3"
-
-    def cases(self, usual: int) -> int:
-        """How many cases: all on the default release, a fifth on the others."""
-        return usual if self.release == DEFAULT_RELEASE else usual // 5
 
     def ask(self, subject: str, cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return self.oracle.answers(subject, cases)

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from rocketproof.model.delay import DEFAULT_LEVELS, DelayTable, corrected_due_time, due_time
 from rocketproof.model.kernel import ConfigurationError
 
@@ -20,7 +21,9 @@ NOW = 1_700_000_000_000
 def entry(random: Random, *, right: bool) -> str:
     if right or random.random() < 0.9:
         return random.choice(("", "", "+")) + str(random.choice((0, 1, 5, 30, 600))) + random.choice("smhd")
-    return random.choice(("", "s", "5", "5x", "s5", "5S", "1.5s", "5 s", "5ms", "\t5s", "0x5s", "--5s", "+-5s", "+s", "1_0s"))
+    return random.choice(
+        ("", "s", "5", "5x", "s5", "5S", "1.5s", "5 s", "5ms", "\t5s", "0x5s", "--5s", "+-5s", "+s", "1_0s")
+    )
 
 
 def table(random: Random) -> str:

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from rocketproof.model.dead_letter import DEAD_LETTER_QUEUES, dead_letter_topic, retry_topic
 from rocketproof.model.delay import DEFAULT_LEVELS, SCHEDULE_TOPIC, DelayTable, stored_level
 from rocketproof.model.retry_policy import (
@@ -25,7 +26,7 @@ from .real import Real, seeded
 
 pytestmark = pytest.mark.lab
 
-CASES = 10_000
+CASES = 4_000
 TABLE = DelayTable.parse(DEFAULT_LEVELS)
 FAULTS = (
     "has_master",

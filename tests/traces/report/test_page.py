@@ -256,3 +256,13 @@ def test_a_report_that_cannot_be_written_is_a_mistake_of_the_user(tmp_path: Path
 def test_a_page_does_not_depend_on_when_it_is_made() -> None:
     check, stories = troubled()
     assert page(check, stories=stories) == page(replace(check), stories=stories)
+
+
+def test_what_was_not_checked_is_said() -> None:
+    assert "what was not checked" not in Outline(page(clean())).text
+    many = tuple(f"notes-{number}.txt: no trace" for number in range(103))
+    text = Outline(page(replace(clean(), left_out=many, skipped={"a <b>": 1_200}, passed_over={"events": 7}))).text
+    assert "file left out notes-99.txt: no trace" in text
+    assert "notes-100.txt" not in text
+    assert "files left out 3 more" in text
+    assert "no event 1,200 × a <b> passed over 7 events" in text

@@ -2,12 +2,15 @@ package rocketproof.agent;
 
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
+import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.matcher.ElementMatchers;
 import net.bytebuddy.utility.JavaModule;
-import net.bytebuddy.ByteBuddy;
+import rocketproof.agent.broker.BrokerSide;
+import rocketproof.agent.client.ClientSide;
 
 /**
  * The agent of a JVM: records what RocketMQ's consumers and brokers in it do, as traces that rocketproof checks.
@@ -19,8 +22,6 @@ import net.bytebuddy.ByteBuddy;
 public final class Agent {
     /** The version of what the agent records; it is in the source of every file. */
     public static final String NAME = "rocketproof agent 1";
-
-    private static final String[] SIDES = {"rocketproof.agent.client.ClientSide", "rocketproof.agent.broker.BrokerSide"};
 
     // Advice is inlined into RocketMQ's classes and can reach only what is static.
     private static volatile Recorder recorder;
@@ -72,12 +73,8 @@ public final class Agent {
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
                 .with(new Complaints())
                 .ignore(ElementMatchers.not(ElementMatchers.nameStartsWith("org.apache.rocketmq.")));
-        for (String side : SIDES) {
-            try {
-                builder = ((Side) Class.forName(side).getDeclaredConstructor().newInstance()).install(builder);
-            } catch (ReflectiveOperationException | LinkageError error) {
-                Recorder.complain("cannot use " + side + ": " + error);
-            }
+        for (Side side : new Side[] {new ClientSide(), new BrokerSide()}) {
+            builder = side.install(builder);
         }
         builder.installOn(instrumentation);
     }
@@ -95,7 +92,7 @@ public final class Agent {
                 ClassLoader loader,
                 JavaModule module,
                 boolean loaded,
-                net.bytebuddy.dynamic.DynamicType dynamic) {
+                DynamicType dynamic) {
             if (Boolean.getBoolean("rocketproof.agent.verbose")) {
                 Recorder.complain("records what " + type.getName() + " does");
             }

@@ -67,10 +67,14 @@ final class Behaviour {
         return running.get();
     }
 
-    /** What happened so far, as names and values. */
-    Object[] status() {
+    /** What happened so far, as names and values, and one more of these. */
+    Object[] status(String name, Object value) {
         return new Object[] {
-            "deliveries", deliveries.get(), "messages", messages.size(), "succeeded", succeeded.get(), "running", running.get(),
+            "deliveries", deliveries.get(),
+            "messages", messages.size(),
+            "succeeded", succeeded.get(),
+            "running", running.get(),
+            name, value,
         };
     }
 

@@ -13,12 +13,14 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.common.MixAll;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * One push consumer in PULL mode. Answers {@code ready} with its client id, then the commands {@code status} and
- * {@code stop}; the answer {@code stopped} comes when the shutdown is over and no listener call runs any more.
+ * One push consumer in PULL mode. Answers {@code ready} with its client id when it runs, then the commands {@code status}
+ * and {@code stop}; the answer {@code stopped} comes when the shutdown is over and no listener call runs any more. With
+ * the setting {@code start} = {@code later} it answers {@code loaded} and waits for the command {@code start}.
  *
  * <p>Settings: group, namesrv, instance, topics (topic to expression), listener (concurrently, orderly), mode
  * (clustering, broadcasting), threads, batch, pull_batch, max_attempts, consume_from (first, last), consume_timeout
@@ -34,9 +36,11 @@ final class Consumer implements Driver.Role {
     private final Answers answers;
     private final Behaviour behaviour;
     private final DefaultMQPushConsumer consumer;
+    private final boolean later;
 
     Consumer(Settings settings, Answers answers) throws Exception {
         this.answers = answers;
+        later = settings.text("start", "now").equals("later");
         behaviour = new Behaviour(settings.object("behaviour"));
         consumer = new DefaultMQPushConsumer(settings.text("group"));
         consumer.setNamesrvAddr(settings.text("namesrv"));
@@ -73,6 +77,14 @@ final class Consumer implements Driver.Role {
 
     @Override
     public void start() throws Exception {
+        if (later) {
+            answers.say("loaded", consumer.buildMQClientId());
+        } else {
+            startNow();
+        }
+    }
+
+    private void startNow() throws Exception {
         consumer.start();
         answers.say("ready", consumer.buildMQClientId());
     }
@@ -80,8 +92,11 @@ final class Consumer implements Driver.Role {
     @Override
     public boolean command(Settings command) throws Exception {
         switch (command.text("do")) {
+            case "start":
+                startNow();
+                return true;
             case "status":
-                answers.say(command.raw("id"), behaviour.status());
+                answers.say(command.raw("id"), behaviour.status("queues", queues()));
                 return true;
             case "stop":
                 consumer.shutdown();
@@ -91,9 +106,16 @@ final class Consumer implements Driver.Role {
                 answers.say(command.raw("id"), new Object[] {"stopped", consumer.buildMQClientId()});
                 return false;
             default:
-                answers.error("no command " + command.text("do") + "; there are status and stop");
+                answers.error("no command " + command.text("do") + "; there are start, status and stop");
                 return true;
         }
+    }
+
+    /** How many queues it has, without those of its retry topic. */
+    private long queues() {
+        return consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable().keySet().stream()
+            .filter(queue -> !queue.getTopic().startsWith(MixAll.RETRY_GROUP_TOPIC_PREFIX))
+            .count();
     }
 
     private static AllocateMessageQueueStrategy strategy(String name) {

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.topic.TopicConfigManager;
 import org.apache.rocketmq.common.BrokerConfig;
+import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.remoting.netty.NettyClientConfig;
 import org.apache.rocketmq.remoting.netty.NettyRequestProcessor;
@@ -87,9 +88,10 @@ final class Brokers {
         return wired(answer);
     }
 
-    /** A request with these fields, whatever class its header has in this release. */
+    /** A request of a client of this release with these fields, whatever class its header has here. */
     static RemotingCommand request(int code, Map<String, String> fields, byte[] body) {
         RemotingCommand request = RemotingCommand.createRequestCommand(code, null);
+        request.setVersion(MQVersion.CURRENT_VERSION);
         request.setExtFields(new HashMap<>(fields));
         request.setBody(body);
         return request;

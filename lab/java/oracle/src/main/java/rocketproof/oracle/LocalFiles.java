@@ -1,5 +1,7 @@
 package rocketproof.oracle;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,16 +24,17 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * <p>Given: {@code steps}, lists of a word and its arguments: {@code start} (a new process: a new store that loads),
  * {@code update} with queue, offset and whether only to increase, {@code read} with a queue and where from,
- * {@code persist} with a queue, {@code persistAll} with queues, {@code remove} with a queue, {@code write} with the name
- * of a file and its content (null removes it). Queues are numbers. Answered with a list for each step: what was
+ * {@code persist} with a queue, {@code persistAll} with queues, {@code remove} with a queue, {@code write} with what
+ * is added to the file's name and its content (null removes it), {@code copy} of the file to the copy. Queues are numbers. Answered with a list for each step: what was
  * answered, the memory, and what the file and its copy contain (see {@code content}).
  */
 final class LocalFiles implements Oracle.Subject {
+    private final NamedClient client = new NamedClient();
     private int clients;
 
     @Override
     public Object answer(Map<String, Object> given) throws Exception {
-        MQClientInstance client = new MQClientInstance(new ClientConfig(), 0, "client-" + clients++);
+        client.name = "client-" + clients++;
         File file = new File(String.join(File.separator,
             LocalFileOffsetStore.LOCAL_OFFSET_STORE_DIR, client.getClientId(), "group", "offsets.json"));
         Files.createDirectories(file.getParentFile().toPath());
@@ -43,6 +46,8 @@ final class LocalFiles implements Oracle.Subject {
             if (parts.get(0).equals("start")) {
                 store = new LocalFileOffsetStore(client, "group");
                 answer = loads(store);
+            } else if (parts.get(0).equals("copy")) {
+                Files.copy(file.toPath(), new File(file.getPath() + ".bak").toPath(), REPLACE_EXISTING);
             } else if (parts.get(0).equals("write")) {
                 write(new File(file.getPath() + parts.get(1)), (String) parts.get(2));
             } else {
@@ -108,5 +113,19 @@ final class LocalFiles implements Oracle.Subject {
     /** The content of a file; null if there is none. */
     private static String content(File file) throws Exception {
         return file.exists() ? new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8) : null;
+    }
+
+    /** One client under one name after the other: each has threads of its own, of which a few are enough. */
+    private static final class NamedClient extends MQClientInstance {
+        private String name = "";
+
+        private NamedClient() {
+            super(new ClientConfig(), 0, "");
+        }
+
+        @Override
+        public String getClientId() {
+            return name;
+        }
     }
 }

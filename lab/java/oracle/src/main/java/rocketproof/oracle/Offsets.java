@@ -36,6 +36,8 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
  */
 final class Offsets implements Oracle.Subject {
     private final Brokers brokers;
+    private MQClientInstance client;
+    private Run current;
     private int groups;
 
     Offsets(Brokers brokers) {
@@ -44,7 +46,11 @@ final class Offsets implements Oracle.Subject {
 
     @Override
     public Object answer(Map<String, Object> given) throws Exception {
-        Run run = new Run(brokers, "offsets-" + groups++);
+        if (client == null) {
+            client = connected();
+        }
+        Run run = new Run(brokers, client, "offsets-" + groups++);
+        current = run;
         List<Object> told = new ArrayList<>();
         for (Object step : Json.list(given.get("steps"))) {
             List<Object> parts = Json.list(step);
@@ -55,9 +61,26 @@ final class Offsets implements Oracle.Subject {
         return told;
     }
 
+    /** The client of all offset stores; its network is the run that goes on. Each would have threads of its own. */
+    private MQClientInstance connected() throws Exception {
+        MQClientInstance made = new MQClientInstance(new ClientConfig(), 0, "client") {
+            @Override
+            public FindBrokerResult findBrokerAddressInSubscribe(String broker, long id, boolean onlyThis) {
+                return new FindBrokerResult("127.0.0.1:10911", false);
+            }
+        };
+        InvocationHandler network = (proxy, method, arguments) -> method.getName().startsWith("invoke")
+            ? current.sent((RemotingCommand) arguments[1], method.getName().equals("invokeOneway"))
+            : null;
+        Moved.set(made.getMQClientAPIImpl(), "remotingClient", Proxy.newProxyInstance(
+            RemotingClient.class.getClassLoader(), new Class<?>[] {RemotingClient.class}, network));
+        return made;
+    }
+
     /** One run, in a group of its own. */
     private static final class Run {
         private final Brokers brokers;
+        private final MQClientInstance client;
         private final String group;
         private final ConsumerManageProcessor processor;
         private final ConsumerOffsetManager manager;
@@ -66,8 +89,9 @@ final class Offsets implements Oracle.Subject {
         private boolean holding;
         private boolean cut;
 
-        private Run(Brokers brokers, String group) throws Exception {
+        private Run(Brokers brokers, MQClientInstance client, String group) throws Exception {
             this.brokers = brokers;
+            this.client = client;
             this.group = group;
             processor = new ConsumerManageProcessor(brokers.broker());
             manager = brokers.broker().getConsumerOffsetManager();
@@ -79,7 +103,7 @@ final class Offsets implements Oracle.Subject {
         private Object step(String word, List<Object> arguments) throws Exception {
             switch (word) {
                 case "start":
-                    stores.put(Json.integer(arguments.get(0)), new RemoteBrokerOffsetStore(client(), group));
+                    stores.put(Json.integer(arguments.get(0)), new RemoteBrokerOffsetStore(client, group));
                     return null;
                 case "hold":
                     holding = true;
@@ -148,31 +172,16 @@ final class Offsets implements Oracle.Subject {
             return new MessageQueue(Brokers.TOPIC, "broker", Json.integer(number));
         }
 
-        /** A client whose network is this run. */
-        private MQClientInstance client() throws Exception {
-            MQClientInstance client = new MQClientInstance(new ClientConfig(), 0, "client") {
-                @Override
-                public FindBrokerResult findBrokerAddressInSubscribe(String broker, long id, boolean onlyThis) {
-                    return new FindBrokerResult("127.0.0.1:10911", false);
-                }
-            };
-            InvocationHandler network = (proxy, method, arguments) -> {
-                if (!method.getName().startsWith("invoke")) {
-                    return null;
-                }
-                if (cut) {
-                    throw new RemotingConnectException("127.0.0.1:10911");
-                }
-                RemotingCommand request = (RemotingCommand) arguments[1];
-                if (method.getName().equals("invokeOneway") && holding) {
-                    kept.add(request);
-                    return null;
-                }
-                return brokers.ask(processor, request);
-            };
-            Moved.set(client.getMQClientAPIImpl(), "remotingClient", Proxy.newProxyInstance(
-                RemotingClient.class.getClassLoader(), new Class<?>[] {RemotingClient.class}, network));
-            return client;
+        /** What the network makes of a request: it arrives, or is kept, or there is no network. */
+        private RemotingCommand sent(RemotingCommand request, boolean oneWay) throws Exception {
+            if (cut) {
+                throw new RemotingConnectException("127.0.0.1:10911");
+            }
+            if (oneWay && holding) {
+                kept.add(request);
+                return null;
+            }
+            return brokers.ask(processor, request);
         }
 
         private Map<Integer, Object> memories() {

@@ -134,14 +134,8 @@ final class BrokerFile {
         }
     }
 
-    /** What the jar says of itself; MQVersion, such as V5_3_3, is not always kept up: that of 4.9.8 says 4.9.7. */
+    /** MQVersion says it as V5_3_3. */
     private static String release() {
-        Package told = MQVersion.class.getPackage();
-        String title = told == null ? null : told.getImplementationTitle();
-        if (title != null && title.startsWith("rocketmq-") && told.getImplementationVersion() != null) {
-            return told.getImplementationVersion();
-        }
-        String named = MQVersion.getVersionDesc(MQVersion.CURRENT_VERSION);
-        return named.replaceFirst("^V", "").replace('_', '.');
+        return MQVersion.getVersionDesc(MQVersion.CURRENT_VERSION).replaceFirst("^V", "").replace('_', '.');
     }
 }

@@ -1,5 +1,6 @@
 package rocketproof.agent.client;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -8,6 +9,8 @@ import rocketproof.agent.Reflect;
 
 /** Calls of listeners and their results (CC-6 to CC-10, OR-3 to OR-7). */
 public final class Calls {
+    private static final Weak<Boolean> OURS = new Weak<>();
+
     private Calls() {
     }
 
@@ -79,8 +82,20 @@ public final class Calls {
      * @param type MessageListenerConcurrently or MessageListenerOrderly, as the consumer's own class loader has it
      */
     public static Object recorded(Object listener, Class<?> type) {
-        return Proxy.newProxyInstance(
+        Object ours = Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> invoke(listener, method, given));
+        OURS.putIfAbsent(ours, true);
+        return ours;
+    }
+
+    /** The service of a consumer that started before the agent came calls a recorded listener from now on. */
+    static void recordFromNowOn(Object service) throws ReflectiveOperationException {
+        Field field = service.getClass().getDeclaredField("messageListener");
+        field.setAccessible(true);
+        Object listener = field.get(service);
+        if (OURS.get(listener) == null) {
+            field.set(service, recorded(listener, field.getType()));
+        }
     }
 
     private static Object invoke(Object listener, Method method, Object[] given) throws Throwable {

@@ -1,5 +1,6 @@
 package rocketproof.agent.client;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -35,8 +36,6 @@ final class Consumer {
         }
     }
 
-    final Object impl;
-    final Object settings;
     final String group;
     final String client;
     final boolean orderly;
@@ -45,6 +44,8 @@ final class Consumer {
     /** <code>consumeTimeout</code> in ms. */
     final long timeout;
 
+    // Whoever is known by this object must not keep it: see Weak.
+    private final WeakReference<Object> impl;
     private final TraceFile file;
     private final byte[] members;
     private final Map<Object, Place> places = new ConcurrentHashMap<>();
@@ -58,8 +59,8 @@ final class Consumer {
      * @throws ReflectiveOperationException where this release of RocketMQ is too different
      */
     Consumer(Object impl, int life) throws ReflectiveOperationException {
-        this.impl = impl;
-        settings = Reflect.call(impl, "getDefaultMQPushConsumer");
+        this.impl = new WeakReference<>(impl);
+        Object settings = Reflect.call(impl, "getDefaultMQPushConsumer");
         group = Reflect.text(settings, "getConsumerGroup");
         client = clientOf(impl);
         orderly = (Boolean) Reflect.call(impl, "isConsumeOrderly");
@@ -146,7 +147,11 @@ final class Consumer {
     /** What the consumer subscribes, each as <code>topic=expression@version</code>. */
     List<String> subscriptions() throws ReflectiveOperationException {
         List<String> words = new ArrayList<>();
-        for (Object each : ((Map<?, ?>) Reflect.call(impl, "getSubscriptionInner")).values()) {
+        Object running = impl.get();
+        if (running == null) {
+            return words;
+        }
+        for (Object each : ((Map<?, ?>) Reflect.call(running, "getSubscriptionInner")).values()) {
             words.add(Reflect.text(each, "getTopic") + "=" + Reflect.text(each, "getSubString") + "@"
                     + Reflect.number(each, "getSubVersion"));
         }

@@ -39,6 +39,7 @@ public final class Lives {
         }
         Object rebalance = Reflect.call(impl, "getRebalanceImpl");
         if (isNew) {
+            Calls.recordFromNowOn(Reflect.field(impl, "consumeMessageService"));
             consumer.record(consumer.event("heartbeat").texts("subscriptions", consumer.subscriptions()));
             for (Map.Entry<?, ?> each : ((Map<?, ?>) Reflect.call(rebalance, "getProcessQueueTable")).entrySet()) {
                 Rebalances.taken(rebalance, each.getKey(), each.getValue(), -1);

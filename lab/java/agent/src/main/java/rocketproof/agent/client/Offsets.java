@@ -1,7 +1,7 @@
 package rocketproof.agent.client;
 
-import java.util.Collection;
 import rocketproof.agent.Event;
+import rocketproof.agent.Reflect;
 
 /** Offsets: what is asked for, what is in memory, what is sent or written to the local file (OF-1 to OF-10). */
 public final class Offsets {
@@ -101,16 +101,11 @@ public final class Offsets {
             // An event of the broker, as the client was told: who acts is not the client.
             consumer.record(Event.of("reset")
                     .text("group", group)
-                    .text("topic", rocketproof.agent.Reflect.text(queue, "getTopic"))
-                    .text("broker", rocketproof.agent.Reflect.text(queue, "getBrokerName"))
-                    .number("queue", rocketproof.agent.Reflect.number(queue, "getQueueId"))
+                    .text("topic", Reflect.text(queue, "getTopic"))
+                    .text("broker", Reflect.text(queue, "getBrokerName"))
+                    .number("queue", Reflect.number(queue, "getQueueId"))
                     .number("offset", offset)
                     .text("detail", "as " + client + " was told"));
         }
-    }
-
-    /** The queues of a collection, or none. */
-    public static Collection<?> of(Collection<?> queues) {
-        return queues == null ? java.util.Collections.emptySet() : queues;
     }
 }

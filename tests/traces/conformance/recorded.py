@@ -1,0 +1,70 @@
+"""Recorded runs followed through the model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rocketproof.checkers.run import Run
+from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.traces.conformance import Conformance, conform
+from rocketproof.traces.reading import open_trace
+from rocketproof.traces.recorder import record_run
+from rocketproof.traces.schema import Header
+from rocketproof.traces.writing import write_jsonl
+
+from ..recorder.told import walked
+
+
+def followed(run: Any, folder: Path) -> Conformance:
+    """What following the recording of a run gives."""
+    recording = record_run(run)
+    return of_events(recording.header, recording.events, folder)
+
+
+def of_events(header: Header, events: list[dict[str, Any]], folder: Path) -> Conformance:
+    """What following these events gives, by way of a file."""
+    path = folder / "run.jsonl"
+    write_jsonl(path, header, events)
+    return conform(open_trace([path]))
+
+
+def walk(folder: Path, *labels: str, **constants: int | str) -> Conformance:
+    """What following a walk of the machine ``consumption`` gives."""
+    return followed(walked(*labels, **constants), folder)
+
+
+def changed(
+    folder: Path, change: Mapping[int, Mapping[str, Any] | None], *labels: str, **constants: int | str
+) -> Conformance:
+    """As :func:`walk`, with some events changed, by ``seq``, or left out where the change is None."""
+    recording = record_run(walked(*labels, **constants))
+    events = [
+        {**event, **(change.get(event["seq"]) or {})}
+        for event in recording.events
+        if event["seq"] not in change or change[event["seq"]] is not None
+    ]
+    return of_events(recording.header, events, folder)
+
+
+class Walks:
+    """Random runs of one configuration."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.traced = trace(configuration)
+        self.machine = PlainMachine(self.traced)
+
+    def run(self, seed: int, steps: int) -> Run:
+        """A run of up to ``steps`` steps."""
+        chance = random.Random(seed)
+        states, taken = [self.machine.initial], []
+        while len(taken) < steps and (possible := self.machine.enabled(states[-1])):
+            number = chance.choice(sorted(possible))
+            following = self.machine.step(states[-1], number)
+            assert following is not None
+            taken.append(number)
+            states.append(following)
+        return Run(self.traced, tuple(states), tuple(taken))

@@ -1,0 +1,93 @@
+"""Runs of the machines as they are conform, event by event; counterexamples of known bugs do not, or it is said why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocketproof.model.kernel import Machine
+from rocketproof.model.presets import PRESETS, Preset
+from rocketproof.properties.verdict import Verdict
+
+from ..recorder.test_right_runs import CONFIGURATIONS, Constants
+from ..recorder.test_wrong_runs import ENTRIES, counterexample
+from .recorded import Walks, followed
+
+WITHOUT: dict[str, str] = {"requests under way": "removals"}
+"""A pull that finds the bytes gone moves the position; the machine without expressions takes that for queueOffsetMax."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_hundred_random_runs_of_each_preset_conform(preset: Preset, tmp_path: Path) -> None:
+    walks = Walks(preset.configuration())
+    found = [followed(walks.run(seed, 50), tmp_path) for seed in range(100)]
+    assert [(seed, answer.mismatches[0]) for seed, answer in enumerate(found) if answer.mismatches] == []
+    assert all(answer.events == answer.followed + sum(answer.passed_over.values()) for answer in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_random_runs_of_every_configuration_conform(name: str, tmp_path: Path) -> None:
+    machine: Machine
+    constants: Constants
+    machine, constants = CONFIGURATIONS[name]
+    given = {key: value for key, value in constants.items() if key != WITHOUT.get(name)}
+    walks = Walks(machine.configure(**given))
+    found = [followed(walks.run(seed, 80), tmp_path) for seed in range(8)]
+    assert [(seed, answer.mismatches[0]) for seed, answer in enumerate(found) if answer.mismatches] == []
+
+
+SEEN = {
+    "B2": "the client is sent to 1",
+    "B4": "the store has 1",
+    "B6": "the store has none",
+    "B7": "the in-memory offset is 0",
+    "B7-broadcast": "the client never had this offset in memory; it has 0",
+    "B8-busy": "the in-memory offset is 0",
+    "B9": "the request that is under way asks from 0",
+    "C2": "only a message whose listener failed is sent back",
+    "C3": "only a message whose listener failed is sent back",
+    "C5": "a listener has this message already",
+    "D1": "the message has failed, and was not sent back",
+    "D7": "only a message whose listener failed is sent back",
+    "E6": "the next batch begins with 0",
+    "F2": "only a message that a listener has is cleaned (PQ-9)",
+}
+"""Bug in the texts of one queue → what the first mismatch of its counterexample says."""
+
+SLOW = {"D7", "F2"}
+
+
+@pytest.mark.parametrize(
+    "mutant", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in SEEN]
+)
+def test_the_counterexample_of_a_bug_is_no_behaviour_of_the_model(mutant: str, tmp_path: Path) -> None:
+    answer = followed(counterexample(mutant), tmp_path)
+    assert answer.verdict is Verdict.VIOLATED
+    assert answer.mismatches[0].why == SEEN[mutant]
+
+
+RIGHT = {
+    "A3": "the expression of each client is right by itself, and what the broker passes over is not in the window",
+    "A4": "events have no tags: what a pull passes over looks alike with either expression",
+    "B1": "an offset that is read as 0 is the right start of a group without one, which is all this trace has",
+    "B8": "an offset that does not move is right for a while: progress is a matter of time",
+    "B10": "as B8",
+    "E3-orderly": "after 20 s a queue may be unlocked while its listener runs, and no event says when time counts from",
+    "E7": "a queue that stands still does nothing that is wrong",
+    "F1": "as E7: the counter of a window is in no event",
+    "F4": "as E7",
+    "G4": "what is not written leaves no sign",
+}
+"""Bug or wrong constant → why its counterexample is a behaviour of the model of one queue all the same."""
+
+
+@pytest.mark.parametrize("mutant", RIGHT)
+def test_what_is_right_step_by_step_conforms(mutant: str, tmp_path: Path) -> None:
+    assert followed(counterexample(mutant), tmp_path).mismatches == ()
+
+
+def test_mutants_are_known() -> None:
+    assert set(SEEN) | set(RIGHT) <= set(ENTRIES)
