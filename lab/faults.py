@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from .clients import ConsumerProcess, Operator, Progress, Setup, now_ms
+from .clients import ConsumerProcess, Operator, Setup, now_ms
 from .cluster import Cluster
 from .errors import LabError
 from .joining import Death
@@ -241,7 +241,12 @@ class Stage:
     def _consumed(self) -> str:
         """What is left to consume, in words."""
         topics = [*self.scenario.topics, f"%RETRY%{self.scenario.group}"]
-        progress: Progress = self.operator.progress(self.scenario.group, topics=topics, brokers=self._addresses)
+        try:
+            progress = self.operator.progress(self.scenario.group, topics=topics, brokers=self._addresses)
+        except LabError as error:  # a broker that is starting, or busy, does not answer now
+            if not self.operator.process.alive():
+                raise
+            return str(error)
         left = progress.behind(self._readable)
         if left:
             name = left[0]

@@ -15,6 +15,7 @@ from .lab.maven import DEFAULT_RELEASE, Toolchain, check_release
 from .lab.outcome import Outcome
 from .lab.run import Runner
 from .lab.scenario import load, names
+from .lab_cluster import terminations
 from .progress import Interrupted
 
 MET, NOT_MET = range(2)
@@ -50,7 +51,7 @@ def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "",
         say=lambda text: _line(console, text),
     )
     done: list[Outcome] = []
-    with interrupts():
+    with interrupts(), terminations():
         try:
             for scenario in scenarios:
                 done.append(runner.run(scenario))

@@ -13,7 +13,7 @@ from rocketproof.checkers.suite import ENGINES
 
 from .console import DOCUMENTS, ROOT, Session, blocks, commands, fits, rewritten, without_times, write_files
 
-FOLDERS = ("model", "properties", "checkers", "traces", "spark", "rocketproof", "benchmarks")
+FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "rocketproof", "benchmarks")
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 RULES = ROOT / "docs" / "rules.md"
 
@@ -170,7 +170,7 @@ def test_every_key_of_the_configuration_file_is_described() -> None:
 
 def test_every_rule_is_described_once_and_none_is_made_up() -> None:
     cited = {rule for row in all_rows() for rule in row.rules}
-    for folder in ("model", "properties", "traces", "spark", "rocketproof"):
+    for folder in ("model", "properties", "traces", "spark", "lab", "rocketproof"):
         for path in (ROOT / folder).rglob("*.py"):
             cited.update(re.findall(r"\b[A-Z]{2}-\d+\b", path.read_text(encoding="utf-8")))
     described = re.findall(r"^\| ([A-Z]+-?\d+(?:-\d+)?) \|", RULES.read_text(encoding="utf-8"), re.MULTILINE)

@@ -78,9 +78,8 @@ def test_each_scenario_is_whole(name: str) -> None:
     started = [step.client for step in scenario.steps if step.do == "start"]
     assert sorted(set(started)) == sorted(scenario.consumers)
     if scenario.expect.fates and not any(each.mode == "broadcasting" for each in scenario.consumers.values()):
-        lows = sum(often.low for often in scenario.expect.fates.values())
-        highs = sum(often.high for often in scenario.expect.fates.values())
-        assert lows <= scenario.sent <= highs
+        # What no client ever sees has no fate.
+        assert sum(often.low for often in scenario.expect.fates.values()) <= scenario.sent
 
 
 @pytest.mark.parametrize("name", NAMES)

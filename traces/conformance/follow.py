@@ -18,7 +18,7 @@ from ...model.membership import Consumer
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from ...model.rebalance import Queue
-from ..kinds import Kind
+from ..kinds import Kind, Result
 from . import texts
 from .machine import Offsets, machine_of
 from .result import Mismatch
@@ -268,6 +268,7 @@ class Follower:
         """Events of ``c`` cannot be followed until its next window begins."""
         side = self.sides[c]
         side.unseen = why
+        side.answered = Result.NONE
         side.current = None
         side.old.clear()
         side.live.clear()
@@ -281,7 +282,8 @@ class Follower:
         """A window of ``c`` has begun."""
         side = self.sides[c]
         side.current = Window(UNTOLD if epoch is None else epoch)
-        side.current.marks.append(self.memory(c))
+        if self.memory(c) != NO_OFFSET:
+            side.current.marks.append(self.memory(c))
         side.unseen = ""
 
     # --- words ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ..kinds import FAILURES, Kind, Path, Result
 from . import orderly, texts
@@ -29,6 +30,8 @@ def deliver(f: Follower, event: Event) -> bool:
         return False
     m = f.at(event.offset)
     _same_message(f, event, m)
+    if f.orderly and orderly.is_stopping(f, event, c):
+        return False
     if f.orderly:
         return orderly.deliver(f, event, c, m, found)
     if found is not f.sides[c].current:
@@ -84,6 +87,11 @@ def result(f: Follower, event: Event) -> bool:
     if found is None:
         return False
     m = f.at(event.offset)
+    if m in f.sides[c].outlives:
+        f.sides[c].outlives.discard(m)
+        return True
+    if f.orderly and orderly.is_stopping(f, event, c):
+        return False
     if f.orderly:
         return orderly.returned(f, event, c, m, found)
     if found is not f.sides[c].current or m in found.expired:
@@ -106,6 +114,8 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
         action = "orphan_listener_fails" if event.result in FAILURES else "orphan_succeeds"
         f.take(action, "no listener has this message", c=c, m=m)
         f.sides[c].live.discard(m)
+    elif f.get("life", c) == Life.STOPPING and f.stage(c, m) is Stage.RUNNING:
+        f.sides[c].live.discard(m)  # its queue is dropped with the last step of the shutdown
     elif f.orphan(c, m) is not Orphan.FAILED:
         raise Impossible("no listener of the dropped window has this message")
 
@@ -174,18 +184,20 @@ def removed(f: Follower, event: Event) -> bool:
     if found is not f.sides[c].current:
         event.pass_over(LATE_REMOVALS)
         return False
+    if f.orderly and orderly.is_stopping(f, event, c):
+        return False
     if f.orderly:
         orderly.removed(f, c, m, found)
     elif m in found.removed:
         found.removed.discard(m)  # with the first message of its task
     else:
         _leaves(f, event, c, m, found)
-    f.sides[c].live.discard(m)
     following = next(f.later(event), None)
-    if following is not None and following.kind is Kind.REMOVED and following.next == event.next:
-        return True  # of the same call: the mark is that after all of them
-    if event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
+    # Of the same call, then the mark is that after all of them.
+    more = following is not None and following.kind is Kind.REMOVED and following.next == event.next
+    if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
         raise Impossible(f"the low-water mark is {f.told(mark)}")
+    f.sides[c].live.discard(m)
     return True
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...model.process_queue import NO_OFFSET
 from ..kinds import Kind, Path
-from . import texts
+from . import orderly, texts
 from .follow import Follower, Handler, Impossible
 from .ownership import adopt
 from .processes import begins_to_stop
 from .streams import Event
 
 
-def commit_memory(f: Follower, event: Event) -> None:
+def commit_memory(f: Follower, event: Event) -> bool:
     """OF-1, CC-13: the in-memory offset has a value that the window's mark has had.
 
     Workers write one after the other, each a little after its messages were removed: what is shown may be behind.
@@ -20,10 +20,16 @@ def commit_memory(f: Follower, event: Event) -> None:
     side = f.sides[c]
     offset = f.at(event.offset)
     window = side.current
+    if f.orderly and orderly.is_stopping(f, event, c):
+        side.values.add(offset)
+        return False
     if window is None or not f.owns(c):
-        if offset not in side.values and offset != side.answer:
+        # RB-43: the answer of a query is written to memory before the query is told to be over.
+        query = next((one for one in f.later(event, any_window=True) if one.kind is Kind.OFFSET_QUERY), None)
+        told = query is not None and query.offset == event.offset
+        if offset not in side.values and offset != side.answer and not told:
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
-        return
+        return True
     if offset not in window.marks:
         if offset not in side.values or offset == side.answer:
             raise Impossible(f"the in-memory offset is {f.told(f.memory(c))}")
@@ -31,6 +37,7 @@ def commit_memory(f: Follower, event: Event) -> None:
     if window.shown is not None and offset < window.shown[0] and window.shown[1] < event.time - f.slack:
         raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
     window.shown = (offset, event.time)
+    return True
 
 
 def commit(f: Follower, event: Event) -> bool:
@@ -38,8 +45,11 @@ def commit(f: Follower, event: Event) -> bool:
     offset = f.at(event.offset)
     if event.actor is None:
         c = 0
-        if not any(value == offset for _, value in f.stored[0]) and f.stored_known[0]:
-            raise Impossible("the stored offset never had this value")
+        had = any(value == offset for _, value in f.stored[0])
+        # The broker may not know who has sent it, as after a connection was lost and made again.
+        sent = any(offset in side.values for side in f.sides)
+        if f.stored_known[0] and not had and not sent:
+            raise Impossible("the stored offset never had this value, and no client had it in memory")
         adopt(f, c, offset)
         f.run(texts.store_offset, c=c, offset=offset)
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...model.membership import Life
 from ...model.orderly import Result as Returned
 from ...model.process_queue import Orphan, Stage
 from ..kinds import Path, Result
@@ -16,6 +17,20 @@ _ACTIONS = {
     Result.ROLLBACK: "say_rollback",
 }
 """Result → what the listener did; everything else suspends the queue."""
+
+
+STOPPING = "orderly calls of clients that are shutting down, whose commits may be interrupted"
+
+
+def is_stopping(f: Follower, event: Event, c: int) -> bool:
+    """ST-8 (1): the pool interrupts its workers, and an interrupted commit (PQ-5) leaves the batch to the next one.
+
+    ``ProcessQueue#commit`` waits for its lock interruptibly. The machine has no such commit, so nothing is followed.
+    """
+    stopping = f.get("life", c) == Life.STOPPING
+    if stopping:
+        event.pass_over(STOPPING)
+    return stopping
 
 
 def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:

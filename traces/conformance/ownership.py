@@ -10,6 +10,7 @@ from . import texts
 from .follow import Follower, Handler, Impossible
 from .processes import begins_to_stop
 from .streams import Event
+from .windows import BEFORE
 
 _SENT = frozenset({Path.REQUEST, Path.FALLBACK, Path.NONE})
 LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
@@ -59,24 +60,28 @@ def assign(f: Follower, event: Event) -> bool:
         side.unseen = "of windows that begin nobody knows where"
         return False
     offset = f.at(event.offset)
-    lost = bool(side.unseen)
+    lost = side.unseen not in ("", BEFORE)
     if f.locks and not lost:
         _lock_free(f, c)
+    if side.answered is Result.OK and side.answer != offset:
+        raise Impossible(f"the broker has answered {f.told(NO_OFFSET if side.answer is None else side.answer)}")
     place = f.place_of_store(c)
     nothing_stored = f.stored_offset(c) == NO_OFFSET or side.answered in (Result.MISSING, Result.ERROR)
     if lost or not f.stored_known[place]:
-        if f.locks:
+        if f.locks and lost:
             f.run(texts.unlocked, holder=0)
         f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
         adopt(f, c, offset, first=nothing_stored)
-    elif f.ask(start_offset, c=c, q=texts.Q) == offset:
+    elif side.answered is not Result.MISSING and f.ask(start_offset, c=c, q=texts.Q) == offset:
         f.take("take", "it cannot take the queue", c=c)
     elif f.was_stored(c, offset) or nothing_stored or side.answer == offset:
         f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
-        if f.doubtful_store:
+        if f.doubtful_store and not nothing_stored:
             adopt(f, c, offset)
     else:
         raise Impossible(f"it begins where the store says, at {f.told(f.stored_offset(c))}")
+    if side.answered is Result.MISSING:
+        f.run(texts.without_entry, c=c)
     side.answered = Result.NONE
     f.begins(c, event.epoch)
     return True

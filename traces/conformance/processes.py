@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...model.membership import Life
+from ...model.process_queue import Orphan, Stage
 from ..kinds import Kind
 from . import texts
 from .follow import Follower, Handler
@@ -39,6 +40,8 @@ def stops(f: Follower, event: Event) -> None:
     begins_to_stop(f, c)
     if not f.get("persisted", c) and not f.may("unregister", c=c):
         f.run(texts.persisted, c=c)
+    # The process may live on for a while, and its listeners with it: what they return changes nothing (CC-9).
+    side.outlives = {m for m in side.live if f.stage(c, m) is Stage.RUNNING or f.orphan(c, m) is Orphan.RUNNING}
     f.take("end_stop", "it cannot end its shutdown", c=c)
     side.drop(event.time)
     side.live.clear()

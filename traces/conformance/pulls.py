@@ -88,8 +88,9 @@ def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int
     """With an expression the answer says how many messages came; which ones show when they are delivered."""
     if event.count == after - position:
         return frozenset(range(position, after))
-    seen = {f.clamped(later.offset) for later in f.later(event) if later.kind is Kind.DELIVER and later.offset}
-    seen |= {f.clamped(later.offset) for later in f.later(event) if later.kind is Kind.DELIVER and later.offset == 0}
+    if event.count is not None and event.count > after - position:
+        raise Impossible(f"there are no {event.count} messages from {f.told(position)} to {f.told(after)}")
+    seen = {f.clamped(later.offset) for later in f.later(event) if later.kind is Kind.DELIVER}
     found = sorted(m for m in seen if m is not None and position <= m < after)
     if event.count is not None and len(found) > event.count:
         raise Impossible(f"{len(found)} messages of this answer are delivered, but {event.count} came")
@@ -121,7 +122,12 @@ def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
 
 
 def _stale(f: Follower, event: Event, c: int) -> bool:
-    """PL-24: the answer to a dropped window; the machine follows the last one."""
+    """PL-24: the answer to a dropped window; the machine follows the last one.
+
+    G2-9, FI-3: without messages an empty dead window takes the in-memory offset along, even of a queue not owned.
+    """
+    if event.result in (Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE) and event.next is not None:
+        f.sides[c].values.add(f.at(event.next))
     stale = f.get("stale", c, texts.Q)
     if event.offset is not None and stale != NO_OFFSET and f.clamped(event.offset) == stale:
         f.take("answer_stale", "no such answer is under way", c=c)

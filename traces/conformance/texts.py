@@ -12,7 +12,7 @@ from ...model.faults import vanish
 from ...model.first_query import enter_at
 from ...model.history import Cause
 from ...model.kernel import State
-from ...model.lock import uses_locks
+from ...model.lock import obtainable, uses_locks
 from ...model.membership import Life
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage, finish, held, low_water_mark, take_out, window_empty
@@ -43,11 +43,23 @@ def store_offset(s: State, c: int, offset: int) -> None:
 
 
 def take_at(s: State, c: int, offset: int) -> None:
-    """``take``, with the answer of a query that other commits have overtaken, or ``take_where_chosen``."""
+    """``take``, with the answer of a query that other commits have overtaken, or ``take_where_chosen``.
+
+    RB-43: what the store answers becomes the in-memory offset; see :func:`without_entry` for what it has not.
+    """
     s.require(s.life[c] == Life.UP, not s.owns[c, Q])
     if uses_locks(s.constants):
-        s.require(s.holder[Q] in (0, c + 1))
+        s.require(obtainable(s, c, Q))
     enter_at(s, c, Q, offset)
+
+
+def without_entry(s: State, c: int) -> None:
+    """RB-43: where nothing is stored the client begins where it chooses, and has no offset in memory at first.
+
+    Then the first answer without messages, or the first message that leaves, makes the entry (OF-1). The machine begins
+    with one: to a search the two look alike.
+    """
+    s.memory[c, Q] = NO_OFFSET
 
 
 def ask_again(s: State, c: int, offset: int) -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from ..kinds import Path, Result
 from .streams import Event
 
+BEFORE = "before the first assignment of their window"
+"""Why events of a process cannot be followed at first."""
+
 UNTOLD = -1
 """Number of a window where the recording does not number them."""
 
@@ -51,6 +54,7 @@ class Side:
         values: every offset it may send: what its in-memory offset was, and what it was told to set.
         answer: the last answer to an offset query, None before the first one; ``answered`` says what it was.
         live: offsets that its windows, dropped ones included, may hold.
+        outlives: offsets whose listeners ran when the shutdown was complete.
         unseen: why its events cannot be followed now; empty where they can.
     """
 
@@ -61,7 +65,8 @@ class Side:
     answer: int | None = None
     answered: Result = Result.NONE
     live: set[int] = field(default_factory=set)
-    unseen: str = "before the first assignment of their window"
+    outlives: set[int] = field(default_factory=set)
+    unseen: str = BEFORE
 
     def window_of(self, event: Event) -> Window | None:
         """The window that an event belongs to: by its number, else the one there is."""

@@ -327,7 +327,7 @@ def _fill(s: Any, q: int, at: int, actor: int, since: int, start: int, implied: 
     window.actor, window.since, window.until, window.start = actor, since, ALWAYS, start
     window.how, window.path, window.implied, window.running = 0, 0, implied, 0
     window.base, window.recent, window.base_time = UNKNOWN, UNKNOWN, since
-    window.seen, window.called, window.next, window.again = since, NEVER, UNKNOWN, UNKNOWN
+    window.seen, window.called, window.asked, window.next, window.again = since, NEVER, NEVER, UNKNOWN, UNKNOWN
     s.slots[q].window = at
 
 

@@ -81,12 +81,12 @@ def _pinned(s: Any, q: int, at: int, offset: int, since: int, time: int) -> None
 
 
 @part
-def log_ends_at(s: Any, q: int, time: int, log_end: int) -> None:
+def log_ends_at(s: Any, q: int, time: int, actor: int, log_end: int) -> None:
     """A pull tells how far the queue reaches."""
     slot = s.slots[q]
     if 0 <= log_end < slot.log_end:
         slot.log_back_to, slot.log_back_time = log_end, time
-    slot.log_end = log_end
+    slot.log_end, slot.log_end_time, slot.log_end_actor = log_end, time, actor
     if log_end > slot.high >= 0:
         if slot.behind == NEVER:
             slot.behind = time
@@ -101,7 +101,7 @@ def stored(s: Any, q: int, time: int, offset: int) -> None:
     if slot.low < 0:
         slot.first = slot.low = slot.high = offset
     if offset >= slot.log_end:
-        slot.log_end = offset + 1
+        slot.log_end, slot.log_end_time, slot.log_end_actor = offset + 1, time, UNKNOWN
     if slot.behind == NEVER and slot.log_end > slot.high:
         slot.behind = time
 

@@ -10,7 +10,7 @@ from ..kinds import Result, codes
 from .commits import SURE, begin, first_start
 from .ownership import doubt_of, recently_stored, touch
 from .progress import follows, log_ends_at
-from .queue_state import UNKNOWN
+from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 from .rows import JUDGED, VIOLATION, finding
 
@@ -51,7 +51,8 @@ def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
 @part
 def pull(s: Any, q: int, time: int, actor: int, offset: int) -> None:
     """A client asks for messages from ``offset`` on."""
-    touch(s, q, actor, time)
+    at = touch(s, q, actor, time)
+    s.windows[q, at].asked = time
     s.slots[q].pulled = time
     if offset >= 0:
         begin(s, q, offset, SURE)
@@ -63,7 +64,7 @@ def pull_result(
 ) -> None:
     """The broker answers; fields below 0 are not known."""
     slot = s.slots[q]
-    touch(s, q, actor, time)
+    at = touch(s, q, actor, time)
     slot.pulled = time
     s.counts[JUDGED, _CURRENT] += 1
     s.counts[JUDGED, _MENDED] += 1
@@ -78,9 +79,19 @@ def pull_result(
         _filtered(s, q, time, offset, after, _NONE_CAME)
     elif how == _FOUND and after > offset >= 0 and count < after - offset:
         _filtered(s, q, time, offset, after, count if count >= 0 else UNCOUNTED)
-    if high >= 0:
-        log_ends_at(s, q, time, high)
+    if high >= 0 and not _may_be_old(s, q, at, time, actor, high):
+        log_ends_at(s, q, time, actor, high)
     follows(s, q, time, actor)
+
+
+@part
+def _may_be_old(s: Any, q: int, at: int, time: int, actor: int, log_end: int) -> bool:
+    """Whether an answer may be from before somebody else saw the queue reach further; ``at``: the window that asked."""
+    slot, terms = s.slots[q], s.terms[0]
+    if log_end >= slot.log_end or actor == slot.log_end_actor:
+        return False
+    asked = s.windows[q, at].asked if terms.pull else time - IN_FLIGHT
+    return bool(asked <= slot.log_end_time + terms.skew)
 
 
 @part

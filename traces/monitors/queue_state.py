@@ -45,6 +45,8 @@ SLOT = np.dtype(
         ("low", _WHOLE),  # everything below may be passed by the stored offset, or was reported
         ("high", _WHOLE),  # end of what was delivered or filtered
         ("log_end", _WHOLE),  # maxOffset of the latest pull
+        ("log_end_time", _WHOLE),  # when it was seen
+        ("log_end_actor", _WHOLE),  # who saw it, UNKNOWN for a broker
         ("log_back_to", _WHOLE),  # the log was seen to end here after it had ended later
         ("log_back_time", _WHOLE),
         # The stored offset.
@@ -121,6 +123,7 @@ _AT_FIRST = {
             "low",
             "high",
             "log_end",
+            "log_end_actor",
             "log_back_to",
             "stored",
             "stored_actor",
@@ -153,6 +156,7 @@ _AT_FIRST = {
     ),
     **dict.fromkeys(
         [
+            "log_end_time",
             "log_back_time",
             "stored_time",
             "recent_time",
@@ -191,6 +195,7 @@ WINDOW = np.dtype(
         ("recent", _WHOLE),  # a short time before
         ("base_time", _WHOLE),
         ("seen", _WHOLE),  # last sign of life
+        ("asked", _WHOLE),  # when it pulled last
         ("called", _WHOLE),  # when its listener was called last
         ("next", _WHOLE),  # orderly: end of what was delivered in it
         ("again", _WHOLE),  # orderly: the lowest offset that was put off and not delivered again

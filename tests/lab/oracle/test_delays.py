@@ -14,7 +14,7 @@ from .real import Real, seeded
 
 pytestmark = pytest.mark.lab
 
-TABLES = 5_000
+TABLES = 2_000
 NOW = 1_700_000_000_000
 
 

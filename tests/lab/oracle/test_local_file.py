@@ -161,4 +161,5 @@ def test_file_and_copy_follow_the_model(real: Real) -> None:
     assert len(made) == RUNS
     assert count == sum(len(run.steps) for run in made)
     torn = {torn.name for torn in Torn if possible(made[0].direct.frame.configuration.constants, torn)}
-    assert set(ways) == {"loads", "does not load", *torn}
+    # In 4.9 the copy is only torn while the file is whole, so there is always something to read.
+    assert set(ways) == {"loads", *torn} | ({"does not load"} if real.rules == "5.3.3" else set())

@@ -111,8 +111,15 @@ def test_a_fallback_is_decided_as_by_the_real_broker(real: Real) -> None:
     for given, got in zip(cases, real.ask("send back", cases), strict=True):
         dead = bool(fallback_gives_up(real.rules, given["times"], maximum_of(given), given["locked"]))
         assert "is" in got, (given, got)
-        assert got["is"]["code"] == 0, (given, got)
-        assert_copy(given, got["is"], dead=dead, times=given["times"], level=given["level"])
+        told = got["is"]
+        assert told["code"] == 0, (given, got)
+        if dead and real.rules == "4.9.8":
+            # There the level that the client set comes back with its properties: the dead letter waits like a retry.
+            assert told["real_topic"] == dead_letter_topic(group_of(given))
+            told["real_topic"] = retry_topic(group_of(given))
+            assert_copy(given, told, dead=False, times=given["times"], level=given["level"])
+        else:
+            assert_copy(given, told, dead=dead, times=given["times"], level=given["level"])
         seen[dead] += 1
     assert sum(seen.values()) == CASES
     assert min(seen.values()) > CASES // 5

@@ -26,7 +26,8 @@ from .real import Real, seeded
 
 pytestmark = pytest.mark.lab
 
-RUNS = 2_500
+RUNS = 3_500
+ORDERLY_RUNS = 1_500
 STEPS = 10
 MESSAGES = 8
 BODY = 3
@@ -128,7 +129,7 @@ def orderly_runs() -> tuple[list[Run], Counter[str]]:
     first = [owned(machines.usual) for machines in kinds]
     runs: list[Run] = []
     ways: Counter[str] = Counter()
-    for _ in range(RUNS):
+    for _ in range(ORDERLY_RUNS):
         kind = random.choice((0, 1, 1))
         window = Window(kinds[kind], random)
         window.state = first[kind]
@@ -220,6 +221,6 @@ def test_messages_put_and_removed_leave_the_low_water_mark(real: Real) -> None:
 
 def test_orderly_batches_are_taken_committed_and_put_back(real: Real) -> None:
     runs, ways = orderly_runs()
-    assert len(runs) == RUNS
-    assert min(ways[way] for way in ("keep", "commit", "suspend", "rollback")) > RUNS // 4
+    assert len(runs) == ORDERLY_RUNS
+    assert min(ways[way] for way in ("keep", "commit", "suspend", "rollback")) > ORDERLY_RUNS // 4
     assert compared(real, runs) == sum(len(steps) for steps, _ in runs)

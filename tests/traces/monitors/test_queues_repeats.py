@@ -201,3 +201,16 @@ def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
     lost = [answered(20 * SECOND, "one", "no_new_message", 1, 1, 1), found(30 * SECOND, "one", 1, 2)]
     lost += [deliver(30 * SECOND + 1, "one", 1)]
     assert causes(ONE_HAS_IT, lost) == [Cause.BROKER_RESTART]
+
+
+def test_an_answer_of_before_is_no_log_that_lost_its_end() -> None:
+    # Two twins: each is answered in its own time, and the answer to a pull may be looked at late.
+    both = [assign(1_000, "one", 0), assign(1_100, "two", 0)]
+    asked = event(1_400, Kind.PULL, "two", offset=0)
+    first = [found(1_500, "one", 0, 3), *consumed(2_000, "one", 0, 1, 2)]
+    old = [found(2_300, "two", 0, 1), *consumed(2_400, "two", 0, 1)]
+    assert causes(both, asked, first, old) == [Cause.OVERLAP, Cause.OVERLAP]
+    anew = event(2_200, Kind.PULL, "two", offset=0)
+    assert causes(both, anew, first, old) == [Cause.OVERLAP, Cause.BROKER_RESTART]
+    unseen = EVERYTHING - {Kind.PULL}
+    assert causes(both, first, old, evidence=unseen) == [Cause.OVERLAP, Cause.OVERLAP]

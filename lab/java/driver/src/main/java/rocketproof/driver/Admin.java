@@ -35,7 +35,7 @@ final class Admin implements Driver.Role {
     Admin(Settings settings, Answers answers) {
         this.answers = answers;
         this.settings = settings;
-        admin = new DefaultMQAdminExt(5_000);
+        admin = new DefaultMQAdminExt(20_000);
         admin.setNamesrvAddr(settings.text("namesrv"));
         admin.setInstanceName(settings.text("instance", "admin"));
         admin.setVipChannelEnabled(false);

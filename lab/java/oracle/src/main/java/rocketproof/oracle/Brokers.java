@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.broker.topic.TopicConfigManager;
@@ -127,6 +128,8 @@ final class Brokers {
         if (!made.initialize()) {
             throw new IllegalStateException("the broker does not initialize in " + folder);
         }
+        // What the broker does by the clock, such as writing offsets to disk, would come between the steps of a run.
+        ((ExecutorService) Moved.get(made, "scheduledExecutorService")).shutdownNow();
         // The store is not started, which would open a port; what writes messages needs this of it.
         Moved.call(Moved.get(made.getMessageStore(), "allocateMappedFileService"), "start");
         Moved.set(made.getMessageStore(), "shutdown", false);

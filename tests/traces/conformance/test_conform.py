@@ -1,0 +1,142 @@
+"""Following traces through the model: what counts as followed, and what a mismatch says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rocketproof.cli import main
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.conformance import Conformance
+from rocketproof.traces.recorder import record_run
+from rocketproof.traces.writing import write_jsonl
+
+from ..recorder.told import walked
+from .recorded import changed, of_events, walk
+
+ONE = ("take(c0, q0)", "pull(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)", "succeed(c0, q0, m0)", "commit(c0, q0)")
+"""One client reads two messages, handles the first, and commits."""
+
+
+def kinds(folder: Path) -> dict[str, int]:
+    """The last event of each kind in that walk, by ``seq``."""
+    recording = record_run(walked(*ONE, consumers=1))
+    return {event["kind"]: event["seq"] for event in recording.events}
+
+
+def one(folder: Path, kind: str, **values: object) -> Conformance:
+    """That walk with the last event of a kind changed."""
+    return changed(folder, {kinds(folder)[kind]: values}, *ONE, consumers=1)
+
+
+def test_every_event_is_followed_or_counted(tmp_path: Path) -> None:
+    answer = walk(tmp_path, *ONE, consumers=1)
+    assert answer.verdict is Verdict.HOLDS
+    assert (answer.events, answer.followed, answer.queues) == (15, 14, 1)
+    assert answer.passed_over == {"heartbeat: the model of one queue has nothing to say of it": 1}
+
+
+def test_a_mismatch_says_what_was_possible(tmp_path: Path) -> None:
+    answer = one(tmp_path, "removed", next=2)
+    (mismatch,) = answer.mismatches
+    assert answer.verdict is Verdict.VIOLATED
+    assert mismatch.place == "billing Orders@broker-0:0"
+    assert mismatch.event == "removed c0 offset=0 next=2 epoch=1 key=q0-m0"
+    assert mismatch.why == "the low-water mark is 1"
+    assert mismatch.state == (
+        "c0: owns the queue, next pull from 2, in-memory offset 0, waiting 1, running 0; "
+        "stored offset none, log end known 2"
+    )
+    assert "succeed" in mismatch.enabled
+    assert answer.passed_over["after a mismatch, up to the next assignment"] == 1
+    assert answer.passed_over["mismatches"] == 1
+
+
+WRONG = [
+    ("assign", {"offset": 1}, "the broker has answered 0"),
+    ("pull", {"offset": 0}, "the next pull of the window starts at 1"),
+    ("pull_result", {"offset": 0}, "the request that is under way asks from 1"),
+    ("pull_result", {"count": 2}, "there are no 2 messages from 1 to 2"),
+    ("result", {"offset": 1}, "no listener has this message"),
+    ("removed", {"offset": 1}, "no listener has had this message"),
+    ("commit_memory", {"offset": 2}, "the in-memory offset is 1"),
+    ("commit", {"offset": 2}, "the client never had this offset in memory; it has 1"),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "why"), WRONG)
+def test_what_the_model_does_not_allow(kind: str, values: dict[str, object], why: str, tmp_path: Path) -> None:
+    answer = one(tmp_path, kind, **values)
+    assert [mismatch.why for mismatch in answer.mismatches][:1] == [why]
+
+
+def test_an_event_that_is_missing_shows_at_the_next(tmp_path: Path) -> None:
+    for kind, why in (
+        ("deliver", "no listener has this message"),
+        ("result", "its listener has not returned"),
+        ("removed", "the in-memory offset is 0"),
+    ):
+        answer = changed(tmp_path, {kinds(tmp_path)[kind]: None}, *ONE, consumers=1)
+        assert [mismatch.why for mismatch in answer.mismatches] == [why]
+
+
+def test_a_message_that_was_removed_twice_is_no_behaviour(tmp_path: Path) -> None:
+    recording = record_run(walked(*ONE, consumers=1))
+    events = [twice for e in recording.events for twice in ([e, e] if e["kind"] == "removed" else [e])]
+    (mismatch,) = of_events(recording.header, events, tmp_path).mismatches
+    assert mismatch.why == "the window does not hold this message"
+
+
+def test_a_gap_makes_windows_unknown(tmp_path: Path) -> None:
+    recording = record_run(walked(*ONE, consumers=1))
+    begin = recording.events[0]["time"]
+    gap = {"time": begin + 900, "seq": 99, "kind": "gap", "client": "c0", "count": 3, "due": begin + 400}
+    answer = of_events(recording.header, [*recording.events, gap], tmp_path)
+    assert answer.verdict is Verdict.UNKNOWN
+    assert (answer.gaps, answer.mismatches) == (1, ())
+    assert answer.passed_over["after a gap in the recording, up to the next assignment"] == 4
+
+
+def test_without_windows_nothing_is_observable(tmp_path: Path) -> None:
+    recording = record_run(walked(*ONE, consumers=1))
+    events = [event for event in recording.events if event["kind"] != "assign"]
+    answer = of_events(recording.header, events, tmp_path)
+    assert answer.verdict is Verdict.NOT_OBSERVABLE
+    assert answer.why == "billing Orders@broker-0:0: it was never assigned"
+    assert answer.followed == 0
+
+
+def test_a_queue_of_thousands_of_messages_is_followed(tmp_path: Path) -> None:
+    labels = [label for m in range(8) for label in ("pull(c0, q0)", f"begin(c0, q0, m{m})", f"succeed(c0, q0, m{m})")]
+    recording = record_run(walked("take(c0, q0)", *labels, consumers=1, messages=8))
+    far = [
+        {**event, **{name: event[name] + (event[name] > 3) * 9_000 for name in ("offset", "next") if name in event}}
+        for event in recording.events
+    ]
+    assert of_events(recording.header, recording.events, tmp_path).mismatches == ()
+    (mismatch, *_) = of_events(recording.header, far, tmp_path).mismatches
+    assert mismatch.why == "the low-water mark is 4"  # far below the position: with a gap the mark stays at the gap
+
+
+def test_the_command_prints_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording = record_run(walked(*ONE, consumers=1))
+    trace, told = tmp_path / "run.jsonl", tmp_path / "answer.json"
+    write_jsonl(trace, recording.header, recording.events)
+    with pytest.raises(SystemExit) as done:
+        main(["conform", str(trace), "--json", str(told)])
+    assert done.value.code == 0
+    assert "HOLDS: 14 of 15 events followed, in 1 queues; 0 model mismatches" in capsys.readouterr().out
+    assert json.loads(told.read_text())["passed_over"] == {
+        "heartbeat: the model of one queue has nothing to say of it": 1
+    }
+    wrong = [{**event, "next": 2} if event["kind"] == "removed" else event for event in recording.events]
+    write_jsonl(trace, recording.header, wrong)
+    with pytest.raises(SystemExit) as done:
+        main(["conform", str(trace)])
+    assert done.value.code == 1
+    assert "MODEL MISMATCH" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as done:
+        main(["conform", str(tmp_path / "none")])
+    assert done.value.code == 3
