@@ -63,6 +63,9 @@ def join(
     recordings = [recording for source in trace.sources if (recording := _read(source)).events]
     left_out: Counter[str] = Counter()
     problems = _without_last_lines(trace, left_out)
+    release = _release(trace)
+    if release:
+        problems = [one for one in problems if not (one.kind is Trouble.DISAGREE and one.what.startswith("release "))]
     killed, unseen = deaths_recorded(recordings, deaths or ())
     if unseen:
         left_out[KILLED_UNSEEN] = len(unseen)
@@ -75,7 +78,8 @@ def join(
     events += _gaps(events, recordings, problems, missing)
     for seq, event in enumerate(events):
         event["seq"] = seq
-    _write(Path(out), _header(trace, watched=deaths is not None, complete=complete), events)
+    header = _header(trace, release=release, watched=deaths is not None, complete=complete)
+    _write(Path(out), header, events)
     return Joined(
         events=len(events),
         left_out=left_out,
@@ -135,12 +139,19 @@ def _gaps(
     return found
 
 
-def _header(trace: Trace, *, watched: bool, complete: bool) -> Header:
+def _release(trace: Trace) -> str:
+    """The release of the clients, if it is one: brokers may be older or newer, and the rules that differ are theirs."""
+    found = {one.stated.header.release for one in trace.sources if not Recording.of_file(one.file).of_broker}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _header(trace: Trace, *, release: str, watched: bool, complete: bool) -> Header:
     """One header: what any of the agents would have recorded, and the deaths that somebody watched for."""
     evidence = trace.header.evidence
     if watched and evidence:
         evidence |= {Kind.CLIENT_CRASH, Kind.BROKER_CRASH}
-    return replace(trace.header, evidence=evidence, complete=complete, extra={})
+    release = release or trace.header.release
+    return replace(trace.header, evidence=evidence, release=release, complete=complete, extra={})
 
 
 def _write(out: Path, header: Header, events: Sequence[Mapping[str, Any]]) -> None:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,7 +116,7 @@ class Toolchain:
         kept = self.cache / "classpaths" / f"{release}-{'-'.join(sorted(artifacts))}.txt"
         if jars := _kept_classpath(kept):
             return jars
-        with self._alone("maven"):
+        with self._alone(kept.stem):
             if jars := _kept_classpath(kept):
                 return jars
             with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +140,7 @@ class Toolchain:
             raise LabError(f"there is no module {module!r} of the lab; there are {', '.join(MODULES)}.")
         kept = self.cache / "jars" / f"rocketproof-{module}-{_digest(module)}.jar"
         if not kept.exists():
-            with self._alone("maven"):
+            with self._alone(module):
                 if not kept.exists():
                     self._build(module, kept)
         return kept
@@ -168,18 +168,20 @@ class Toolchain:
         command = [str(self.maven), "--batch-mode", "--quiet", *arguments]
         # Maven takes the JDK of JAVA_HOME, so it gets the one that was found.
         environment = os.environ | {"JAVA_HOME": str(self.java.resolve().parent.parent)}
-        for options in (["--offline"], ["--update-snapshots"]):
-            done = subprocess.run(
-                [*command, *options],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                check=False,
-            )
+        for option in ("--offline", "--update-snapshots"):
+            # Maven does not guard what it downloads against another one.
+            with nullcontext() if option == "--offline" else self._alone("downloads"):
+                done = subprocess.run(
+                    [*command, option],
+                    cwd=folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    check=False,
+                )
             if done.returncode == 0:
                 return
             if "offline" not in done.stdout and "previous attempt" not in done.stdout:
@@ -188,9 +190,10 @@ class Toolchain:
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
-        """Hold a lock among all processes that use this cache: two Mavens harm each other's downloads."""
-        self.cache.mkdir(parents=True, exist_ok=True)
-        with (self.cache / f"{name}.lock").open("w") as file:
+        """Hold a lock among all processes that use this cache, so that one thing is done by one of them."""
+        locks = self.cache / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with (locks / f"{name}.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

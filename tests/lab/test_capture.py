@@ -216,3 +216,13 @@ def test_the_command_writes_traces_only_and_none_amid_the_recordings(tmp_path: P
     killed_once(tmp_path / "capture")
     with pytest.raises(InputError, match=why):
         capture(str(tmp_path / out), [tmp_path / "capture"])
+
+
+def test_clients_and_brokers_may_be_of_different_releases(tmp_path: Path) -> None:
+    write(tmp_path / "in", BROKER, stored(3), release="4.9.7")
+    write(tmp_path / "in", FIRST, consumed("c1", 10_000, range(3)), release="4.9.8")
+    joined = join([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
+    assert (open_trace([tmp_path / "trace.jsonl"]).header.release, joined.problems) == ("4.9.8", ())
+    write(tmp_path / "in", SECOND_CLIENT, consumed("c2", 90_000, range(3)), release="5.3.3")
+    joined = join([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
+    assert [problem.what.split(", in ")[0] for problem in joined.problems] == ["release is 4.9.8", "release is 5.3.3"]

@@ -132,7 +132,8 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
         doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
         violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt, ABSENCE)
         return
-    doubt = _EVIDENCE if count - 1 == base and known.chains[chain].unproved != 0 else NOTHING
+    unseen = count - 1 == base and known.chains[chain].unproved != 0
+    doubt = _EVIDENCE if unseen or not terms.given[0].deliveries else NOTHING
     since = terms.given[0].begin
     highest = int64(-1)
     other = int64(known.chains[chain].highest)

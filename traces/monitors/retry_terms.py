@@ -78,7 +78,8 @@ GIVEN = np.dtype(
         ("default", np.int64),  # the maximum where none is configured
         ("expiry_level", np.int64),  # level of a message whose listener runs too long
         ("delayed_dead", np.bool_),  # dead letters made by a fallback wait as a retry would (SB-15, 4.x)
-        ("results", np.bool_),  # whether such events are recorded, as are the following
+        ("deliveries", np.bool_),  # whether such events are recorded, as are the following
+        ("results", np.bool_),
         ("send_backs", np.bool_),
         ("expiries", np.bool_),
         ("dead_letters", np.bool_),
@@ -169,6 +170,7 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
     given["default"] = maximum_sent(-1)
     given["expiry_level"] = stored_level(EXPIRY_LEVEL, settings.delays.levels)
     given["delayed_dead"] = version == "4.9.8"
+    given["deliveries"] = recorded(Kind.DELIVER)
     given["results"] = recorded(Kind.RESULT)
     given["send_backs"] = recorded(Kind.SEND_BACK)
     given["expiries"] = recorded(Kind.EXPIRE)

@@ -53,6 +53,16 @@ def test_a_retry_without_failure_may_be_one_that_took_too_long():
     assert check(script).violated == {FOLLOW: 1}
 
 
+def test_a_broker_alone_does_not_see_listeners():
+    script = Script().add(0, Kind.STORE, topic="T", broker="b", queue=0, offset=7, key="m", attempt=0)
+    script.delay_store(20, 1, 3, 10_020).delay_deliver(10_020, 1, 20)
+    script.delay_store(10_050, 2, 4, 40_050).delay_deliver(40_050, 2, 21)
+    brokers = {Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.COMMIT}
+    assert check(script, evidence=brokers).violated == {}
+    assert check(script, evidence=brokers).doubtful == {FOLLOW: 1}
+    assert check(script).violated == {FOLLOW: 1}
+
+
 def test_an_attempt_may_be_lost_in_a_gap():
     script = Script().deliver(0).result(1, "later").deliver(50_000, 2, offset=20)
     script.add(30_000, Kind.GAP, due=START + 20_000, count=5)
