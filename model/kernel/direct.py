@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import enum
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ from .errors import ModelError, nearest
 from .frame import Frame
 from .machine import Configuration
 from .state import FamilyView, State
-from .terms import all_of, any_of
+from .terms import all_of
 from .traced import Family
 
 DirectState: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -53,7 +53,7 @@ class Direct:
                 "unbounded; give it a number, or use the engine 'prove'."
             )
         self.frame = _Families(configuration)
-        self._focus: Mapping[str, range] = {}
+        self._focus: Mapping[str, Sequence[int]] = {}
         self.initial: DirectState = MappingProxyType(self.frame.initial())
         known = self.frame.constants
         self._actions = {
@@ -81,8 +81,8 @@ class Direct:
             raise ModelError(f"{constants} would change the states of {here}: {', '.join(sorted(changed))}.")
         return other
 
-    def focused(self, **domains: range) -> Direct:
-        """The same machine whose texts look at, and write to, these elements of the named domains only.
+    def focused(self, **domains: Sequence[int]) -> Direct:
+        """The same machine whose texts look at, and write to, these elements of the named domains only, in this order.
 
         This saves time in a long queue. The caller knows that no text would find, or change, anything at the others.
         """
@@ -195,9 +195,10 @@ def _place(family: Family, index: tuple[int, ...]) -> int | None:
     """Where the value at ``index`` stands; None outside the domains."""
     place = 0
     for dim, item in zip(family.dims, index, strict=True):
-        if not 0 <= item < dim.size:
+        size = dim.size
+        if not 0 <= item < size:
             return None
-        place = place * dim.size + item
+        place = place * size + item
     return place
 
 
@@ -228,7 +229,7 @@ class _Run:
     def __init__(
         self,
         frame: _Families,
-        focus: Mapping[str, range],
+        focus: Mapping[str, Sequence[int]],
         before: DirectState,
         title: str,
         *,
@@ -313,8 +314,13 @@ class _Run:
 
     def quantify(self, domain: type[Domain], holds: Callable[[int], bool], *, universal: bool) -> bool:
         """Ask the elements one after the other, as far as needed."""
-        join = all_of if universal else any_of
-        return bool(join(holds(item) for item in self._range(domain)))
+        for item in self._range(domain):
+            value = holds(item)
+            if not isinstance(value, bool):
+                raise ModelError(f"{self._where()}: a quantifier asks for a truth value, but is given {value!r}.")
+            if value is not universal:
+                return not universal
+        return universal
 
     def count(self, domain: type[Domain], holds: Callable[[int], bool]) -> int:
         """Number of elements."""
@@ -324,7 +330,7 @@ class _Run:
         """Smallest element."""
         return next((item for item in self._range(domain) if holds(item)), default)
 
-    def _range(self, domain: type[Domain]) -> range:
+    def _range(self, domain: type[Domain]) -> Sequence[int]:
         given = self._focus.get(domain.__name__)
         return range(self.frame.elements(domain).size) if given is None else given
 

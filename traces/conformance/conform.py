@@ -43,13 +43,12 @@ def conform(trace: Trace, *, slack: int = SLACK) -> Conformance:
     queues = gaps = found = 0
     why = ""
     for stream in streams.queues.values():
-        reason = _not_followed(stream)
-        if reason:
+        follower, reason = _follower(stream, slack)
+        if follower is None:
             why = why or f"{stream.place}: {reason}"
             for event in stream.events:
                 event.pass_over(f"of queues that were not followed: {reason}")
             continue
-        follower = Follower(stream, offsets_of(stream), slack=slack)
         follower.follow(HANDLERS)
         queues += 1
         gaps += follower.gaps
@@ -71,19 +70,18 @@ def conform(trace: Trace, *, slack: int = SLACK) -> Conformance:
     )
 
 
-def _not_followed(stream: Stream) -> str:
-    """Why a queue cannot be followed; empty if it can."""
+def _follower(stream: Stream, slack: int) -> tuple[Follower | None, str]:
+    """Who follows a queue; or None, and why it cannot be followed."""
     told = stream.header.evidence or stream.kinds()
     missing = [str(kind) for kind in NEEDED if kind not in told]
     if missing:
-        return f"no {', '.join(missing)} events are recorded"
+        return None, f"no {', '.join(missing)} events are recorded"
     if Kind.ASSIGN not in stream.kinds():
-        return "it was never assigned"
+        return None, "it was never assigned"
     span = offsets_of(stream)
     if not span.followed:
-        return f"it spans {span.count:,} offsets, more than {MOST_OFFSETS:,}"
+        return None, f"it spans {span.count:,} offsets, more than {MOST_OFFSETS:,}"
     try:
-        Follower(stream, span, slack=0)
+        return Follower(stream, span, slack=slack), ""
     except ConfigurationError as error:
-        return str(error)
-    return ""
+        return None, str(error)

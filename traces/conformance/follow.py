@@ -9,10 +9,12 @@ from __future__ import annotations
 import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ...model.consume_queue import Message
 from ...model.kernel import Action
+from ...model.kernel.direct import Direct
 from ...model.lock import uses_locks
 from ...model.membership import Consumer
 from ...model.offsets import broadcasting
@@ -25,8 +27,24 @@ from .result import Mismatch
 from .streams import Actor, Event, Stream
 from .windows import UNTOLD, Side, Window
 
-SMALL = 128
-"""In queues with so few offsets texts look at all of them."""
+_AS_IT_IS: Mapping[str, int] = MappingProxyType({})
+
+_OF_BATCHES = frozenset(
+    {
+        "begin_batch",
+        "succeed_in_order",
+        "suspend",
+        "say_commit",
+        "say_rollback",
+        "commit_taken",
+        "publish_batch",
+        "publishing_fails",
+        "put_batch_back",
+        "keep_taken",
+        "roll_back",
+    }
+)
+"""Actions of orderly workers."""
 
 _ALL = -2
 """In the place of the number of a window: all of them."""
@@ -75,7 +93,7 @@ class Follower:
         self.stored: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self._low = offsets.low
         self._count = offsets.count
-        self._varied: dict[tuple[tuple[str, int], ...], Any] = {}
+        self._varied: dict[tuple[tuple[str, int], ...], Direct] = {}
         self._now = 0
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
         for event in stream.events:
@@ -127,13 +145,13 @@ class Follower:
 
     def ask(self, text: Callable[..., Any], **arguments: Any) -> Any:
         """What a text says of the state."""
-        return self._focused().ask(self.state, text, **arguments)
+        return self._focused(arguments).ask(self.state, text, **arguments)
 
     # --- steps --------------------------------------------------------------------------------------------------
 
     def may(self, name: str, *, varied: Mapping[str, int] | None = None, **arguments: int) -> bool:
         """Take an action if the machine allows it, else change nothing."""
-        direct = self._focused(varied or {})
+        direct = self._focused(arguments, varied or {}, batch_only=name in _OF_BATCHES)
         if name not in direct.actions:
             return False
         kinds = direct.actions[name].parameters
@@ -151,7 +169,7 @@ class Follower:
 
     def run(self, text: Callable[..., None], why: str = "", **arguments: Any) -> None:
         """Run a text as a step."""
-        after = self._focused().run(self.state, text, **arguments)
+        after = self._focused(arguments).run(self.state, text, **arguments)
         if after is None:
             raise Impossible(why or f"the model does not allow {text.__name__.replace('_', ' ')} here")
         self._becomes(after)
@@ -170,19 +188,44 @@ class Follower:
             if not history or history[-1][1] != value:
                 history.append((self._now, value))
 
-    def _focused(self, varied: Mapping[str, int] | None = None) -> Any:
+    def _focused(
+        self, arguments: Mapping[str, Any], varied: Mapping[str, int] = _AS_IT_IS, *, batch_only: bool = False
+    ) -> Direct:
+        """The machine whose texts look at the messages that a step can concern, which saves most of the time.
+
+        These are what the windows hold and what may come next. A step with one message is about its task; what else it
+        asks of the window is the low-water mark, for which the smallest offset stands. A step of an orderly worker is
+        about what it has taken and what it takes next.
+        """
         direct = self.direct
         if varied:
             key = tuple(sorted(varied.items()))
             if key not in self._varied:
                 self._varied[key] = direct.varied(**varied)
             direct = self._varied[key]
-        if self._count <= SMALL:
-            return direct
-        end = self.get("log_end", texts.Q)
-        lows = [min(side.live) for side in self.sides if side.live]
-        lows += [self.get("next_offset", c, texts.Q) for c in range(len(self.sides)) if self.owns(c)]
-        return direct.focused(Message=range(min([*lows, end]), min(end + 1, self._count)))
+        c, m, batch = arguments.get("c"), arguments.get("m"), int(self.constants.batch)
+        sides = range(len(self.sides)) if c is None else (c,)
+        if c is not None and m is not None:
+            task = range(max(m - 1, 0), m + batch + 1)
+            found = {*task, *sorted(o for o in self.sides[c].live if o not in task and self._held(c, o))[:1]}
+        elif c is not None and batch_only:
+            waiting = [o for o in sorted(self.sides[c].live) if o < self._count and self.stage(c, o) is Stage.WAITING]
+            found = (self.sides[c].live - set(waiting)) | set(waiting[: batch + 1])
+        else:
+            found = {self.get("log_end", texts.Q)}
+            for d in sides:
+                start = self.get("next_offset", d, texts.Q)
+                found |= self.sides[d].live
+                found.update(range(start, start + max(int(direct.frame.constants.pull_batch), batch) + 1))
+        return direct.focused(Message=tuple(sorted(o for o in found if 0 <= o < self._count)))
+
+    def _held(self, c: int, m: int) -> bool:
+        return m < self._count and self.stage(c, m) is not Stage.ABSENT
+
+    def leaves(self, c: int, m: int) -> None:
+        """A message is in no window of ``c`` any more, unless something still goes on about it."""
+        if m < self._count and self.stage(c, m) is Stage.ABSENT and self.orphan(c, m) is Orphan.NONE:
+            self.sides[c].live.discard(m)
 
     # --- what is known beside the state ---------------------------------------------------------------------------
 
@@ -271,8 +314,8 @@ class Follower:
         side.answered = Result.NONE
         side.current = None
         side.old.clear()
-        side.live.clear()
         self.run(texts.forget, c=c)
+        side.live.clear()
         flags = tuple(name for name in ("dropped", "wanted", "zombie", "unlocking") if self.direct.has(name))
         self.run(texts.clear, c=c, flags=flags)
         if self.locks and self.get("holder", texts.Q) == c + 1:
@@ -291,12 +334,11 @@ class Follower:
     def enabled(self, c: int, offset: int | None) -> tuple[str, ...]:
         """The actions that the machine allows ``c``, with the message at ``offset`` where one is needed."""
         m = None if offset is None else self.clamped(offset)
-        direct = self._focused()
         return tuple(
             name
-            for name, action in direct.actions.items()
+            for name, action in self.direct.actions.items()
             if (arguments := _arguments(action, c, m, self._count)) is not None
-            and direct.step(self.state, name, **arguments) is not None
+            and self._focused(arguments).step(self.state, name, **arguments) is not None
         )
 
     def describe(self, c: int | None) -> str:

@@ -113,9 +113,9 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
     elif f.orphan(c, m) is Orphan.RUNNING:
         action = "orphan_listener_fails" if event.result in FAILURES else "orphan_succeeds"
         f.take(action, "no listener has this message", c=c, m=m)
-        f.sides[c].live.discard(m)
+        f.leaves(c, m)
     elif f.get("life", c) == Life.STOPPING and f.stage(c, m) is Stage.RUNNING:
-        f.sides[c].live.discard(m)  # its queue is dropped with the last step of the shutdown
+        return  # its queue is dropped with the last step of the shutdown
     elif f.orphan(c, m) is not Orphan.FAILED:
         raise Impossible("no listener of the dropped window has this message")
 
@@ -197,7 +197,7 @@ def removed(f: Follower, event: Event) -> bool:
     more = following is not None and following.kind is Kind.REMOVED and following.next == event.next
     if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
         raise Impossible(f"the low-water mark is {f.told(mark)}")
-    f.sides[c].live.discard(m)
+    f.leaves(c, m)
     return True
 
 

@@ -150,6 +150,6 @@ def clear(s: State, c: int, flags: tuple[str, ...]) -> None:
 
 
 def unlocked(s: State, holder: int) -> None:
-    """After a mismatch: the broker's lock is with ``holder``, 1 + a client, or with nobody, 0."""
+    """After a mismatch, or a late request: the broker's lock is with ``holder``, 1 + a client, or with nobody, 0."""
     s.holder[Q] = holder
     s.holder_age[Q] = 0

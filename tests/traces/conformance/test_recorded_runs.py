@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.model.kernel import Machine
+from rocketproof.model.kernel.direct import Direct, DirectState
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.properties.verdict import Verdict
@@ -21,13 +22,23 @@ WITHOUT: dict[str, str] = {"requests under way": "removals"}
 """PL-19: where bytes are gone the position moves on; the machine without expressions takes it for queueOffsetMax."""
 
 
-@pytest.mark.slow
+FEW = range(10)
+"""Seeds of the runs of a preset that are tried every time."""
+
+MANY = range(10, 100)
+"""Seeds of the others, which are slow."""
+
+
+def holds_of_all(walks: Walks, seeds: range, steps: int, folder: Path) -> None:
+    found = [(seed, followed(walks.run(seed, steps), folder)) for seed in seeds]
+    assert [(seed, answer.mismatches[0]) for seed, answer in found if answer.mismatches] == []
+    assert all(answer.events == answer.followed + sum(answer.passed_over.values()) for _, answer in found)
+
+
+@pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
-def test_a_hundred_random_runs_of_each_preset_conform(preset: Preset, tmp_path: Path) -> None:
-    walks = Walks(preset.configuration())
-    found = [followed(walks.run(seed, 50), tmp_path) for seed in range(100)]
-    assert [(seed, answer.mismatches[0]) for seed, answer in enumerate(found) if answer.mismatches] == []
-    assert all(answer.events == answer.followed + sum(answer.passed_over.values()) for answer in found)
+def test_random_runs_of_each_preset_conform(preset: Preset, seeds: range, tmp_path: Path) -> None:
+    holds_of_all(Walks(preset.configuration()), seeds, 50, tmp_path)
 
 
 @pytest.mark.slow
@@ -37,9 +48,30 @@ def test_random_runs_of_every_configuration_conform(name: str, tmp_path: Path) -
     constants: Constants
     machine, constants = CONFIGURATIONS[name]
     given = {key: value for key, value in constants.items() if key != WITHOUT.get(name)}
-    walks = Walks(machine.configure(**given))
-    found = [followed(walks.run(seed, 80), tmp_path) for seed in range(8)]
-    assert [(seed, answer.mismatches[0]) for seed, answer in enumerate(found) if answer.mismatches] == []
+    holds_of_all(Walks(machine.configure(**given)), range(8), 80, tmp_path)
+
+
+LOOKS = {"delivery": 249, "orderly": 97}
+"""Preset → how many steps its few runs take in the machine."""
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_step_that_looks_at_few_messages_is_the_one_that_looks_at_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, compared = Direct.step, []
+
+    def both(self: Direct, state: DirectState, action: str, **arguments: int) -> DirectState | None:
+        after = step(self, state, action, **arguments)
+        everything = range(int(self.frame.constants.messages))
+        compared.append((after, step(self.focused(Message=everything), state, action, **arguments)))
+        return after
+
+    monkeypatch.setattr(Direct, "step", both)
+    preset = next(preset for preset in PRESETS if preset.name == name)
+    holds_of_all(Walks(preset.configuration()), FEW, 50, tmp_path)
+    assert [pair for pair in compared if pair[0] != pair[1]] == []
+    assert len(compared) == LOOKS[name]
 
 
 SEEN = {

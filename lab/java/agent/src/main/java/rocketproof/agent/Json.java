@@ -154,13 +154,12 @@ public final class Json {
         for (int index = 0; index < count; index++) {
             char character = value.charAt(index);
             if (character >= ' ' && character < 0x7f && character != '"' && character != '\\') {
-                room(2);
                 bytes[length++] = (byte) character;
             } else {
                 escaped(character);
+                room(count - index);
             }
         }
-        room(1);
         bytes[length++] = '"';
     }
 

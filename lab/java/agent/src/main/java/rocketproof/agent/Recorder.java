@@ -1,6 +1,5 @@
 package rocketproof.agent;
 
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -24,6 +23,9 @@ public final class Recorder {
     /** How long the writer rests when there is nothing to write, in ms. */
     private static final long REST = 20;
 
+    /** So many bytes are written at once, or fewer before a rest. */
+    private static final int WAITING = 1 << 16;
+
     private static final class Entry {
         final TraceFile file;
         final Event event;
@@ -35,19 +37,19 @@ public final class Recorder {
     }
 
     /** The state of a file on disk; known to the writer's thread alone. */
-    private static final class Sink {
+    static final class Sink {
         OutputStream out;
+        /** Lines that are not in the file yet. */
+        final Json lines = new Json(WAITING + 4096);
         long seq;
         long micros;
         boolean failed;
-        boolean unflushed;
     }
 
     private final Path folder;
     private final Ring<Entry> ring;
     private final Map<String, TraceFile> files = new ConcurrentHashMap<>();
     private final Map<TraceFile, Sink> sinks = new HashMap<>();
-    private final Json line = new Json(1024);
     private final AtomicLong flushed = new AtomicLong();
     private final AtomicLong lostInAll = new AtomicLong();
     private final Thread writer;
@@ -147,7 +149,7 @@ public final class Recorder {
                     sink.out.close();
                 }
             } catch (IOException ignored) {
-                // Everything has been flushed before.
+                // Everything has been written before.
             }
         }
     }
@@ -160,7 +162,7 @@ public final class Recorder {
             if (lost != null && lost.since <= entry.event.micros()) {
                 tellLost(entry.file, entry.event.micros());
             }
-            write(entry.file, entry.event.micros(), entry.event.json());
+            write(entry.file, entry.event.micros(), entry.event, null);
             seen++;
             entry = ring.poll();
         }
@@ -184,45 +186,54 @@ public final class Recorder {
                     .members(file.recordedBy())
                     .number("count", lost.count)
                     .number("due", lost.since / 1000);
-            write(file, micros, gap);
+            write(file, micros, null, gap);
         }
     }
 
-    private void write(TraceFile file, long happened, Json members) {
-        Sink sink = sinks.computeIfAbsent(file, this::create);
+    /** One line: of an event, or else of these members. */
+    private void write(TraceFile file, long happened, Event event, Json members) {
+        Sink sink = file.sink;
+        if (sink == null) {
+            sink = create(file);
+        }
         if (sink.failed) {
             return;
         }
         // Times of one file never go backward, or an order by time would not be the order of the file.
         long micros = Math.max(happened, sink.micros);
         sink.micros = micros;
-        line.clear();
-        line.number("time", micros / 1000).number("micros", micros % 1000).number("seq", sink.seq++);
-        line.append(members.bytes(), 0, members.length());
-        put(file, sink, line);
+        Json lines = sink.lines;
+        int from = lines.length();
+        lines.number("time", micros / 1000).number("micros", micros % 1000).number("seq", sink.seq++);
+        if (event != null) {
+            event.write(lines);
+        } else {
+            lines.append(members.bytes(), 0, members.length());
+        }
+        end(lines, from);
+        if (lines.length() >= WAITING) {
+            flush(file, sink);
+        }
     }
 
-    private void put(TraceFile file, Sink sink, Json members) {
-        members.one('}');
-        members.one('\n');
-        members.bytes()[0] = '{';
-        try {
-            sink.out.write(members.bytes(), 0, members.length());
-            sink.unflushed = true;
-        } catch (IOException error) {
-            giveUp(file, sink, error);
-        }
+    /** Members from that byte on become a line with an object. */
+    private static void end(Json lines, int from) {
+        lines.one('}');
+        lines.one('\n');
+        lines.bytes()[from] = '{';
     }
 
     private Sink create(TraceFile file) {
         Sink sink = new Sink();
+        file.sink = sink;
+        sinks.put(file, sink);
         try {
             Files.createDirectories(folder);
-            sink.out = new BufferedOutputStream(
-                    Files.newOutputStream(
-                            folder.resolve(file.name()), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING),
-                    1 << 16);
-            put(file, sink, file.header().json());
+            sink.out = Files.newOutputStream(
+                    folder.resolve(file.name()), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+            Json header = file.header().json();
+            sink.lines.append(header.bytes(), 0, header.length());
+            end(sink.lines, 0);
         } catch (IOException error) {
             giveUp(file, sink, error);
         }
@@ -230,10 +241,10 @@ public final class Recorder {
     }
 
     private void flush(TraceFile file, Sink sink) {
-        if (sink.unflushed && !sink.failed) {
+        if (sink.lines.length() > 0 && !sink.failed) {
             try {
-                sink.out.flush();
-                sink.unflushed = false;
+                sink.out.write(sink.lines.bytes(), 0, sink.lines.length());
+                sink.lines.clear();
             } catch (IOException error) {
                 giveUp(file, sink, error);
             }

@@ -23,6 +23,8 @@ public final class TraceFile {
     private final String name;
     private final AtomicReference<Lost> lost = new AtomicReference<>();
     private volatile Header header;
+    /** For the recorder's own thread alone; null before the first event is written. */
+    Recorder.Sink sink;
     private volatile byte[] recordedBy = new byte[0];
 
     TraceFile(Recorder recorder, String name, Header header) {
