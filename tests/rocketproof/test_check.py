@@ -439,6 +439,7 @@ def test_spark_without_java_is_one_line(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     # Another test may have left a session that would be used.
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     code, _, err = run(capsys, "check", right, "--engine", "spark")
     assert (code, err.count("\n")) == (3, 1)
     assert err.startswith("rocketproof: the Spark engine needs Java 17")
