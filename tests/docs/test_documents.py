@@ -66,7 +66,6 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
     }
     assert {name for name, count in shown.items() if count} == {
         "README.md",
-        "captured.md",
         "checking-traces.md",
         "command-line.md",
         "in-your-ci.md",
