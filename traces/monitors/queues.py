@@ -34,6 +34,25 @@ from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, t
 
 _KIND = codes(Kind)
 _GRANTED = codes(Result)[Result.OK]
+_ORDER = (
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.COMMIT,
+    Kind.PULL,
+    Kind.PULL_RESULT,
+    Kind.ASSIGN,
+    Kind.REVOKE,
+    Kind.OFFSET_QUERY,
+    Kind.SEND_BACK,
+    Kind.EXPIRE,
+    Kind.DISCARDED,
+    Kind.RESET,
+    Kind.CORRECT,
+    Kind.LOCK,
+    Kind.LOCK_LOST,
+    Kind.STORE,
+    Kind.DELAY_DELIVER,
+)
 (
     _DELIVER,
     _RESULT,
@@ -52,52 +71,11 @@ _GRANTED = codes(Result)[Result.OK]
     _LOCK_LOST,
     _STORE,
     _DELAY_DELIVER,
-) = (
-    _KIND[kind]
-    for kind in (
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.COMMIT,
-        Kind.PULL,
-        Kind.PULL_RESULT,
-        Kind.ASSIGN,
-        Kind.REVOKE,
-        Kind.OFFSET_QUERY,
-        Kind.SEND_BACK,
-        Kind.EXPIRE,
-        Kind.DISCARDED,
-        Kind.RESET,
-        Kind.CORRECT,
-        Kind.LOCK,
-        Kind.LOCK_LOST,
-        Kind.STORE,
-        Kind.DELAY_DELIVER,
-    )
-)
+) = (_KIND[kind] for kind in _ORDER)
 _MOVES = constant(CODE["every-queue-moves"])
 _NOTE_OFFSET = constant(Note.OFFSET)
 
-KINDS = frozenset(
-    {
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.COMMIT,
-        Kind.PULL,
-        Kind.PULL_RESULT,
-        Kind.ASSIGN,
-        Kind.REVOKE,
-        Kind.OFFSET_QUERY,
-        Kind.SEND_BACK,
-        Kind.EXPIRE,
-        Kind.DISCARDED,
-        Kind.RESET,
-        Kind.CORRECT,
-        Kind.LOCK,
-        Kind.LOCK_LOST,
-        Kind.STORE,
-        Kind.DELAY_DELIVER,
-    }
-)
+KINDS = frozenset(_ORDER)
 """Kinds that this monitor looks at, the last two of them only of retry queues. It passes over all others, and over
 events without a group or queue."""
 
