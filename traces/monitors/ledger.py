@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..claims import CLAIMS, Ground
+from ..claims import CLAIMS
 from ..compiled import int64, part
 from ..context import Context, gap_between
 from ..findings import ROW, Doubt, Note, sort_rows
 from .fold import MOST_KEPT, Outcome
+from .rows import BY_ABSENCE
 
 COUNT = np.dtype([("judged", np.int64), ("violated", np.int64), ("doubtful", np.int64), ("kept", np.int64)])
 """Of a claim: instances looked at, violations without doubt, in doubt, and rows kept. Chains have a place of their own,
@@ -52,7 +53,7 @@ def new_ledger(context: Context, *, room: int) -> Ledger:
         rows=np.zeros(room, ROW),
         size=np.zeros(1, np.int64),
         counts=np.zeros(len(CLAIMS) + 1, COUNT),
-        by_absence=np.array([claim.ground is Ground.ABSENCE for claim in CLAIMS]),
+        by_absence=BY_ABSENCE,
         gap_since=context.gap_since,
         gap_until=context.gap_until,
     )
