@@ -16,7 +16,7 @@ from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import DEFAULT_RELEASE, Toolchain
 from rocketproof.lab.process import Process, java_command
 
-_MESSAGES = 200_000
+_MESSAGES = 400_000
 _ROUNDS = 3
 _LISTENERS = {"waits 1 ms": 1, "does nothing": 0}
 """What the listener does, and how many ms that takes: some work that is quick, and the worst case for what is added."""
@@ -94,8 +94,8 @@ public final class Consume {
                 LockSupport.parkNanos(pause * 1_000_000);
             }
             int number = seen.addAndGet(messages.size());
-            // The first tenth is for compilers to warm up.
-            if (number == count / 10) {
+            // The first half is for compilers to warm up.
+            if (number == count / 2) {
                 begun.set(System.nanoTime());
                 used.set(system.getProcessCpuTime());
             }
@@ -144,7 +144,7 @@ def _figures(listener: str, rounds: Mapping[str, Sequence[dict[str, Any]]], capt
     files = sorted(capture.iterdir())
     lines = [sum(1 for _ in file.open("rb")) - 1 for file in files]
     lost = sum(line.count(b'"kind":"gap"') for file in files for line in file.open("rb"))
-    counted = _MESSAGES - _MESSAGES // 10
+    counted = _MESSAGES // 2
     for figure, member in (("wall time", "wall"), ("processor time", "cpu")):
         each = {kind: [entry[member] / 1000 / counted for entry in rounds[kind]] for kind in _KINDS}
         without, having = (median(each[kind]) for kind in _KINDS)

@@ -1,12 +1,13 @@
 package rocketproof.agent;
 
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * One event of a trace, as docs/trace-format.md describes it: made at the moment it happens, spelled out when it is
- * written, so that the thread that makes it does little.
+ * One event of a trace, as docs/trace-format.md describes it. Its own members are spelled out by the thread that makes
+ * it, in whose cache they are; what it shares with others was spelled out before.
  *
  * <p>An event belongs to the thread that makes it until it is given to {@link TraceFile#record}.
  * <code>seq</code>, and a time that never goes backward in a file, are added when it is written.
@@ -14,45 +15,60 @@ import java.util.Collection;
  * <pre>file.record(Event.of("commit").text("group", group).number("offset", offset));</pre>
  */
 public final class Event {
-    private static final int USUAL = 5;
+    /** Room for the members of an event of a message. */
+    private static final int USUAL = 112;
 
-    private final String kind;
+    private static final byte[] NONE = {};
+    private static final Map<String, byte[]> KINDS = new ConcurrentHashMap<>();
+
+    private final byte[] kind;
     private final byte[] shared;
     private final long micros;
-    private int size;
-    private String[] names = new String[USUAL];
-    /** A text, members that were encoded before, or null where the member is a number. */
-    private Object[] values = new Object[USUAL];
-    private long[] numbers = new long[USUAL];
+    private final Json own = new Json(USUAL);
+    /** Where it is recorded. */
+    TraceFile file;
 
-    private Event(String kind, byte[] shared) {
-        Instant now = Instant.now();
-        micros = now.getEpochSecond() * 1_000_000L + now.getNano() / 1000;
-        this.kind = kind;
+    private Event(String kind, byte[] shared, long micros) {
+        this.micros = micros;
+        byte[] known = KINDS.get(kind);
+        this.kind = known != null ? known : KINDS.computeIfAbsent(kind, Event::spelled);
         this.shared = shared;
+    }
+
+    private static byte[] spelled(String kind) {
+        return new Json(32).text("kind", kind).encoded();
     }
 
     /** An event of that kind (docs/trace-format.md, "Kinds") that happens now. */
     public static Event of(String kind) {
-        return new Event(kind, null);
+        return new Event(kind, NONE, now());
     }
 
     /** An event of that kind that happens now, with members that many events share: see {@link Json#encoded()}. */
     public static Event of(String kind, byte[] shared) {
-        return new Event(kind, shared);
+        return new Event(kind, shared, now());
+    }
+
+    /** As above, of something that happened at that time: see {@link #now}. */
+    public static Event of(String kind, byte[] shared, long micros) {
+        return new Event(kind, shared, micros);
+    }
+
+    /** The time: microseconds since 1970 UTC. */
+    public static long now() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000L + now.getNano() / 1000;
     }
 
     /** A text; nothing where it is null. */
     public Event text(String name, String value) {
-        if (value != null) {
-            add(name, value, 0);
-        }
+        own.text(name, value);
         return this;
     }
 
     /** A whole number. */
     public Event number(String name, long value) {
-        add(name, null, value);
+        own.number(name, value);
         return this;
     }
 
@@ -63,27 +79,14 @@ public final class Event {
 
     /** A list of texts, as it is now; nothing where it is null. */
     public Event texts(String name, Collection<String> values) {
-        if (values != null) {
-            add(name, new Json(128).texts(name, values).encoded(), 0);
-        }
+        own.texts(name, values);
         return this;
     }
 
     /** Members that were encoded before. */
     public Event members(byte[] encoded) {
-        add(null, encoded, 0);
+        own.members(encoded);
         return this;
-    }
-
-    private void add(String name, Object value, long number) {
-        if (size == names.length) {
-            names = Arrays.copyOf(names, size * 2);
-            values = Arrays.copyOf(values, size * 2);
-            numbers = Arrays.copyOf(numbers, size * 2);
-        }
-        names[size] = name;
-        values[size] = value;
-        numbers[size++] = number;
     }
 
     /** When it happened: microseconds since 1970 UTC. */
@@ -93,19 +96,6 @@ public final class Event {
 
     /** Adds all members to those of the line. */
     void write(Json line) {
-        line.text("kind", kind);
-        if (shared != null) {
-            line.members(shared);
-        }
-        for (int at = 0; at < size; at++) {
-            Object value = values[at];
-            if (value == null) {
-                line.number(names[at], numbers[at]);
-            } else if (value instanceof String) {
-                line.text(names[at], (String) value);
-            } else {
-                line.members((byte[]) value);
-            }
-        }
+        line.members(kind).members(shared).append(own);
     }
 }

@@ -12,6 +12,17 @@ import java.util.Collection;
 public final class Json {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
+    /** The two digits of the numbers below 100. */
+    private static final byte[] TENS = new byte[100];
+    private static final byte[] ONES = new byte[100];
+
+    static {
+        for (int number = 0; number < 100; number++) {
+            TENS[number] = (byte) ('0' + number / 10);
+            ONES[number] = (byte) ('0' + number % 10);
+        }
+    }
+
     private byte[] bytes;
     private int length;
 
@@ -96,6 +107,11 @@ public final class Json {
         length = 0;
     }
 
+    /** The members of another. */
+    void append(Json other) {
+        append(other.bytes, 0, other.length);
+    }
+
     void append(byte[] source, int from, int count) {
         room(count);
         System.arraycopy(source, from, bytes, length, count);
@@ -109,25 +125,33 @@ public final class Json {
 
     void digits(long value) {
         room(20);
-        if (value == Long.MIN_VALUE) {
+        if (value < 0) {
+            // The smallest number has no positive counterpart, and nobody is in a hurry with negative ones.
             ascii(Long.toString(value));
             return;
         }
+        int at = length + width(value);
+        length = at;
         long rest = value;
-        if (rest < 0) {
-            bytes[length++] = '-';
-            rest = -rest;
+        while (rest >= 100) {
+            long hundreds = rest / 100;
+            int two = (int) (rest - hundreds * 100);
+            bytes[--at] = ONES[two];
+            bytes[--at] = TENS[two];
+            rest = hundreds;
         }
-        int from = length;
-        do {
-            bytes[length++] = (byte) ('0' + rest % 10);
-            rest /= 10;
-        } while (rest > 0);
-        for (int low = from, high = length - 1; low < high; low++, high--) {
-            byte swapped = bytes[low];
-            bytes[low] = bytes[high];
-            bytes[high] = swapped;
+        bytes[--at] = ONES[(int) rest];
+        if (rest >= 10) {
+            bytes[--at] = TENS[(int) rest];
         }
+    }
+
+    private static int width(long value) {
+        int width = 1;
+        for (long bound = 10; width < 19 && value >= bound; bound *= 10) {
+            width++;
+        }
+        return width;
     }
 
     @SuppressWarnings("deprecation") // String#getBytes of Latin-1 characters copies them, and is what is wanted here.

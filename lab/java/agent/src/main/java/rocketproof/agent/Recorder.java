@@ -26,16 +26,6 @@ public final class Recorder {
     /** So many bytes are written at once, or fewer before a rest. */
     private static final int WAITING = 1 << 16;
 
-    private static final class Entry {
-        final TraceFile file;
-        final Event event;
-
-        Entry(TraceFile file, Event event) {
-            this.file = file;
-            this.event = event;
-        }
-    }
-
     /** The state of a file on disk; known to the writer's thread alone. */
     static final class Sink {
         OutputStream out;
@@ -43,11 +33,32 @@ public final class Recorder {
         final Json lines = new Json(WAITING + 4096);
         long seq;
         long micros;
+        /** The millisecond of the last line, and what a line of it begins with. */
+        long millis = -1;
+        byte[] begin;
         boolean failed;
+
+        /** A line begins, with what all have. */
+        void begin(long happened) {
+            // Times of one file never go backward, or an order by time would not be the order of the file.
+            micros = Math.max(happened, micros);
+            long now = micros / 1000;
+            if (now != millis) {
+                millis = now;
+                begin = new Json(64).number("time", now).encoded();
+                begin[0] = '{';
+            }
+            lines.members(begin).number("micros", micros - now * 1000).number("seq", seq++);
+        }
+
+        void end() {
+            lines.one('}');
+            lines.one('\n');
+        }
     }
 
     private final Path folder;
-    private final Ring<Entry> ring;
+    private final Ring<Event> ring;
     private final Map<String, TraceFile> files = new ConcurrentHashMap<>();
     private final Map<TraceFile, Sink> sinks = new HashMap<>();
     private final AtomicLong flushed = new AtomicLong();
@@ -119,8 +130,8 @@ public final class Recorder {
         return lostInAll.get();
     }
 
-    boolean offer(TraceFile file, Event event) {
-        boolean taken = ring.offer(new Entry(file, event));
+    boolean offer(Event event) {
+        boolean taken = ring.offer(event);
         if (!taken) {
             lostInAll.incrementAndGet();
         }
@@ -156,15 +167,20 @@ public final class Recorder {
 
     private void drain() {
         long seen = ring.read();
-        Entry entry = ring.poll();
-        while (entry != null) {
-            TraceFile.Lost lost = entry.file.lost();
-            if (lost != null && lost.since <= entry.event.micros()) {
-                tellLost(entry.file, entry.event.micros());
+        for (Event event = ring.poll(); event != null; event = ring.poll()) {
+            TraceFile file = event.file;
+            TraceFile.Lost lost = file.lost();
+            if (lost != null && lost.since <= event.micros()) {
+                tellLost(file, event.micros());
             }
-            write(entry.file, entry.event.micros(), entry.event, null);
+            Sink sink = sink(file);
+            if (!sink.failed) {
+                sink.begin(event.micros());
+                event.write(sink.lines);
+                sink.end();
+                flushFull(file, sink);
+            }
             seen++;
-            entry = ring.poll();
         }
         for (TraceFile file : files.values()) {
             if (file.lost() != null) {
@@ -180,47 +196,21 @@ public final class Recorder {
     /** What is told as lost happened before the events that are written after this. */
     private void tellLost(TraceFile file, long micros) {
         TraceFile.Lost lost = file.takeLost();
-        if (lost != null) {
-            Json gap = new Json(128)
+        Sink sink = sink(file);
+        if (lost != null && !sink.failed) {
+            sink.begin(micros);
+            sink.lines
                     .text("kind", "gap")
                     .members(file.recordedBy())
                     .number("count", lost.count)
                     .number("due", lost.since / 1000);
-            write(file, micros, null, gap);
+            sink.end();
+            flushFull(file, sink);
         }
     }
 
-    /** One line: of an event, or else of these members. */
-    private void write(TraceFile file, long happened, Event event, Json members) {
-        Sink sink = file.sink;
-        if (sink == null) {
-            sink = create(file);
-        }
-        if (sink.failed) {
-            return;
-        }
-        // Times of one file never go backward, or an order by time would not be the order of the file.
-        long micros = Math.max(happened, sink.micros);
-        sink.micros = micros;
-        Json lines = sink.lines;
-        int from = lines.length();
-        lines.number("time", micros / 1000).number("micros", micros % 1000).number("seq", sink.seq++);
-        if (event != null) {
-            event.write(lines);
-        } else {
-            lines.append(members.bytes(), 0, members.length());
-        }
-        end(lines, from);
-        if (lines.length() >= WAITING) {
-            flush(file, sink);
-        }
-    }
-
-    /** Members from that byte on become a line with an object. */
-    private static void end(Json lines, int from) {
-        lines.one('}');
-        lines.one('\n');
-        lines.bytes()[from] = '{';
+    private Sink sink(TraceFile file) {
+        return file.sink != null ? file.sink : create(file);
     }
 
     private Sink create(TraceFile file) {
@@ -231,13 +221,19 @@ public final class Recorder {
             Files.createDirectories(folder);
             sink.out = Files.newOutputStream(
                     folder.resolve(file.name()), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
-            Json header = file.header().json();
-            sink.lines.append(header.bytes(), 0, header.length());
-            end(sink.lines, 0);
+            sink.lines.append(file.header().json());
+            sink.lines.bytes()[0] = '{';
+            sink.end();
         } catch (IOException error) {
             giveUp(file, sink, error);
         }
         return sink;
+    }
+
+    private void flushFull(TraceFile file, Sink sink) {
+        if (sink.lines.length() >= WAITING) {
+            flush(file, sink);
+        }
     }
 
     private void flush(TraceFile file, Sink sink) {

@@ -45,7 +45,8 @@ public final class TraceFile {
      * <p>Never waits and never fails. Where the buffer is full the event is lost, counted, and told by a gap.
      */
     public void record(Event event) {
-        if (!recorder.offer(this, event)) {
+        event.file = this;
+        if (!recorder.offer(event)) {
             Lost before;
             Lost after;
             do {

@@ -2,12 +2,13 @@ package rocketproof.agent.client;
 
 import java.util.Arrays;
 import rocketproof.agent.Event;
+import rocketproof.agent.Json;
 
 /** One call of a listener: the messages that it gets, from their preparation to what is made of the result. */
 public final class Call {
     final Object processQueue;
     final Window window;
-    /** When the listener was called, ns of {@link System#nanoTime}. */
+    /** When the listener was called, see {@link Event#now}. */
     long began;
     /** The listener was called. */
     boolean called;
@@ -18,15 +19,14 @@ public final class Call {
 
     private int size;
     private long[] offsets;
-    private int[] attempts;
-    private String[] keys;
+    /** The members that all events of a message have. */
+    private byte[][] members;
 
     Call(Object processQueue, Window window, int room) {
         this.processQueue = processQueue;
         this.window = window;
         offsets = new long[room];
-        attempts = new int[room];
-        keys = new String[room];
+        members = new byte[room][];
     }
 
     /** The listener gets this message too. */
@@ -34,12 +34,19 @@ public final class Call {
         if (size == offsets.length) {
             int room = Math.max(4, size * 2);
             offsets = Arrays.copyOf(offsets, room);
-            attempts = Arrays.copyOf(attempts, room);
-            keys = Arrays.copyOf(keys, room);
+            members = Arrays.copyOf(members, room);
         }
         offsets[size] = offset;
-        attempts[size] = attempt;
-        keys[size++] = key;
+        members[size++] = members(offset, attempt, key);
+    }
+
+    /** The members that all events of a message have. */
+    static byte[] members(long offset, int attempt, String key) {
+        return new Json(96)
+                .number("offset", offset)
+                .text("key", key)
+                .number("attempt", attempt)
+                .encoded();
     }
 
     /** The next batch of the same worker. */
@@ -64,25 +71,34 @@ public final class Call {
     }
 
     void delivered() {
+        called = true;
+        began = Event.now();
         for (int at = 0; at < size; at++) {
-            window.record(message("deliver", at).number("count", size).number("next", offsets[size - 1] + 1));
+            window.record(message("deliver", at, began).number("count", size).number("next", offsets[size - 1] + 1));
         }
     }
 
-    void result(int at, String result) {
-        window.record(message("result", at).text("result", result));
+    /** What became of that message, at that time. */
+    void result(int at, String result, long micros) {
+        window.record(message("result", at, micros).text("result", result));
+    }
+
+    /** The same became of all messages. */
+    void result(String result) {
+        long now = Event.now();
+        for (int at = 0; at < size; at++) {
+            result(at, result, now);
+        }
     }
 
     void discarded() {
+        long now = Event.now();
         for (int at = 0; at < size; at++) {
-            window.record(message("discarded", at));
+            window.record(message("discarded", at, now));
         }
     }
 
-    private Event message(String kind, int at) {
-        return window.event(kind)
-                .number("offset", offsets[at])
-                .text("key", keys[at])
-                .number("attempt", attempts[at]);
+    private Event message(String kind, int at, long micros) {
+        return window.event(kind, micros).members(members[at]);
     }
 }

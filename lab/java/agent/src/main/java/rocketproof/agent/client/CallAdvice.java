@@ -16,7 +16,8 @@ final class CallAdvice {
     static final class Concurrently {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(
-                @Advice.FieldValue(value = "messageListener", readOnly = false) MessageListenerConcurrently listener) {
+                @Advice.FieldValue(value = "messageListener", readOnly = false) MessageListenerConcurrently listener)
+                throws ReflectiveOperationException {
             listener = (MessageListenerConcurrently) Calls.recorded(listener, MessageListenerConcurrently.class);
         }
     }
@@ -25,7 +26,8 @@ final class CallAdvice {
     static final class Orderly {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit(
-                @Advice.FieldValue(value = "messageListener", readOnly = false) MessageListenerOrderly listener) {
+                @Advice.FieldValue(value = "messageListener", readOnly = false) MessageListenerOrderly listener)
+                throws ReflectiveOperationException {
             listener = (MessageListenerOrderly) Calls.recorded(listener, MessageListenerOrderly.class);
         }
     }

@@ -1,14 +1,19 @@
 package rocketproof.agent.client;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.concurrent.TimeUnit;
+import java.util.Objects;
+import rocketproof.agent.Event;
 import rocketproof.agent.Reflect;
 
 /** Calls of listeners and their results (CC-6 to CC-10, OR-3 to OR-7). */
 public final class Calls {
+    private static final String CONSUME = "consumeMessage";
+    private static final MethodType CALL = MethodType.methodType(Object.class, Object.class, Object.class);
     private static final Weak<Boolean> OURS = new Weak<>();
 
     private Calls() {
@@ -68,11 +73,9 @@ public final class Calls {
         return call == null || !call.has(offset);
     }
 
-    /** The result of all messages of a call. */
-    public static void all(Call call, String result) {
-        for (int at = 0; at < call.size(); at++) {
-            call.result(at, result);
-        }
+    /** OR-7: what was taken before the batch has its result. */
+    public static void rolledBack(Call earlier) {
+        earlier.result("rollback");
     }
 
     /**
@@ -80,10 +83,21 @@ public final class Calls {
      *
      * @param listener of the application
      * @param type MessageListenerConcurrently or MessageListenerOrderly, as the consumer's own class loader has it
+     * @throws IllegalAccessException where the interface is not visible
      */
-    public static Object recorded(Object listener, Class<?> type) {
+    public static Object recorded(Object listener, Class<?> type) throws IllegalAccessException {
+        MethodHandle consume = null;
+        for (Method method : type.getMethods()) {
+            if (method.getName().equals(CONSUME)) {
+                consume = MethodHandles.publicLookup().unreflect(method).bindTo(listener).asType(CALL);
+            }
+        }
+        MethodHandle known = Objects.requireNonNull(consume);
         Object ours = Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> invoke(listener, method, given));
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, given) ->
+                        method.getName().equals(CONSUME) ? invoke(known, given) : method.invoke(listener, given));
         OURS.putIfAbsent(ours, true);
         return ours;
     }
@@ -98,19 +112,19 @@ public final class Calls {
         }
     }
 
-    private static Object invoke(Object listener, Method method, Object[] given) throws Throwable {
-        Call call = method.getName().equals("consumeMessage") ? OnThread.get().call : null;
+    private static Object invoke(MethodHandle consume, Object[] given) throws Throwable {
+        Call call = OnThread.get().call;
         if (call != null) {
             begins(call);
         }
         Object status;
         try {
-            status = method.invoke(listener, given);
-        } catch (InvocationTargetException thrown) {
+            status = consume.invokeExact(given[0], given[1]);
+        } catch (Throwable thrown) {
             if (call != null) {
-                all(call, "exception");
+                call.result("exception");
             }
-            throw thrown.getCause();
+            throw thrown;
         }
         if (call != null) {
             returns(call, status, given[1]);
@@ -120,8 +134,6 @@ public final class Calls {
 
     private static void begins(Call call) {
         try {
-            call.called = true;
-            call.began = System.nanoTime();
             call.delivered();
         } catch (Throwable ignored) {
             // The application does not notice.
@@ -131,9 +143,9 @@ public final class Calls {
     private static void returns(Call call, Object status, Object context) {
         try {
             if (status == null) {
-                all(call, "null");
+                call.result("null");
             } else if (call.window.consumer.orderly) {
-                all(call, inOrder(call, ((Enum<?>) status).name(), context));
+                call.result(inOrder(call, ((Enum<?>) status).name(), context));
             } else {
                 concurrently(call, ((Enum<?>) status).name(), context);
             }
@@ -145,9 +157,10 @@ public final class Calls {
     /** CC-10: of a success, what is behind the ackIndex has failed. */
     private static void concurrently(Call call, String status, Object context) throws ReflectiveOperationException {
         long last = status.equals("CONSUME_SUCCESS") ? Reflect.number(context, "getAckIndex") : -1;
-        String success = success(call);
+        long now = Event.now();
+        String success = success(call, now);
         for (int at = 0; at < call.size(); at++) {
-            call.result(at, at <= last ? success : "later");
+            call.result(at, at <= last ? success : "later", now);
         }
     }
 
@@ -158,14 +171,13 @@ public final class Calls {
             case "COMMIT":
             case "ROLLBACK":
                 // OR-6: with automatic commit both count as success.
-                return (Boolean) Reflect.call(context, "isAutoCommit") ? success(call) : status.toLowerCase();
+                return (Boolean) Reflect.call(context, "isAutoCommit") ? success(call, Event.now()) : status.toLowerCase();
             default:
-                return success(call);
+                return success(call, Event.now());
         }
     }
 
-    private static String success(Call call) {
-        long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - call.began);
-        return took >= call.window.consumer.timeout ? "timeout" : "ok";
+    private static String success(Call call, long now) {
+        return now - call.began >= call.window.consumer.timeout * 1000 ? "timeout" : "ok";
     }
 }

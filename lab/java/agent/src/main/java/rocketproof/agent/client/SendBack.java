@@ -1,45 +1,51 @@
 package rocketproof.agent.client;
 
 import rocketproof.agent.Event;
+import rocketproof.agent.Reflect;
 
 /** A message on its way back to the broker, by a request and perhaps by its fallback (SB-1 to SB-5, OR-8, PQ-9). */
 public final class SendBack {
     private final Consumer consumer;
     private final byte[] members;
-    private final long offset;
-    private final int attempt;
-    private final String key;
+    /** The members that all events of a message have. */
+    private final byte[] message;
     private final boolean expired;
 
-    private SendBack(Consumer consumer, byte[] members, long offset, int attempt, String key, boolean expired) {
+    private SendBack(Consumer consumer, byte[] members, byte[] message, boolean expired) {
         this.consumer = consumer;
         this.members = members;
-        this.offset = offset;
-        this.attempt = attempt;
-        this.key = key;
+        this.message = message;
         this.expired = expired;
     }
 
     /**
      * A message is to be sent back; where its window is being cleaned, because its listener runs too long (PQ-9).
      *
+     * <p>The topic of the message is not the retry topic any more (CC-4); it counts where the message is not one of the
+     * current call.
+     *
      * @param impl DefaultMQPushConsumerImpl
-     * @param topic as the message says, which is not the retry topic any more (CC-4); it counts where the message is not
-     *     one of the current call
+     * @param message MessageExt
      * @return whether this is the outermost call, which ends with {@link #end}
      */
-    public static boolean begin(
-            Object impl, String topic, String broker, int queue, long offset, int attempt, String key) {
+    public static boolean begin(Object impl, Object message) throws ReflectiveOperationException {
         OnThread now = OnThread.get();
         Consumer consumer = Consumers.of(impl);
         if (now.sendBack != null || consumer == null) {
             return false;
         }
+        long offset = Reflect.number(message, "getQueueOffset");
         boolean expired = now.cleaned != null;
         Window window = expired ? now.cleaned : now.call != null && now.call.has(offset) ? now.call.window : null;
-        byte[] members =
-                window != null ? consumer.place(window.queue).members : consumer.members(topic, broker, queue);
-        now.sendBack = new SendBack(consumer, members, offset, attempt, key, expired);
+        byte[] members = window != null
+                ? consumer.place(window.queue).members
+                : consumer.members(
+                        Reflect.text(message, "getTopic"),
+                        Reflect.text(message, "getBrokerName"),
+                        Reflect.number(message, "getQueueId"));
+        byte[] own = Call.members(
+                offset, (int) Reflect.number(message, "getReconsumeTimes"), Reflect.text(message, "getMsgId"));
+        now.sendBack = new SendBack(consumer, members, own, expired);
         if (expired) {
             consumer.record(now.sendBack.event("expire"));
         }
@@ -98,6 +104,6 @@ public final class SendBack {
     }
 
     private Event event(String kind) {
-        return Event.of(kind, members).number("offset", offset).text("key", key).number("attempt", attempt);
+        return Event.of(kind, members).members(message);
     }
 }

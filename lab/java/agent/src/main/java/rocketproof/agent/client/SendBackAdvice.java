@@ -1,10 +1,8 @@
 package rocketproof.agent.client;
 
 import net.bytebuddy.asm.Advice;
-import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageConst;
-import org.apache.rocketmq.common.message.MessageExt;
 
 /** Advice for messages that are sent back: see {@link SendBack}. */
 final class SendBackAdvice {
@@ -14,15 +12,9 @@ final class SendBackAdvice {
     /** Around sendMessageBack of DefaultMQPushConsumerImpl, all forms of it. */
     static final class ByRequest {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static boolean enter(@Advice.This Object impl, @Advice.Argument(0) MessageExt message) {
-            return SendBack.begin(
-                    impl,
-                    message.getTopic(),
-                    message.getBrokerName(),
-                    message.getQueueId(),
-                    message.getQueueOffset(),
-                    message.getReconsumeTimes(),
-                    message.getMsgId());
+        static boolean enter(@Advice.This Object impl, @Advice.Argument(0) Object message)
+                throws ReflectiveOperationException {
+            return SendBack.begin(impl, message);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
@@ -35,16 +27,9 @@ final class SendBackAdvice {
     static final class InOrder {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static boolean enter(
-                @Advice.FieldValue("defaultMQPushConsumerImpl") DefaultMQPushConsumerImpl impl,
-                @Advice.Argument(0) MessageExt message) {
-            return SendBack.begin(
-                    impl,
-                    message.getTopic(),
-                    message.getBrokerName(),
-                    message.getQueueId(),
-                    message.getQueueOffset(),
-                    message.getReconsumeTimes(),
-                    message.getMsgId());
+                @Advice.FieldValue("defaultMQPushConsumerImpl") Object impl, @Advice.Argument(0) Object message)
+                throws ReflectiveOperationException {
+            return SendBack.begin(impl, message);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)

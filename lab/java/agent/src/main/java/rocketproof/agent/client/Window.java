@@ -22,6 +22,10 @@ public final class Window {
         return Event.of(kind, members);
     }
 
+    Event event(String kind, long micros) {
+        return Event.of(kind, members, micros);
+    }
+
     void record(Event event) {
         consumer.record(event);
     }

@@ -87,7 +87,7 @@ final class WindowAdvice {
                         earlier.add(message.getQueueOffset(), message.getReconsumeTimes(), message.getMsgId());
                     }
                 }
-                Calls.all(earlier, "rollback");
+                Calls.rolledBack(earlier);
             }
         }
     }
