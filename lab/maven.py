@@ -26,6 +26,9 @@ DEFAULT_RELEASE = RELEASES[0]
 MODULES = ("agent", "driver", "oracle")
 """The lab's own Java, each with one jar."""
 
+SHARED = {"driver": ("common",), "oracle": ("common",)}
+"""Module → folders beside it whose sources go into its jar too."""
+
 JAVA_MAJOR = 17
 JAVA_SOURCES = Path(__file__).parent / "java"
 KEPT_JARS = 8
@@ -247,7 +250,8 @@ def _kept_classpath(kept: Path) -> tuple[Path, ...]:
 def _sources(module: str) -> list[Path]:
     """What a module is built from, relative to the Java folder; sorted."""
     folder = JAVA_SOURCES / module
-    inside = [path for part in ("pom.xml", "src") for path in (folder / part, *(folder / part).rglob("*"))]
+    shared = [JAVA_SOURCES / name / "src" for name in SHARED.get(module, ())]
+    inside = [path for part in (folder / "pom.xml", folder / "src", *shared) for path in (part, *part.rglob("*"))]
     found = [JAVA_SOURCES / "pom.xml", *(path for path in inside if path.is_file())]
     if not (folder / "pom.xml").is_file():
         raise LabError(f"there is no {folder / 'pom.xml'}: this installation lacks the sources of the lab's {module}.")

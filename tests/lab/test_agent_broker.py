@@ -12,9 +12,10 @@ import pytest
 
 from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import Toolchain
-from rocketproof.lab.process import Process, java_command
 from rocketproof.traces.kinds import Kind
 from rocketproof.traces.reading import open_trace
+
+from .programs import run_program
 
 pytestmark = pytest.mark.lab
 
@@ -152,29 +153,14 @@ class Recorded:
 
 
 @pytest.fixture(scope="module", params=["5.3.3", "4.9.8"])
-def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def recorded(
+    request: pytest.FixtureRequest, toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
+) -> Recorded:
     folder, release = tmp_path_factory.mktemp("broker"), request.param
-    toolchain, capture = Toolchain.find(), folder / "capture"
-    source = folder / "Traffic.java"
-    source.write_text(TRAFFIC, encoding="utf-8")
-    settings = {"messageDelayLevel": DELAYS}
+    capture, settings = folder / "capture", {"messageDelayLevel": DELAYS}
     with Cluster.up(toolchain, release=release, home=folder / "home", settings=settings, capture=capture) as cluster:
-        broker = cluster.brokers[0]
-        command = java_command(
-            toolchain,
-            release,
-            str(source),
-            artifacts=["rocketmq-client", "rocketmq-tools"],
-            heap_mb=128,
-            properties={**cluster.java_properties(), "rocketmq.client.rebalance.waitInterval": "500"},
-            arguments=[cluster.namesrv, broker.name, broker.address],
-        )
-        traffic = Process.start("traffic", command, folder=folder, stdin=True)
-        try:
-            client = traffic.said("client", 120)["client"]
-        finally:
-            traffic.kill()
-        broker.restart(kill=False)
+        said = run_program(toolchain, cluster, TRAFFIC, name="Traffic", says="client", folder=folder, heap_mb=128)
+        cluster.brokers[0].restart(kill=False)
     first, second = sorted(capture.glob("broker-*.jsonl"), key=lambda file: _lines(file)[1]["time"])
     header, *events = _lines(first)
     return Recorded(
@@ -183,7 +169,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         header=header,
         first=tuple(events),
         second=tuple(_lines(second)[1:]),
-        client=client,
+        client=said["client"],
     )
 
 

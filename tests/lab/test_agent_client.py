@@ -13,12 +13,13 @@ import pytest
 
 from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import JAVA_SOURCES, Toolchain
-from rocketproof.lab.process import Process, java_command
 from rocketproof.model.delay import DelayTable
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.local import check_locally
 from rocketproof.traces.reading import open_trace
 from rocketproof.traces.settings import Settings
+
+from .programs import run_program
 
 pytestmark = pytest.mark.lab
 
@@ -188,28 +189,18 @@ def recorded(
     request: pytest.FixtureRequest, toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
 ) -> Recorded:
     folder, release = tmp_path_factory.mktemp("client"), request.param
-    source = folder / "Consumers.java"
-    source.write_text(CONSUMERS, encoding="utf-8")
     settings = {"messageDelayLevel": DELAYS}
     with Cluster.up(toolchain, release=release, home=folder / "home", settings=settings) as cluster:
-        broker = cluster.brokers[0]
-        command = java_command(
+        run_program(
             toolchain,
-            release,
-            str(source),
-            artifacts=["rocketmq-client", "rocketmq-tools"],
+            cluster,
+            CONSUMERS,
+            name="Consumers",
+            says="done",
+            folder=folder,
             heap_mb=192,
-            properties={"user.home": str(folder), "rocketmq.client.rebalance.waitInterval": "500"},
-            agent=toolchain.jar("agent"),
-            agent_options=f"dir={folder / 'capture'}",
-            arguments=[cluster.namesrv, broker.name, broker.address],
+            capture=folder / "capture",
         )
-        consumers = Process.start("consumers", command, folder=folder, stdin=True)
-        try:
-            consumers.said("done", 180)
-        finally:
-            consumers.kill()
-    assert "rocketproof agent" not in consumers.tail(1000)
     files = {}
     for path in (folder / "capture").iterdir():
         header, *events = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())

@@ -18,11 +18,6 @@ SECONDS = 120
 pytestmark = pytest.mark.lab
 
 
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    return Toolchain.find()
-
-
 def driver(toolchain: Toolchain, *arguments: str, commands: str = "") -> tuple[int, list[dict[str, Any]]]:
     """Run a driver on these commands; its exit code and its answers."""
     command = java_command(
@@ -48,7 +43,7 @@ def test_mistakes_are_answers(toolchain: Toolchain) -> None:
     assert "group must be a text, not 7" in answers[0]["error"]
     code, answers = driver(toolchain, "consumer", '{"group": "g"')
     assert code == 1
-    assert "wanted more at 13" in answers[0]["error"]
+    assert "wanted more at character 13" in answers[0]["error"]
 
 
 def test_commands_are_answered_with_their_ids_until_the_input_ends(toolchain: Toolchain) -> None:

@@ -200,6 +200,19 @@ def test_a_module_is_built_once_for_its_sources(sources: Path, tmp_path: Path) -
     assert machine.count() == 2
 
 
+def test_shared_sources_are_part_of_each_module_that_uses_them(sources: Path, tmp_path: Path) -> None:
+    shared = sources / "common" / "src" / "Json.java"
+    for file in (sources / "driver" / "pom.xml", shared):
+        file.parent.mkdir(parents=True)
+        file.write_text("first", encoding="utf-8")
+    machine = Machine(tmp_path, "mkdir target\ncat ../common/src/Json.java > target/rocketproof-driver.jar")
+    assert machine.toolchain.jar("driver").read_text(encoding="utf-8") == "first"
+    agent = maven._digest("agent")
+    shared.write_text("second", encoding="utf-8")
+    assert machine.toolchain.jar("driver").read_text(encoding="utf-8") == "second"
+    assert maven._digest("agent") == agent
+
+
 def test_only_the_newest_builds_stay(sources: Path, tmp_path: Path) -> None:
     machine = Machine(tmp_path, "mkdir target\ncp src/Agent.java target/rocketproof-agent.jar")
     for build in range(KEPT_JARS + 2):
@@ -227,3 +240,5 @@ def test_modules_that_do_not_exist_are_told(sources: Path, tmp_path: Path) -> No
 def test_the_sources_of_every_module_are_there() -> None:
     for module in maven.MODULES:
         assert (maven.JAVA_SOURCES / module / "pom.xml").is_file()
+        for shared in maven.SHARED.get(module, ()):
+            assert list((maven.JAVA_SOURCES / shared / "src").rglob("*.java")) != []

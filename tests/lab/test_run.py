@@ -29,11 +29,6 @@ client = "one"
 pytestmark = pytest.mark.lab
 
 
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    return Toolchain.find()
-
-
 def commands_with(part: str) -> list[str]:
     """The commands of all processes that name ``part``, such as a folder."""
     found = []

@@ -6,7 +6,8 @@ from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ..kinds import FAILURES, Kind, Path, Result
 from . import orderly, texts
-from .follow import Follower, Handler, Impossible
+from .behaviour import Impossible
+from .follow import Follower, Handler
 from .streams import Event
 from .windows import Window
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...model.process_queue import NO_OFFSET
 from ..kinds import Kind, Path
 from . import orderly, texts
-from .follow import Follower, Handler, Impossible
+from .behaviour import Impossible
+from .follow import Follower, Handler
 from .ownership import adopt
 from .processes import begins_to_stop
 from .streams import Event
@@ -42,10 +43,10 @@ def commit(f: Follower, event: Event) -> bool:
     offset = f.at(event.offset)
     if event.actor is None:
         c = 0
-        had = any(value == offset for _, value in f.stored[0])
+        had = f.store.ever_had(0, offset)
         # The broker may not know who has sent it, as after a connection was lost and made again.
         sent = any(offset in side.values for side in f.sides)
-        if f.stored_known[0] and not had and not sent:
+        if f.store.known[0] and not had and not sent:
             raise Impossible("the stored offset never had this value, and no client had it in memory")
         adopt(f, c, offset)
         f.run(texts.store_offset, c=c, offset=offset)
@@ -60,14 +61,14 @@ def commit(f: Follower, event: Event) -> bool:
         if not side.unseen:
             raise Impossible(f"the client never had this offset in memory; it has {f.told(f.memory(c))}")
         f.run(texts.store_offset, c=c, offset=offset)
-        f.stored_known[f.place_of_store(c)] = True
+        f.store.known[f.place_of_store(c)] = True
         event.pass_over("commits of windows that are not followed")
         return False
     name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"
     if f.memory(c) != offset or not f.may(name, c=c):
         f.run(texts.store_offset, c=c, offset=offset)
-    f.stored_known[f.place_of_store(c)] = True
-    f.doubtful_store = False
+    f.store.known[f.place_of_store(c)] = True
+    f.store.doubtful = False
     return True
 
 
@@ -88,13 +89,21 @@ def reset(f: Follower, event: Event) -> None:
     """OF-30, OF-31: an operator sets the offset of the group."""
     offset = f.at(event.offset)
     varied = {"reset_to": offset}
-    if "reset_at_broker" in f.direct.actions:
-        f.take("reset_at_broker", "there is no such reset", varied=varied)
-        f.stored_known[0] = True
-    else:
+    if "order_reset" in f.direct.actions:
         f.take("order_reset", "there is no such reset", varied=varied)
+    elif not _by_clients(f):
+        f.take("reset_at_broker", "there is no such reset", varied=varied)
+        f.store.known[0] = True
     for side in f.sides:
         side.values.add(offset)
+
+
+def _by_clients(f: Follower) -> bool:
+    """OF-31: without ``useServerSideResetOffset`` clients reset in 5.x too, which the machine has for 4.x only.
+
+    There the steps are followed one by one: queues that are dropped, and commits of the offset that was ordered.
+    """
+    return any(event.kind is Kind.REVOKE and event.path is Path.RESET for event in f.stream.events)
 
 
 HANDLERS: dict[Kind, Handler] = {

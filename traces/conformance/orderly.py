@@ -7,7 +7,8 @@ from ...model.orderly import Result as Returned
 from ...model.process_queue import Orphan, Stage
 from ..kinds import Path, Result
 from . import texts
-from .follow import Follower, Impossible
+from .behaviour import Impossible
+from .follow import Follower
 from .streams import Event
 from .windows import Window
 

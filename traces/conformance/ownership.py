@@ -7,7 +7,8 @@ from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from ...model.start_position import start_offset
 from ..kinds import Kind, Path, Result
 from . import texts
-from .follow import Follower, Handler, Impossible
+from .behaviour import Impossible
+from .follow import Follower, Handler
 from .processes import begins_to_stop
 from .streams import Event
 from .windows import BEFORE
@@ -39,11 +40,11 @@ def queried(f: Follower, event: Event) -> None:
 def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
     """From the first answer on it is known what is stored, and after a restart of the broker again."""
     place = f.place_of_store(c)
-    doubt = f.doubtful_store and f.stored_offset(c) != offset
-    if (not f.stored_known[place] or doubt) and not first:
+    doubt = f.store.doubtful and f.stored_offset(c) != offset
+    if (not f.store.known[place] or doubt) and not first:
         f.run(texts.store_offset, c=c, offset=offset)
-    f.stored_known[place] = True
-    f.doubtful_store = False
+    f.store.known[place] = True
+    f.store.doubtful = False
 
 
 def assign(f: Follower, event: Event) -> bool:
@@ -72,7 +73,7 @@ def assign(f: Follower, event: Event) -> bool:
         raise Impossible(f"the broker has answered {f.told(NO_OFFSET if side.answer is None else side.answer)}")
     place = f.place_of_store(c)
     nothing_stored = f.stored_offset(c) == NO_OFFSET or side.answered in (Result.MISSING, Result.ERROR)
-    if lost or not f.stored_known[place]:
+    if lost or not f.store.known[place]:
         if f.locks and lost:
             f.run(texts.unlocked, holder=0)
         f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
@@ -81,7 +82,7 @@ def assign(f: Follower, event: Event) -> bool:
         f.take("take", "it cannot take the queue", c=c)
     elif f.was_stored(c, offset) or nothing_stored or side.answer == offset:
         f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
-        if f.doubtful_store and not nothing_stored:
+        if f.store.doubtful and not nothing_stored:
             adopt(f, c, offset)
     else:
         raise Impossible(f"it begins where the store says, at {f.told(f.stored_offset(c))}")
@@ -186,14 +187,18 @@ def lock(f: Follower, event: Event) -> bool:
             return False
         return True
     _lock_free(f, c)
-    if f.get("life", c) != Life.UP and f.get("holder", texts.Q) in (0, c + 1):
+    if f.get("life", c) == Life.GONE:
+        raise Impossible("the client is gone")
+    holder = f.get("holder", texts.Q)
+    if f.get("life", c) == Life.STOPPING and holder in (0, c + 1):
         # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays behind.
         f.run(texts.unlocked, holder=c + 1)
         return True
+    why = f"the lock is held by {f.sides[holder - 1].name if holder else 'nobody'}"
     if f.owns(c) or (f.get("dropped", c, texts.Q) and f.may("renew", c=c)):
-        f.take("renew", f"the lock is held by {f.get('holder', texts.Q) - 1}", c=c)
-    elif f.get("holder", texts.Q) != c + 1:
-        f.take("lock_late", "the lock is held by another client", c=c)
+        f.take("renew", why, c=c)
+    elif holder != c + 1:
+        f.take("lock_late", why, c=c)
     return True
 
 

@@ -59,7 +59,7 @@ def broker_restarts(f: Follower, event: Event) -> bool:
     """OF-23, OR-1: offsets are those of the last flush, which shows when they are read; locks are forgotten."""
     if event.kind is not Kind.BROKER_STOP:
         f.truncated = True
-    f.doubtful_store = True
+    f.store.doubtful = True
     if f.locks and event.kind is not Kind.ROLE_CHANGE:
         f.may("forget_locks")
     return True
@@ -69,7 +69,7 @@ def gap(f: Follower, event: Event) -> bool:
     """Events are missing: the windows they may be of are not followed any further."""
     numbers = range(len(f.sides)) if event.actor is None else (f.side_of(event),)
     if event.actor is None and event.broker is not None:
-        f.doubtful_store = True
+        f.store.doubtful = True
         f.gaps += 1
         event.pass_over("gaps in the recording")
         return False

@@ -6,7 +6,8 @@ from ...model.membership import Life
 from ...model.process_queue import NO_OFFSET
 from ..kinds import Kind, Result
 from . import texts
-from .follow import Follower, Handler, Impossible
+from .behaviour import Impossible
+from .follow import Follower, Handler
 from .streams import Event
 
 _REFUSED = frozenset({Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST, Result.ERROR, Result.FAILED})

@@ -74,6 +74,12 @@ class Side:
             return self.current or next(reversed(self.old.values()), None)
         return self.old.get(event.epoch)
 
+    def remembers(self, offset: int) -> None:
+        """The in-memory offset is this one now."""
+        self.values.add(offset)
+        if self.current is not None and (not self.current.marks or self.current.marks[-1] != offset):
+            self.current.marks.append(offset)
+
     def drop(self, time: int) -> None:
         """The window is dropped."""
         if self.current is not None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import RELEASES, Toolchain
 from rocketproof.lab.oracle import Oracle
 
@@ -16,14 +14,10 @@ from .real import Real
 
 
 @pytest.fixture(scope="session", params=RELEASES)
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+def real(
+    request: pytest.FixtureRequest, toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Real]:
     release = str(request.param)
-    try:
-        toolchain = Toolchain.find()
-    except LabError as error:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(str(error))
     home: Path = tmp_path_factory.mktemp(f"oracle-{release}")
     with Oracle.start(toolchain, release, home=home) as oracle:
         yield Real(oracle)

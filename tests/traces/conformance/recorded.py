@@ -11,12 +11,16 @@ from rocketproof.checkers.run import Run
 from rocketproof.model.kernel import Configuration, trace
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.conformance import Conformance, conform
+from rocketproof.traces.conformance.conform import NEEDED
+from rocketproof.traces.conformance.streams import OF_PROCESSES
 from rocketproof.traces.reading import open_trace
 from rocketproof.traces.recorder import record_run
-from rocketproof.traces.schema import Header
+from rocketproof.traces.schema import Group, Header
 from rocketproof.traces.writing import write_jsonl
 
 from ..recorder.told import walked
+
+_QUEUE = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0}
 
 
 def followed(run: Any, folder: Path) -> Conformance:
@@ -30,6 +34,26 @@ def of_events(header: Header, events: list[dict[str, Any]], folder: Path) -> Con
     path = folder / "run.jsonl"
     write_jsonl(path, header, events)
     return conform(open_trace([path]))
+
+
+def of_lines(folder: Path, *lines: str, listener: str = "concurrently") -> Conformance:
+    """What following these events of one queue gives: a line each, as ``assign c0 offset=0 epoch=1``, 1 s apart."""
+    groups = {"billing": Group(listener=listener)}
+    header = Header(source="a test", evidence=frozenset(NEEDED), release="5.3.3", groups=groups)
+    return of_events(header, [_event(number, line) for number, line in enumerate(lines)], folder)
+
+
+def _event(number: int, line: str) -> dict[str, Any]:
+    kind, client, *members = line.split()
+    values = dict(member.split("=") for member in members)
+    told = {name: int(value) if value.isdigit() else value for name, value in values.items()}
+    place = {"group": "billing"} if kind in map(str, OF_PROCESSES) else _QUEUE
+    return {"time": 1_000_000 + 1_000 * number, "seq": number, "kind": kind, "client": client, **place, **told}
+
+
+def whys(answer: Conformance) -> list[str]:
+    """Why the model does not allow what it does not allow."""
+    return [mismatch.why for mismatch in answer.mismatches]
 
 
 def walk(folder: Path, *labels: str, **constants: int | str) -> Conformance:

@@ -1,5 +1,7 @@
 package rocketproof.driver;
 
+import java.lang.reflect.InvocationTargetException;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -9,6 +11,8 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * What an operator does, and a producer beside it. Settings: namesrv. Commands are objects with {@code do}, and an
@@ -58,9 +62,7 @@ final class Admin implements Driver.Role {
                     answers.say(id, new Object[] {"done", command.text("name")});
                     return true;
                 case "group":
-                    for (String broker : command.texts("brokers")) {
-                        Moved.createGroup(admin, broker, command.text("name"), command.small("retry_queues", 1));
-                    }
+                    group(command);
                     answers.say(id, new Object[] {"done", command.text("name")});
                     return true;
                 case "send":
@@ -84,7 +86,7 @@ final class Admin implements Driver.Role {
             }
         } catch (Exception failure) {
             failure.printStackTrace();
-            answers.say(id, new Object[] {"error", failure.toString()});
+            answers.say(id, new Object[] {"error", Reflect.unwrapped(failure).toString()});
             return true;
         }
     }
@@ -95,6 +97,14 @@ final class Admin implements Driver.Role {
         config.setWriteQueueNums(command.small("write", 4));
         for (String broker : command.texts("brokers")) {
             admin.createAndUpdateTopicConfig(broker, config);
+        }
+    }
+
+    private void group(Settings command) throws Exception {
+        Map<String, Object> settings = Map.of("setRetryQueueNums", command.small("retry_queues", 1));
+        for (String broker : command.texts("brokers")) {
+            Object config = Moved.group(command.text("name"), settings);
+            Reflect.call(admin, "createAndUpdateSubscriptionGroupConfig", broker, config);
         }
     }
 
@@ -114,12 +124,23 @@ final class Admin implements Driver.Role {
         answers.say(command.raw("id"), new Object[] {"queues", queues, "delayed", delayed});
     }
 
+    /** Stored offsets of a group, by queue: {@code DefaultMQAdminExt#examineConsumeStats}; none before the first. */
     private Map<MessageQueue, Long> storedOffsets(String group) throws Exception {
+        Map<MessageQueue, Long> stored = new HashMap<>();
         try {
-            return Moved.storedOffsets(admin, group);
-        } catch (MQClientException | MQBrokerException nothingYet) {
-            return Map.of();
+            Object stats = Reflect.call(admin, "examineConsumeStats", group);
+            Map<?, ?> table = (Map<?, ?>) Reflect.call(stats, "getOffsetTable");
+            for (Map.Entry<?, ?> entry : table.entrySet()) {
+                Object offset = Reflect.call(entry.getValue(), "getConsumerOffset");
+                stored.put((MessageQueue) entry.getKey(), (Long) offset);
+            }
+        } catch (InvocationTargetException failure) {
+            Throwable cause = Reflect.unwrapped(failure);
+            if (!(cause instanceof MQClientException || cause instanceof MQBrokerException)) {
+                throw failure;
+            }
         }
+        return stored;
     }
 
     private Set<MessageQueue> writable(String topic) throws Exception {
@@ -133,7 +154,8 @@ final class Admin implements Driver.Role {
     /** Messages of the schedule topic that no delivery has reached: {@code ScheduleMessageService#buildRunningStats}. */
     private long delayed(String broker) throws Exception {
         long waiting = 0;
-        for (Map.Entry<?, ?> entry : Moved.runtimeStats(admin, broker).entrySet()) {
+        Object stats = Reflect.call(admin, "fetchBrokerRuntimeStats", broker);
+        for (Map.Entry<?, ?> entry : ((Map<?, ?>) Reflect.call(stats, "getTable")).entrySet()) {
             if (entry.getKey().toString().startsWith(DELAYED)) {
                 String[] reachedAndEnd = entry.getValue().toString().split(",");
                 waiting += Long.parseLong(reachedAndEnd[1].trim()) - Long.parseLong(reachedAndEnd[0].trim());

@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import rocketproof.common.Json;
 
 /** Standard output as a place for answers alone: a JSON object a line. */
 final class Answers {
@@ -36,7 +37,7 @@ final class Answers {
         for (int at = 0; at < members.length; at += 2) {
             answer.put((String) members[at], members[at + 1]);
         }
-        out.println(Json.text(answer));
+        out.println(Json.write(answer));
     }
 
     /** Says what went wrong. */

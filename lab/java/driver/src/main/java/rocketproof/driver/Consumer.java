@@ -16,6 +16,8 @@ import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsist
 import org.apache.rocketmq.common.MixAll;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * One push consumer in PULL mode. Answers {@code ready} with its client id when it runs, then the commands {@code status}
@@ -64,7 +66,8 @@ final class Consumer implements Driver.Role {
                 ? ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
                 : ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setAllocateMessageQueueStrategy(strategy(settings.text("strategy", "AVG")));
-        Moved.setMessageModel(consumer, settings.text("mode", "clustering").toUpperCase(Locale.ROOT));
+        Object model = Moved.messageModel(settings.text("mode", "clustering").toUpperCase(Locale.ROOT));
+        Reflect.call(consumer, "setMessageModel", model);
         for (Map.Entry<String, Object> topic : settings.object("topics").members().entrySet()) {
             consumer.subscribe(topic.getKey(), String.valueOf(topic.getValue()));
         }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import rocketproof.common.Json;
 
 /**
  * A RocketMQ client on command, one for each process: {@code Driver consumer|producer|admin {JSON}}.
@@ -29,7 +30,7 @@ public final class Driver {
             System.exit(2);
         }
         try {
-            Settings settings = new Settings(Json.object(arguments[1]));
+            Settings settings = new Settings(Json.readObject(arguments[1]));
             switch (arguments[0]) {
                 case "consumer":
                     serve(new Consumer(settings, answers));
@@ -74,7 +75,7 @@ public final class Driver {
 
     /** A command is an object, or for short the word that is its member {@code do}. */
     private static Settings command(String line) {
-        return new Settings(line.startsWith("{") ? Json.object(line) : Map.of("do", line));
+        return new Settings(line.startsWith("{") ? Json.readObject(line) : Map.of("do", line));
     }
 
     /** What a process can be. */

@@ -12,6 +12,7 @@ import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByConfi
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueByMachineRoom;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketproof.common.Json;
 
 /**
  * The six allocation strategies.

@@ -26,6 +26,8 @@ import org.apache.rocketmq.remoting.netty.NettyServerConfig;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /** A real broker that has a store and processors, and neither a port nor a name server. */
 final class Brokers {
@@ -66,13 +68,8 @@ final class Brokers {
 
     /** Configures a group. */
     void group(String name, int retryQueues, int retryMaximum) throws Exception {
-        Object config = Moved.type(
-            "remoting.protocol.subscription.SubscriptionGroupConfig",
-            "common.subscription.SubscriptionGroupConfig").getDeclaredConstructor().newInstance();
-        Moved.call(config, "setGroupName", name);
-        Moved.call(config, "setRetryQueueNums", retryQueues);
-        Moved.call(config, "setRetryMaxTimes", retryMaximum);
-        groups().put(name, config);
+        Map<String, Object> settings = Map.of("setRetryQueueNums", retryQueues, "setRetryMaxTimes", retryMaximum);
+        groups().put(name, Moved.group(name, settings));
     }
 
     void forgetGroup(String name) throws Exception {
@@ -109,7 +106,7 @@ final class Brokers {
 
     @SuppressWarnings("unchecked")
     private Map<String, Object> groups() throws Exception {
-        return (Map<String, Object>) Moved.get(broker().getSubscriptionGroupManager(), "subscriptionGroupTable");
+        return (Map<String, Object>) Reflect.get(broker().getSubscriptionGroupManager(), "subscriptionGroupTable");
     }
 
     private BrokerController made() throws Exception {
@@ -129,14 +126,14 @@ final class Brokers {
             throw new IllegalStateException("the broker does not initialize in " + folder);
         }
         // What the broker does by the clock, such as writing offsets to disk, would come between the steps of a run.
-        ((ExecutorService) Moved.get(made, "scheduledExecutorService")).shutdownNow();
+        ((ExecutorService) Reflect.get(made, "scheduledExecutorService")).shutdownNow();
         // The store is not started, which would open a port; what writes messages needs this of it.
-        Moved.call(Moved.get(made.getMessageStore(), "allocateMappedFileService"), "start");
-        Moved.set(made.getMessageStore(), "shutdown", false);
-        Moved.set(made, "putMessageFutureExecutor", new AtOnce());
+        Reflect.call(Reflect.get(made.getMessageStore(), "allocateMappedFileService"), "start");
+        Reflect.set(made.getMessageStore(), "shutdown", false);
+        Reflect.set(made, "putMessageFutureExecutor", new AtOnce());
         topics = new Topics(made);
-        Moved.set(topics, "topicConfigTable", Moved.get(made.getTopicConfigManager(), "topicConfigTable"));
-        Moved.set(made, "topicConfigManager", topics);
+        Reflect.set(topics, "topicConfigTable", Reflect.get(made.getTopicConfigManager(), "topicConfigTable"));
+        Reflect.set(made, "topicConfigManager", topics);
         topics.getTopicConfigTable().put(TOPIC, new TopicConfig(TOPIC));
         return made;
     }

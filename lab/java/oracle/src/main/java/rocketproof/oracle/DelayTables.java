@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
+import rocketproof.common.Json;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * Delay tables and due times, by the real {@code ScheduleMessageService} and, in 5.x, the store beside it.
@@ -37,11 +40,11 @@ final class DelayTables implements Oracle.Subject {
     private Map<String, Object> serviceAndStore(Map<String, Object> given) throws Exception {
         Map<String, Object> told = service(given);
         Object store = brokers.store();
-        Map<?, ?> table = (Map<?, ?>) Moved.get(store, "delayLevelTable");
+        Map<?, ?> table = (Map<?, ?>) Reflect.get(store, "delayLevelTable");
         Map<Object, Object> before = new LinkedHashMap<>(table);
         table.clear();
         try {
-            told.put("store_parsed", Moved.call(store, "parseDelayLevel"));
+            told.put("store_parsed", Reflect.call(store, "parseDelayLevel"));
             told.put("store_due", due(store, given));
         } finally {
             table.clear();
@@ -60,9 +63,9 @@ final class DelayTables implements Oracle.Subject {
         Object host = Moved.isFour() ? brokers.store() : brokers.broker();
         Object service = type.getConstructors()[0].newInstance(host);
         Map<String, Object> told = new LinkedHashMap<>();
-        told.put("parsed", Moved.call(service, "parseDelayLevel"));
-        told.put("highest", Moved.get(service, "maxDelayLevel"));
-        told.put("delays", new TreeMap<>((Map<?, ?>) Moved.get(service, "delayLevelTable")));
+        told.put("parsed", Reflect.call(service, "parseDelayLevel"));
+        told.put("highest", Reflect.get(service, "maxDelayLevel"));
+        told.put("delays", new TreeMap<>((Map<?, ?>) Reflect.get(service, "delayLevelTable")));
         told.put("due", due(service, given));
         told.put("corrected", corrected(service, given));
         return told;
@@ -72,7 +75,7 @@ final class DelayTables implements Oracle.Subject {
         List<Object> told = new ArrayList<>();
         for (Object pair : Json.list(given.get("due"))) {
             int level = Json.integer(Json.list(pair).get(0));
-            told.add(Moved.call(host, "computeDeliverTimestamp", level, Json.list(pair).get(1)));
+            told.add(Reflect.call(host, "computeDeliverTimestamp", level, Json.list(pair).get(1)));
         }
         return told;
     }
@@ -85,7 +88,7 @@ final class DelayTables implements Oracle.Subject {
         for (Object item : Json.list(given.get("late"))) {
             List<Object> parts = Json.list(item);
             Object task = constructor.newInstance(service, Json.integer(parts.get(0)), 0L);
-            told.add(Moved.call(task, "correctDeliverTimestamp", parts.get(2), parts.get(1)));
+            told.add(Reflect.call(task, "correctDeliverTimestamp", parts.get(2), parts.get(1)));
         }
         return told;
     }

@@ -18,6 +18,7 @@ import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketproof.common.Json;
 
 /**
  * Runs of a broadcasting client's offset file, the real {@code LocalFileOffsetStore}.

@@ -21,6 +21,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.RemotingClient;
 import org.apache.rocketmq.remoting.exception.RemotingConnectException;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
+import rocketproof.common.Json;
+import rocketproof.common.Reflect;
 
 /**
  * Runs of offsets: the real {@code RemoteBrokerOffsetStore} of several clients, whose requests the real
@@ -72,7 +74,7 @@ final class Offsets implements Oracle.Subject {
         InvocationHandler network = (proxy, method, arguments) -> method.getName().startsWith("invoke")
             ? current.sent((RemotingCommand) arguments[1], method.getName().equals("invokeOneway"))
             : null;
-        Moved.set(made.getMQClientAPIImpl(), "remotingClient", Proxy.newProxyInstance(
+        Reflect.set(made.getMQClientAPIImpl(), "remotingClient", Proxy.newProxyInstance(
             RemotingClient.class.getClassLoader(), new Class<?>[] {RemotingClient.class}, network));
         return made;
     }
@@ -126,11 +128,11 @@ final class Offsets implements Oracle.Subject {
                     manager.getOffsetTable().clear();
                     return manager.load();
                 case "reset":
-                    Moved.call(manager, "assignResetOffset",
+                    Reflect.call(manager, "assignResetOffset",
                         Brokers.TOPIC, group, Json.integer(arguments.get(0)), arguments.get(1));
                     return null;
                 case "erase":
-                    return Moved.call(manager, "queryThenEraseResetOffset",
+                    return Reflect.call(manager, "queryThenEraseResetOffset",
                         Brokers.TOPIC, group, Json.integer(arguments.get(0)));
                 default:
                     return clientStep(stores.get(Json.integer(arguments.get(0))), word, arguments);
@@ -153,7 +155,7 @@ final class Offsets implements Oracle.Subject {
                     store.updateOffset(queue, (Long) arguments.get(2), (Boolean) arguments.get(3));
                     return null;
                 case "freeze":
-                    Moved.call(store, "updateAndFreezeOffset", queue, arguments.get(2));
+                    Reflect.call(store, "updateAndFreezeOffset", queue, arguments.get(2));
                     return null;
                 case "read":
                     return store.readOffset(queue, ReadOffsetType.valueOf((String) arguments.get(2)));

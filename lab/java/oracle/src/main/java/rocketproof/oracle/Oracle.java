@@ -12,6 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import rocketproof.common.Json;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * Answers what RocketMQ's own classes compute: one JSON object a line on standard input, and one on standard output.
@@ -81,7 +84,7 @@ public final class Oracle {
         try {
             answer.put("is", subject.answer(given));
         } catch (Exception | LinkageError error) {
-            Throwable cause = Moved.unwrapped(error);
+            Throwable cause = Reflect.unwrapped(error);
             answer.put("raises", cause.getClass().getName());
             answer.put("message", String.valueOf(cause.getMessage()));
             answer.put("at", Arrays.stream(cause.getStackTrace()).limit(PLACES).map(String::valueOf)

@@ -18,6 +18,9 @@ import org.apache.rocketmq.store.DispatchRequest;
 import org.apache.rocketmq.store.PutMessageResult;
 import org.apache.rocketmq.store.RunningFlags;
 import org.apache.rocketmq.store.SelectMappedBufferResult;
+import rocketproof.common.Json;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * What a broker makes of a message that is sent back: request 36, and the fallback, a new message to the retry topic.
@@ -96,8 +99,8 @@ final class SendBacks implements Oracle.Subject {
         message.setBornTimestamp(1);
         message.setReconsumeTimes(times);
         message.setWaitStoreMsgOK(false);
-        Moved.call(message, "setPropertiesString", MessageDecoder.messageProperties2String(message.getProperties()));
-        if (!((PutMessageResult) Moved.call(store, "putMessage", message)).isOk()) {
+        Reflect.call(message, "setPropertiesString", MessageDecoder.messageProperties2String(message.getProperties()));
+        if (!((PutMessageResult) Reflect.call(store, "putMessage", message)).isOk()) {
             throw new IllegalStateException("the message that is to fail cannot be stored");
         }
         return offset;
@@ -179,9 +182,9 @@ final class SendBacks implements Oracle.Subject {
 
     private void writable(boolean now) throws Exception {
         RunningFlags flags = brokers.store().getRunningFlags();
-        String forbid = Moved.has(flags, "getAndMakeNotWriteable")
+        String forbid = Reflect.has(flags, "getAndMakeNotWriteable")
             ? "getAndMakeNotWriteable" : "getAndMakeStoreNotWriteable";
-        Moved.call(flags, now ? "getAndMakeWriteable" : forbid);
+        Reflect.call(flags, now ? "getAndMakeWriteable" : forbid);
     }
 
     private void impossible(String topic, boolean broken) throws Exception {
@@ -204,8 +207,8 @@ final class SendBacks implements Oracle.Subject {
         SelectMappedBufferResult bytes = store.selectOneMessageByOffset(offset);
         try {
             DispatchRequest index = (DispatchRequest) (Moved.isFour()
-                ? Moved.call(store.getCommitLog(), "checkMessageAndReturnSize", bytes.getByteBuffer(), false)
-                : Moved.call(store.getCommitLog(), "checkMessageAndReturnSize", bytes.getByteBuffer(), false, false));
+                ? Reflect.call(store.getCommitLog(), "checkMessageAndReturnSize", bytes.getByteBuffer(), false)
+                : Reflect.call(store.getCommitLog(), "checkMessageAndReturnSize", bytes.getByteBuffer(), false, false));
             boolean delayed = copy.getTopic().equals("SCHEDULE_TOPIC_XXXX");
             told.put("wait", delayed ? index.getTagsCode() - copy.getStoreTimestamp() : null);
         } finally {

@@ -15,6 +15,9 @@ import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketproof.common.Json;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * Filtering by tags: at the broker by the code in the index, then at the client by the words.
@@ -30,7 +33,7 @@ final class Tags implements Oracle.Subject {
         Class<?> api = Moved.type("remoting.protocol.filter.FilterAPI", "common.filter.FilterAPI");
         Object subscription = given.get("expression") == null
             ? api.getMethod("buildSubscriptionData", String.class, String.class).invoke(null, "topic", null)
-            : Moved.call(api, "buildSubscriptionData", "topic", given.get("expression"));
+            : Reflect.call(api, "buildSubscriptionData", "topic", given.get("expression"));
         ExpressionMessageFilter filter = (ExpressionMessageFilter)
             ExpressionMessageFilter.class.getConstructors()[0].newInstance(subscription, null, null);
         List<MessageExt> sent = new ArrayList<>();
@@ -38,7 +41,7 @@ final class Tags implements Oracle.Subject {
         long offset = 0;
         for (Object tag : Json.list(given.get("tags"))) {
             MessageExt message = message((String) tag, offset++);
-            Object code = Moved.call(Moved.innerMessage(), "tagsString2tagsCode", null, message.getTags());
+            Object code = Reflect.call(Moved.innerMessage(), "tagsString2tagsCode", null, message.getTags());
             if (filter.isMatchedByConsumeQueue((Long) code, null)) {
                 sent.add(message);
                 sentOffsets.add(message.getQueueOffset());
@@ -63,7 +66,7 @@ final class Tags implements Oracle.Subject {
         wire.flip();
         wire.get(bytes);
         PullResultExt answer = new PullResultExt(PullStatus.FOUND, next, 0, next, null, 0, bytes);
-        PullResult result = (PullResult) Moved.call(
+        PullResult result = (PullResult) Reflect.call(
             new PullAPIWrapper(client, "group", false),
             "processPullResult", new MessageQueue("topic", "broker", 0), answer, subscription);
         return result.getMsgFoundList();

@@ -8,6 +8,9 @@ import java.util.NoSuchElementException;
 import java.util.TreeMap;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.common.message.MessageExt;
+import rocketproof.common.Json;
+import rocketproof.common.Moved;
+import rocketproof.common.Reflect;
 
 /**
  * Runs of a window, the real {@code ProcessQueue}.
@@ -78,8 +81,8 @@ final class Windows implements Oracle.Subject {
     private static List<Object> state(ProcessQueue window, Object answer) throws ReflectiveOperationException {
         Object info = Moved.type("remoting.protocol.body.ProcessQueueInfo", "common.protocol.body.ProcessQueueInfo")
             .getDeclaredConstructor().newInstance();
-        Moved.call(window, "fillProcessQueueInfo", info);
-        TreeMap<?, ?> taken = (TreeMap<?, ?>) Moved.get(window, "consumingMsgOrderlyTreeMap");
+        Reflect.call(window, "fillProcessQueueInfo", info);
+        TreeMap<?, ?> taken = (TreeMap<?, ?>) Reflect.get(window, "consumingMsgOrderlyTreeMap");
         return Arrays.asList(
             answer,
             new ArrayList<>(window.getMsgTreeMap().keySet()),
@@ -87,8 +90,8 @@ final class Windows implements Oracle.Subject {
             window.getMsgCount().get(),
             window.getMsgSize().get(),
             window.getMaxSpan(),
-            Moved.call(info, "getCachedMsgCount"),
-            Moved.call(info, "getTransactionMsgCount"),
+            Reflect.call(info, "getCachedMsgCount"),
+            Reflect.call(info, "getTransactionMsgCount"),
             window.hasTempMessage());
     }
 }

@@ -1,45 +1,17 @@
-package rocketproof.oracle;
+package rocketproof.common;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.concurrent.ExecutionException;
-import org.apache.rocketmq.common.MQVersion;
 
-/** Reaches what is private, and what is in another package in another release. */
-final class Moved {
-    private Moved() {
+/** Reaches by name what is private, or has another type in another release. */
+public final class Reflect {
+    private Reflect() {
     }
 
-    /** The release whose classes are loaded, as in {@code 5.3.3}. */
-    static String release() {
-        return MQVersion.getVersionDesc(MQVersion.CURRENT_VERSION).substring(1).replace('_', '.');
-    }
-
-    /** Whether the loaded release is a 4.x. */
-    static boolean isFour() {
-        return release().startsWith("4.");
-    }
-
-    /** The first class there is, of names relative to {@code org.apache.rocketmq}: that of 5.x, then that of 4.x. */
-    static Class<?> type(String... names) throws ClassNotFoundException {
-        for (String name : names) {
-            try {
-                return Class.forName("org.apache.rocketmq." + name);
-            } catch (ClassNotFoundException absent) {
-                continue;
-            }
-        }
-        throw new ClassNotFoundException(String.join(" or ", names));
-    }
-
-    /** The class of messages that a broker is about to store. */
-    static Class<?> innerMessage() throws ClassNotFoundException {
-        return type("common.message.MessageExtBrokerInner", "store.MessageExtBrokerInner");
-    }
-
-    /** Calls a method by name and number of arguments, private or not, of the class or one it extends. */
-    static Object call(Object target, String name, Object... arguments) throws ReflectiveOperationException {
+    /** Calls a method by name and arguments, private or not, of the class or one it extends. */
+    public static Object call(Object target, String name, Object... arguments) throws ReflectiveOperationException {
         Class<?> type = target instanceof Class ? (Class<?>) target : target.getClass();
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
             for (Method method : each.getDeclaredMethods()) {
@@ -53,7 +25,7 @@ final class Moved {
     }
 
     /** Whether the class of {@code target} itself has a method of this name. */
-    static boolean has(Object target, String name) {
+    public static boolean has(Object target, String name) {
         for (Method method : target.getClass().getDeclaredMethods()) {
             if (method.getName().equals(name)) {
                 return true;
@@ -62,16 +34,18 @@ final class Moved {
         return false;
     }
 
-    static Object get(Object target, String name) throws ReflectiveOperationException {
+    /** The value of a field, of the class or one it extends. */
+    public static Object get(Object target, String name) throws ReflectiveOperationException {
         return field(target.getClass(), name).get(target);
     }
 
-    static void set(Object target, String name, Object value) throws ReflectiveOperationException {
+    /** Sets a field, of the class or one it extends. */
+    public static void set(Object target, String name, Object value) throws ReflectiveOperationException {
         field(target.getClass(), name).set(target, value);
     }
 
     /** What was thrown, without the wrapping of reflection and of other threads. */
-    static Throwable unwrapped(Throwable error) {
+    public static Throwable unwrapped(Throwable error) {
         Throwable cause = error;
         while ((cause instanceof InvocationTargetException || cause instanceof ExecutionException)
             && cause.getCause() != null) {

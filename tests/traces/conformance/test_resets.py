@@ -1,0 +1,45 @@
+"""Resets of a 5.x group: by the broker, or by clients where the broker is told to leave it to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .recorded import of_lines, whys
+
+READ = (
+    "assign c0 offset=0 epoch=0",
+    "pull c0 offset=0 epoch=0",
+    "pull_result c0 result=found offset=0 next=1 count=1 epoch=0",
+    "deliver c0 offset=0 count=1 epoch=0",
+    "result c0 offset=0 result=ok epoch=0",
+    "removed c0 offset=0 next=1 epoch=0",
+    "commit_memory c0 offset=1",
+    "commit c0 offset=1",
+)
+"""A client has read the first message."""
+
+RESET = "reset c0 offset=0"
+BEGUN = "revoke c0 path=reset epoch=0"
+AGAIN = (
+    "assign c0 offset=0 epoch=1",
+    "pull c0 offset=0 epoch=1",
+    "pull_result c0 result=found offset=0 next=1 count=1 epoch=1",
+)
+
+
+def test_clients_that_reset_drop_the_queue_and_send_the_offset(tmp_path: Path) -> None:
+    assert whys(of_lines(tmp_path, *READ, RESET, BEGUN, "commit c0 offset=0 path=reset", *AGAIN)) == []
+
+
+def test_they_send_no_other_offset_and_begin_nowhere_else(tmp_path: Path) -> None:
+    wrong = of_lines(tmp_path, *READ, RESET, BEGUN, "commit c0 offset=2 path=reset")
+    assert whys(wrong) == ["the client never had this offset in memory; it has none"]
+    assert whys(of_lines(tmp_path, *READ, RESET, BEGUN, *AGAIN)) == ["it begins where the store says, at 1"]
+
+
+def test_after_a_reset_by_the_broker_the_next_pull_finds_no_messages(tmp_path: Path) -> None:
+    found = ("pull c0 offset=1 epoch=0", "pull_result c0 result=found offset=1 next=2 count=1 epoch=0")
+    assert whys(of_lines(tmp_path, *READ, *found)) == []
+    assert whys(of_lines(tmp_path, *READ, RESET, *found)) == ["the broker cannot find messages there"]
+    moved = ("pull c0 offset=1 epoch=0", "pull_result c0 result=offset_illegal offset=1 next=0 epoch=0")
+    assert whys(of_lines(tmp_path, *READ, RESET, *moved, "correct c0 offset=0", "commit c0 offset=0")) == []

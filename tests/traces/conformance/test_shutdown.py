@@ -1,0 +1,101 @@
+"""What a client may do while it shuts down, though the machine has no step for it; and how narrow that is.
+
+Two threads may be in the middle of something then: a pass of rebalancing, which still adds a queue, and the periodic
+``lockAll``, whose request comes after the shutdown has unlocked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.conformance import Conformance
+
+from .recorded import of_lines, whys
+
+ASSIGNED = "assign c0 offset=0 epoch=1"
+UNREGISTERED = "unregister c0"
+STOPPED = "client_stop c0"
+
+LOCKED = "lock c0 result=ok"
+UNLOCKED = "unlock c0 epoch=1"
+
+
+def orderly(folder: Path, *lines: str) -> Conformance:
+    """What following events of an orderly listener gives."""
+    return of_lines(folder, *lines, listener="orderly")
+
+
+# --- a pass that was under way still adds the queue -------------------------------------------------------------------
+
+
+def test_a_queue_that_a_pass_adds_during_the_shutdown_is_passed_over_with_its_window(tmp_path: Path) -> None:
+    pulls = ("pull c0 offset=0 epoch=1", "revoke c0 path=shutdown epoch=1")
+    answer = of_lines(tmp_path, "client_start c0", UNREGISTERED, ASSIGNED, *pulls, STOPPED)
+    assert answer.verdict is Verdict.HOLDS
+    assert answer.passed_over == {
+        "assignments of clients that are shutting down": 1,
+        "of windows that began during a shutdown": 2,
+    }
+    assert answer.followed == 3
+
+
+def test_even_one_that_begins_where_no_store_says(tmp_path: Path) -> None:
+    before = ("assign c1 offset=1 epoch=1", "commit c1 offset=1 epoch=1", "client_crash c1")
+    assert whys(of_lines(tmp_path, *before, UNREGISTERED, ASSIGNED)) == []
+    assert whys(of_lines(tmp_path, *before, ASSIGNED)) == ["it begins where the store says, at 1"]
+
+
+@pytest.mark.parametrize("end", [STOPPED, "client_crash c0"])
+def test_after_its_end_a_client_gets_no_queue(end: str, tmp_path: Path) -> None:
+    assert whys(of_lines(tmp_path, UNREGISTERED, end, ASSIGNED)) == ["the client is gone"]
+
+
+def test_a_queue_that_it_has_is_not_added_again(tmp_path: Path) -> None:
+    again = "assign c0 offset=0 epoch=2"
+    assert whys(of_lines(tmp_path, ASSIGNED, UNREGISTERED, again)) == [
+        "the queue is in the table of the client already"
+    ]
+
+
+def test_the_windows_of_others_are_followed_on(tmp_path: Path) -> None:
+    other = ("assign c1 offset=0 epoch=1", "pull c1 offset=1 epoch=1")
+    answer = of_lines(tmp_path, UNREGISTERED, ASSIGNED, STOPPED, *other)
+    assert whys(answer) == ["the next pull of the window starts at 0"]
+
+
+# --- a request of lockAll that was under way --------------------------------------------------------------------------
+
+
+def test_a_late_lock_stays_behind(tmp_path: Path) -> None:
+    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, LOCKED, UNREGISTERED, STOPPED)
+    assert (answer.verdict, answer.passed_over) == (Verdict.HOLDS, {})
+    for locks, holder in (((), "nobody"), ((LOCKED,), "c0")):
+        wrong = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, *locks, STOPPED, "client_crash c0")
+        assert [mismatch.state.rpartition("; ")[2] for mismatch in wrong.mismatches] == [f"lock held by {holder}"]
+
+
+def test_the_next_client_gets_it_when_it_has_expired(tmp_path: Path) -> None:
+    other = ("lock c1 result=ok", "assign c1 offset=0 epoch=1")
+    assert whys(orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, LOCKED, STOPPED, *other)) == []
+
+
+def test_a_lock_that_another_client_has_is_not_taken_by_a_late_request(tmp_path: Path) -> None:
+    other = ("lock c1 result=ok", "assign c1 offset=0 epoch=1")
+    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, *other, LOCKED)
+    assert whys(answer) == ["the lock is held by c1"]
+
+
+@pytest.mark.parametrize("end", [STOPPED, "client_crash c0"])
+def test_after_its_end_a_client_locks_nothing(end: str, tmp_path: Path) -> None:
+    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, UNREGISTERED, end, LOCKED)
+    assert whys(answer) == ["the client is gone"]
+
+
+def test_a_late_lock_brings_no_queue_back(tmp_path: Path) -> None:
+    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, LOCKED, "pull c0 offset=0 epoch=1", STOPPED)
+    assert answer.passed_over == {"pulls of clients that are shutting down": 1}
+    again = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, LOCKED, "assign c0 offset=0 epoch=2")
+    assert whys(again) == ["the queue is in the table of the client already"]
