@@ -172,7 +172,7 @@ def _print_left_out(console: Console, trace: Trace) -> None:
 
 def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs) -> None:
     """Print the answer, and write it wherever it should go."""
-    from . import trace_report as report
+    from .trace_report import print_result
     from .traces.story import MOST_STORIES, stories
 
     if request.queue:
@@ -185,20 +185,28 @@ def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckReq
         console.print(f"left out, being no events: {parts}", soft_wrap=True, markup=False)
     if request.queue:
         console.print(f"findings are those of queues called {request.queue}, counts those of all", soft_wrap=True)
-    report.print_result(console, result, told, claims=request.claims)
+    print_result(console, result, told, claims=request.claims)
     if outputs.report:
-        from .traces.report import write_report
+        from .traces.report.write import write_report
 
         page, *_ = write_report(Path(outputs.report), result, trace, told=all_told)
         console.print(f"report: {page}", soft_wrap=True, markup=False)
     if request.claims:
         result = replace(result, verdicts=tuple(result.verdict(name) for name in dict.fromkeys(request.claims)))
+    if outputs.json or outputs.junit or outputs.sarif:
+        _write(result, told, outputs)
+
+
+def _write(result: CheckResult, told: Sequence[Story], outputs: CheckOutputs) -> None:
+    """Write the answer for other programs."""
+    from .trace_files import as_json, as_junit, as_sarif
+
     if outputs.json:
-        write(outputs.json, report.as_json(result, told) + "\n")
+        write(outputs.json, as_json(result, told) + "\n")
     if outputs.junit:
-        write(outputs.junit, report.as_junit(result, told))
+        write(outputs.junit, as_junit(result, told))
     if outputs.sarif:
-        write(outputs.sarif, report.as_sarif(result, told) + "\n")
+        write(outputs.sarif, as_sarif(result, told) + "\n")
 
 
 def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:

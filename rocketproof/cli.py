@@ -14,7 +14,6 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from . import __version__
 from .lab_commands import lab
 from .progress import Interrupted
 
@@ -79,6 +78,8 @@ def _door(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
     if version:
+        from . import __version__
+
         typer.echo(f"rocketproof {__version__}")
         raise typer.Exit(AS_EXPECTED)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from .checkers.catalogue import all_rows
-from .checkers.code_cache import user_cache
 from .checkers.explore import Limits
 from .checkers.kill_matrix import Cell, Effort, cells
 from .checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
@@ -19,6 +18,7 @@ from .console import interrupts, make_console
 from .errors import InputError
 from .files import STANDARD_OUTPUT, check_writable, write
 from .model.kernel import nearest
+from .model.kernel.code_cache import user_cache
 from .mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
 from .request import LimitTable
 

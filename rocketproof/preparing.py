@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from typing import Any
 
-from numba.core import event
+from .traces.compiled import LOG
 
 
 def pyarrow_without_pandas() -> None:
@@ -34,20 +34,18 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError("pandas is not needed here", name=name)
 
 
-class _Teller(event.Listener):
+class _Teller(logging.Handler):
     """Says it when the first function is compiled; what is found in the cache compiles nothing."""
 
     def __init__(self, what: str, about: str) -> None:
+        super().__init__()
         self._told = False
         self._text = f"preparing {what}, once: this takes about {about}"
 
-    def on_start(self, event: Any) -> None:
+    def emit(self, record: logging.LogRecord) -> None:
         if not self._told:
             self._told = True
             print(self._text, file=sys.stderr)
-
-    def on_end(self, event: Any) -> None:
-        pass
 
 
 @contextmanager
@@ -56,5 +54,11 @@ def preparing(what: str, about: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    with event.install_listener("numba:compile", _Teller(what, about)):
+    teller, level = _Teller(what, about), LOG.level
+    LOG.addHandler(teller)
+    LOG.setLevel(logging.INFO)
+    try:
         yield
+    finally:
+        LOG.removeHandler(teller)
+        LOG.setLevel(level)

@@ -1,39 +1,32 @@
-"""What ``rocketproof check`` shows: the table and stories of the terminal, JSON, JUnit and SARIF."""
+"""What ``rocketproof check`` shows on the terminal: the table, stories, and what happened to one message."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from . import sarif
 from .console import VERDICT_STYLES
-from .junit import Case, as_xml
-from .properties.verdict import Verdict
 from .traces.claims import CODE
-from .traces.message_story import Attempt, message_story
 from .traces.reading import Trace
-from .traces.report.sections import WORST_FIRST, first_findings, headline, overall, repeats
+from .traces.report.sections import WORST_FIRST, headline, repeats
 from .traces.report.sections import fates as fates_of
 from .traces.report.words import counted, queue, span, utc
 from .traces.result import CheckResult, ClaimVerdict
 from .traces.settings import Settings
 from .traces.story import CERTAIN, Sentence, Story
 
+if TYPE_CHECKING:
+    from .traces.message_story import Attempt
+
 PROBLEMS_SHOWN = 10
 """Problems of reading that the terminal shows."""
 
 QUEUES_SHOWN = 3
 """Queues with most findings of a claim that the terminal names."""
-
-LOCATED = 200
-"""Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
-
-_KINDS = {Verdict.HOLDS: "pass", Verdict.UNKNOWN: "open", Verdict.NOT_OBSERVABLE: "notApplicable"}
 
 
 def print_result(console: Console, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = ()) -> None:
@@ -71,6 +64,8 @@ def print_message(console: Console, trace: Trace, message: str, settings: Settin
     Raises:
         TraceError: no event names the message.
     """
+    from .traces.message_story import message_story
+
     story = message_story(trace, message, settings=settings)
     keys = ", ".join(key for key in story.keys if key != story.asked)
     _line(console, Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
@@ -88,86 +83,6 @@ def print_message(console: Console, trace: Trace, message: str, settings: Settin
     if story.left_out:
         _line(console, Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
     return 0
-
-
-def as_json(result: CheckResult, told: Sequence[Story]) -> str:
-    """The answer as a JSON object."""
-    problems = result.problems
-    return json.dumps(
-        {
-            "verdict": str(overall(result.verdicts)),
-            "files": list(result.files),
-            "events": result.events,
-            "begin": result.begin,
-            "end": result.end,
-            "engine": result.engine,
-            "seconds": round(result.seconds, 3),
-            "source": result.header.source,
-            "release": result.header.release,
-            "skew": result.settings.skew,
-            "problems": {
-                "count": problems.count,
-                "first": [
-                    {"file": item.file, "line": item.line, "kind": str(item.kind), "what": item.what}
-                    for item in problems.kept[:LOCATED]
-                ],
-            },
-            "left_out": list(result.left_out),
-            "skipped": dict(result.skipped),
-            "passed_over": dict(result.passed_over),
-            "messages": dict(fates_of(result)),
-            "repeats": dict(repeats(result)),
-            "claims": [_object(result, answer, told) for answer in result.verdicts],
-        },
-        indent=1,
-        ensure_ascii=False,
-    )
-
-
-def as_junit(result: CheckResult, told: Sequence[Story]) -> str:
-    """A test case for each claim: violated is a failure, unknown an error, not observable is skipped."""
-    return as_xml("rocketproof check", [_case(answer, result, told) for answer in result.verdicts], result.seconds)
-
-
-def as_sarif(result: CheckResult, told: Sequence[Story]) -> str:
-    """A SARIF log: a result for each story, at the source line of its finding, and one for each claim without any.
-
-    Kinds are ``fail``, ``pass``, ``open`` for what is in doubt or unknown, and ``notApplicable`` for what cannot be
-    observed. A claim that is unknown is a notification of the run besides, so that it is not taken for a pass.
-    """
-    places = {answer.claim.id: place for place, answer in enumerate(result.verdicts)}
-    results = []
-    for answer in result.verdicts:
-        own = [story for story in told if story.claim.id == answer.claim.id]
-        results += [_story_result(story, answer, places, result.files[0]) for story in own]
-        # Stories in doubt do not stand for a violation without.
-        shown = any(story.certainty == CERTAIN for story in own) if answer.verdict is Verdict.VIOLATED else bool(own)
-        if not shown:
-            results.append(_claim_result(answer, places, result.files[0]))
-    return sarif.as_log(
-        rules=[
-            sarif.rule(
-                answer.claim.id,
-                answer.claim.statement,
-                rests_on=answer.claim.rules,
-                level="error",
-                tags=["rocketmq", "trace", str(answer.claim.monitor)],
-            )
-            for answer in result.verdicts
-        ],
-        results=results,
-        files=result.files,
-        notifications=[
-            sarif.notification(
-                answer.claim.id,
-                places[answer.claim.id],
-                text=f"{answer.verdict}: {answer.why}",
-                where=sarif.location(result.files[0], 1),
-            )
-            for answer in result.verdicts
-            if answer.verdict is Verdict.UNKNOWN
-        ],
-    )  # fmt: skip
 
 
 def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
@@ -202,13 +117,14 @@ def _print_table(console: Console, answers: Sequence[ClaimVerdict]) -> None:
     for answer in answers:
         style = VERDICT_STYLES[answer.verdict]
         line = Text.assemble(f"  {answer.claim.id:{names}}  ", (f"{answer.verdict!s:{verdicts}}", style))
-        said = _counts(answer)
+        said = counts_of(answer)
         fits = not console.is_terminal or line.cell_len + 2 + len(said) <= console.width
         line.append(f"  {said}" if fits else f"\n      {said}")
         _line(console, line)
 
 
-def _counts(answer: ClaimVerdict) -> str:
+def counts_of(answer: ClaimVerdict) -> str:
+    """How often a claim was judged, and with what result, in words."""
     parts = [f"{answer.judged:,} judged"]
     if answer.violated:
         parts.append(f"{answer.violated:,} violated")
@@ -220,7 +136,7 @@ def _counts(answer: ClaimVerdict) -> str:
 def _print_stories(console: Console, result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> None:
     console.print()
     _line(console, Text.assemble((answer.claim.id, "bold"), f"  {answer.claim.statement}"))
-    _line(console, Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {_counts(answer)}"))
+    _line(console, Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {counts_of(answer)}"))
     for story in stories:
         console.print()
         doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
@@ -275,101 +191,3 @@ def _attempts(attempts: Sequence[Attempt]) -> list[str]:
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) -> dict[str, Any]:
-    return {
-        "claim": answer.claim.id,
-        "verdict": str(answer.verdict),
-        "judged": answer.judged,
-        "violated": answer.violated,
-        "doubtful": answer.doubtful,
-        "why": answer.why,
-        "statement": answer.claim.statement,
-        "rules": list(answer.claim.rules),
-        "findings": [_without_nulls(row) for row in first_findings(result, answer, most=LOCATED)],
-        "stories": [
-            {
-                "title": story.title,
-                "certainty": story.certainty,
-                "sentences": [
-                    {"time": item.time, "text": item.text, "file": item.place.file, item.place.unit: item.place.number}
-                    for item in story.sentences
-                ],
-                "left_out": story.left_out,
-            }
-            for story in told
-            if story.claim.id == answer.claim.id
-        ],
-    }
-
-
-def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None and name != "claim"}
-
-
-def _case(answer: ClaimVerdict, result: CheckResult, told: Sequence[Story]) -> Case:
-    outcomes: dict[Verdict, Any] = {
-        Verdict.VIOLATED: "failure",
-        Verdict.UNKNOWN: "error",
-        Verdict.NOT_OBSERVABLE: "skipped",
-        Verdict.HOLDS: "",
-    }
-    stories = [str(story) for story in told if story.claim.id == answer.claim.id]
-    return Case(
-        classname=f"rocketproof.traces.{answer.claim.monitor}",
-        name=answer.claim.id,
-        seconds=result.seconds / len(result.verdicts),
-        outcome=outcomes[answer.verdict],
-        message="" if answer.verdict is Verdict.HOLDS else f"{answer.verdict}: {_counts(answer)}",
-        text="" if answer.verdict is Verdict.HOLDS else "\n".join([answer.claim.statement, *stories]),
-    )
-
-
-def _story_result(story: Story, answer: ClaimVerdict, places: dict[str, int], file: str) -> sarif.Object:
-    sure = story.certainty == CERTAIN
-    where = [_location(sentence) for sentence in story.sentences]
-    seen = _seen_at(story)
-    total = answer.violated + answer.doubtful
-    result = sarif.result(
-        answer.claim.id,
-        places[answer.claim.id],
-        kind="fail" if sure else "open",
-        level="error" if sure else "none",
-        text=f"{story.title}.\n{answer.claim.statement}"
-        + ("" if sure else f"\nIn doubt: {story.certainty}.")
-        + (f"\nOne of {total:,} findings." if total > 1 else ""),
-        where=sarif.location(file, 1) if seen is None else _location(seen),
-        subject=str(story.slot) if story.slot is not None else "trace",
-        identity=f"{story.title} {story.row.get('time', '')} {story.row.get('origin', '')}",
-    )
-    if where:
-        steps = [(place, sentence.text) for place, sentence in zip(where, story.sentences, strict=True)]
-        result["codeFlows"] = [sarif.code_flow("What was recorded.", steps)]
-    return result
-
-
-def _seen_at(story: Story) -> Sentence | None:
-    """The last event up to the time at which the finding was seen."""
-    until = story.row.get("time", story.sentences[-1].time if story.sentences else 0)
-    before = [sentence for sentence in story.sentences if sentence.time <= until] or list(story.sentences[:1])
-    return before[-1] if before else None
-
-
-def _location(sentence: Sentence) -> sarif.Object:
-    return sarif.location(sentence.place.file, max(sentence.place.number, 1))
-
-
-def _claim_result(answer: ClaimVerdict, places: dict[str, int], file: str) -> sarif.Object:
-    """What is to be said of a claim without a story; services want a place, and it is that of the trace."""
-    violated = answer.verdict is Verdict.VIOLATED
-    return sarif.result(
-        answer.claim.id,
-        places[answer.claim.id],
-        kind=_KINDS.get(answer.verdict, "fail"),
-        level="error" if violated else "none",
-        text=f"{answer.verdict}: {answer.claim.statement} {_counts(answer)}",
-        where=sarif.location(file, 1),
-        subject="trace",
-        identity=str(answer.verdict),
-    )

@@ -12,7 +12,6 @@ from dataclasses import replace
 from rich.console import Console
 
 from .checkers.catalogue import all_rows, default_rows, preset_rows
-from .checkers.code_cache import user_cache
 from .checkers.explore import Progress
 from .checkers.reduction import Reduction
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
@@ -20,6 +19,7 @@ from .console import interrupts, make_console
 from .errors import InputError
 from .files import write
 from .model.kernel import UNBOUNDED, nearest
+from .model.kernel.code_cache import user_cache
 from .model.presets import PRESETS
 from .properties.claim import Claim
 from .properties.verdict import Verdict

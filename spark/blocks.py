@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from ..traces.coding import Coded, Coder
 from ..traces.kinds import Kind, codes
-from ..traces.local import StoreCounts, note_stores
 from ..traces.monitors.messages import wanted
 from ..traces.monitors.queues import KINDS
 from ..traces.names import OF_A_TOPIC, Actor, Names, Slot
 from ..traces.schema import ABSENT, Group
+from ..traces.stores import StoreCounts, note_stores
 
 CHUNK_ROWS = 1 << 20
 """Events that a task reads before it packs them."""

@@ -18,9 +18,9 @@ from ..traces.reading.splits import Told
 from ..traces.result import CheckResult
 from ..traces.scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, is_incomplete
 from ..traces.settings import Settings
+from ..traces.standing import Standing
 from .blocks import SCHEMA, Chunk, Packer
 from .judging import Task, gather, judge, told_as
-from .order import Standing
 from .session import failures, open_session
 
 if TYPE_CHECKING:

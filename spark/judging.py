@@ -15,7 +15,6 @@ import pyarrow as pa
 from ..traces.claims import CLAIMS
 from ..traces.context import Context
 from ..traces.findings import ROW, Note
-from ..traces.local import StoreCounts
 from ..traces.monitors.commits import Jump
 from ..traces.monitors.fold import Fold, Outcome
 from ..traces.monitors.messages import MessageFold
@@ -24,6 +23,7 @@ from ..traces.names import Actor, Names, Slot
 from ..traces.reading import Problem, Problems, Trouble
 from ..traces.schema import Group
 from ..traces.settings import Settings
+from ..traces.stores import StoreCounts
 from ..traces.verdicts import Fate
 from .blocks import Block, tuple_of, unpacked
 from .order import InOrder

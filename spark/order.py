@@ -8,58 +8,16 @@ time are held.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..traces.coding import Coded
 from .blocks import Block, joined, taken
 
 ENOUGH = 1 << 17
 """So many events are waited for before any are given out: few large pieces cost less than many small ones."""
-
-
-@dataclass
-class Standing:
-    """How the events of a file stand.
-
-    Attributes:
-        by_time: in the order of time, then ``seq``.
-        by_seq: in the order of ``seq``.
-        first: time and ``seq`` of the first event; ``last``: of the last. None without events.
-    """
-
-    by_time: bool = True
-    by_seq: bool = True
-    first: tuple[int, int] | None = None
-    last: tuple[int, int] | None = None
-
-    @property
-    def needs_seq(self) -> bool:
-        """Whether sorting by time alone, events of equal time staying as they stand, would be wrong."""
-        return not (self.by_time or self.by_seq)
-
-    def see(self, batch: pa.RecordBatch) -> None:
-        """Look at the next events, with the columns time and ``seq``."""
-        if not len(batch):
-            return
-        time, seq = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("time", "seq"))
-        back = seq[1:] < seq[:-1]
-        wrong = (time[1:] < time[:-1]) | ((time[1:] == time[:-1]) & back)
-        first, last = (int(time[0]), int(seq[0])), (int(time[-1]), int(seq[-1]))
-        self.join(Standing(by_time=not wrong.any(), by_seq=not back.any(), first=first, last=last))
-
-    def join(self, later: Standing) -> None:
-        """Add the events after these."""
-        if later.first is None:
-            return
-        if self.last is not None:
-            self.by_time = self.by_time and self.last <= later.first
-            self.by_seq = self.by_seq and self.last[1] <= later.first[1]
-        self.by_time, self.by_seq = self.by_time and later.by_time, self.by_seq and later.by_seq
-        self.first, self.last = self.first or later.first, later.last
 
 
 class InOrder:

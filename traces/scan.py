@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -67,16 +68,17 @@ class Scanning:
         if not pa.types.is_dictionary(kind.type):
             kind = kind.dictionary_encode()
         words = kind.dictionary.to_pylist()
-        occurring = pc.unique(kind.indices).to_pylist()
-        self.kinds.update(words[index] for index in occurring if index is not None)
-        span = pc.min_max(batch.column("time"))
-        self.begin, self.end = min(self.begin, span["min"].as_py()), max(self.end, span["max"].as_py())
+        indices = kind.indices.drop_null() if kind.null_count else kind.indices
+        occurring = np.flatnonzero(np.bincount(indices.to_numpy(), minlength=len(words))).tolist()
+        self.kinds.update(words[index] for index in occurring if words[index] is not None)
+        time = batch.column("time").to_numpy()
+        self.begin, self.end = min(self.begin, int(time.min())), max(self.end, int(time.max()))
         self.events += len(batch)
-        if CONTEXT.isdisjoint(self.kinds):
+        if CONTEXT.isdisjoint(words[index] for index in occurring):
             return
-        wanted = pc.is_in(kind.dictionary, _WANTED).take(kind.indices)
-        if pc.any(wanted).as_py():
-            self.context += batch.filter(wanted).to_pylist()
+        is_wanted = pc.is_in(kind.dictionary, _WANTED)
+        wanted = np.flatnonzero(is_wanted.take(kind.indices).fill_null(False).to_numpy(zero_copy_only=False))
+        self.context += batch.take(pa.array(wanted)).to_pylist()
 
     def join(self, later: Scanning) -> None:
         """Add what was seen of the trace after this."""

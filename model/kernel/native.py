@@ -20,6 +20,7 @@ from llvmlite import binding, ir
 
 from .errors import ModelError
 from .layout import WORD_BITS, Layout, Place, layout
+from .machine_code import Host
 from .plain import program_of
 from .program import Op, Program
 from .rule import Rule
@@ -358,8 +359,6 @@ def _read(builder: ir.IRBuilder, words: list[Any], place: Place, program: Progra
 
 
 def _module(name: str) -> ir.Module:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
     module = ir.Module(name)
     module.triple = binding.get_process_triple()
     return module
@@ -367,22 +366,17 @@ def _module(name: str) -> ir.Module:
 
 def _compile(module: ir.Module, cache: CodeCache | None) -> Any:
     text = str(module)
-    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-    target = binding.Target.from_triple(module.triple).create_target_machine(cpu=cpu, features=features, opt=2)
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
-    versions = f"{binding.llvm_version_info}{cpu}{features}"
-    key = hashlib.sha256((versions + text).encode()).hexdigest()
+    host = Host(effort=2)
+    key = hashlib.sha256((host.name + text).encode()).hexdigest()
     code = cache.load(key) if cache is not None else None
     if code is None:
         parsed = binding.parse_assembly(text)
         # More optimisation makes no faster search of such straight-line code, and takes longer.
         options = binding.create_pipeline_tuning_options(speed_level=1)
-        binding.create_pass_builder(target, options).getModulePassManager().run(
-            parsed, binding.create_pass_builder(target, options)
+        binding.create_pass_builder(host.target, options).getModulePassManager().run(
+            parsed, binding.create_pass_builder(host.target, options)
         )
-        code = target.emit_object(parsed)
+        code = host.target.emit_object(parsed)
         if cache is not None:
             cache.store(key, code)
-    engine.add_object_file(binding.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return engine
+    return host.load(code)

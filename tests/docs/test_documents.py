@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from rocketproof import cli, request
+from rocketproof import __version__, cli, request
 from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.suite import ENGINES
 
@@ -92,7 +92,7 @@ def test_only_times_and_lines_left_out_may_differ(shown: str, output: str, same:
 
 
 def test_a_document_with_wrong_output_is_rewritten(tmp_path: Path) -> None:
-    right = f"rocketproof {cli.__version__}"
+    right = f"rocketproof {__version__}"
     text = "```console\n$ rocketproof --version\n{}\n$ rocketproof verify nothing-like-this\n{}\n$ echo $?\n{}\n```\n"
     new = rewritten(text.format("rocketproof 0", "…", "0"), tmp_path)
     assert new == text.format(right, "…", "3")

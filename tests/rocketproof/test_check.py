@@ -17,10 +17,12 @@ import pytest
 from rocketproof import check as check_module
 from rocketproof.check import SPARK_FROM_EVENTS, CheckRequest, Engine, engine_of
 from rocketproof.check import run as run_check
+from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.preparing import preparing
 from rocketproof.progress import Progress
 from rocketproof.traces import local
 from rocketproof.traces.claims import CLAIMS
+from rocketproof.traces.compiled import entry
 from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.simulation import Plan, simulate
 
@@ -348,7 +350,7 @@ def test_ctrl_c_before_anything_is_read(
     monkeypatch.setattr(check_module, "open_trace", stop)
     assert run(capsys, "check", right) == (2, "", "rocketproof: interrupted\n")
     monkeypatch.undo()
-    monkeypatch.setattr(local, "scan", stop)
+    monkeypatch.setattr(local, "gather", stop)
     message = "rocketproof: interrupted, nothing is decided: no event yet\n"
     assert run(capsys, "check", right) == (2, "", message)
 
@@ -372,7 +374,7 @@ def test_a_reader_that_goes_away_is_no_violation(right: Path, form: list[str]) -
 
 
 def test_a_check_of_its_own_process_imports_nothing_that_it_does_not_need(right: Path) -> None:
-    needless = ("pandas", "pyspark", "duckdb", "hypothesis", "networkx", "scipy")
+    needless = ("pandas", "pyspark", "duckdb", "hypothesis", "networkx", "scipy", "numba", "jinja2")
     program = (
         "import atexit, sys; from rocketproof.cli import main; sys.argv = ['rocketproof', 'check', sys.argv[1]]; "
         f"atexit.register(lambda: print([name for name in {needless} if name in sys.modules], file=sys.stderr)); main()"
@@ -381,15 +383,20 @@ def test_a_check_of_its_own_process_imports_nothing_that_it_does_not_need(right:
     assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
+def _next_number(number: int) -> int:
+    return number + 1
+
+
 def test_compiling_is_told_where_somebody_watches(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numba = pytest.importorskip("numba")
+    # A cache that never has anything: every entry is compiled.
+    monkeypatch.setattr(FileCodeCache, "load", lambda _cache, _key: None)
 
     def prepared() -> str:
         with preparing("the monitors", "half a minute"):
             for _ in range(2):
-                assert numba.njit(lambda number: number + 1)(1) == 2
+                assert entry(_next_number)(1) == 2
         return capsys.readouterr().err
 
     assert prepared() == ""

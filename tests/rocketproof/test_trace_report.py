@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from rocketproof.junit import Case, as_xml
-from rocketproof.trace_report import LOCATED, as_json, as_junit, as_sarif, print_message, print_result
+from rocketproof.trace_files import LOCATED, as_json, as_junit, as_sarif
+from rocketproof.trace_report import print_message, print_result
 from rocketproof.traces.claims import CLAIMS
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.findings import Doubt

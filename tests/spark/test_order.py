@@ -21,7 +21,7 @@ from rocketproof.spark.blocks import (
     Packer,
     unpacked,
 )
-from rocketproof.spark.order import ENOUGH, InOrder, Standing
+from rocketproof.spark.order import ENOUGH, InOrder
 from rocketproof.traces.coding import Coder
 from rocketproof.traces.context import Context
 from rocketproof.traces.kinds import Kind
@@ -29,6 +29,7 @@ from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.monitors.queues import QueueFold
 from rocketproof.traces.names import Names
 from rocketproof.traces.settings import Settings
+from rocketproof.traces.standing import Standing
 
 
 def batch(time: Any, *, queue: Any = 0, seq: Any = None) -> pa.RecordBatch:

@@ -145,7 +145,7 @@ def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
 
 
 def test_an_importer_reads_what_it_detects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "IMPORTERS", (Diary(),))
+    monkeypatch.setattr(importers, "all_importers", lambda: (Diary(),))
     monkeypatch.setattr(importers, "detect", lambda head, name: Diary() if Diary().detects(head, name) else None)
     write(tmp_path / "a.txt", "diary 7", "diary x", "rain", "diary 8")
     write(tmp_path / "b.jsonl", HEADER, delivery(9))
@@ -159,7 +159,7 @@ def test_an_importer_reads_what_it_detects(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_an_importer_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "IMPORTERS", (Diary(),))
+    monkeypatch.setattr(importers, "all_importers", lambda: (Diary(),))
     path = write(tmp_path / "a.txt", "rain", "diary 7")
     assert offsets(open_trace([path], format="diary").batches()) == [7]
     with pytest.raises(TraceError, match="no format dairy; there are auto, jsonl, parquet, diary"):
@@ -167,7 +167,7 @@ def test_an_importer_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_files_of_a_series_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importers, "IMPORTERS", (Series(),))
+    monkeypatch.setattr(importers, "all_importers", lambda: (Series(),))
     for name, line in (("a", "diary 1"), ("c", "diary 3"), ("d", "diary x")):
         write(tmp_path / name, line)
     write(tmp_path / "b.jsonl", HEADER, delivery(2))

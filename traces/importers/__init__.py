@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from ..errors import TraceError
-from .broker_log import BrokerLog
-from .chaos_history import ChaosHistory
-from .client_log import ClientLog
-from .consumer_offset import ConsumerOffset
-from .listener_log import ListenerLog
-from .message_trace import MessageTrace
 from .protocol import Event, Imported, Importer, SeriesImporter
 
 __all__ = [
-    "IMPORTERS",
     "Event",
     "Imported",
     "Importer",
     "SeriesImporter",
+    "all_importers",
     "detect",
     "given_options",
     "importer",
     "options_of",
 ]
 
-IMPORTERS: tuple[Importer, ...] = (
-    MessageTrace(),
-    ListenerLog(),
-    ClientLog(),
-    BrokerLog(),
-    ConsumerOffset(),
-    ChaosHistory(),
-)
-"""All importers, in the order in which they are asked."""
+
+@cache
+def all_importers() -> tuple[Importer, ...]:
+    """All importers, in the order in which they are asked. Their tables are not made where nobody asks."""
+    from .broker_log import BrokerLog
+    from .chaos_history import ChaosHistory
+    from .client_log import ClientLog
+    from .consumer_offset import ConsumerOffset
+    from .listener_log import ListenerLog
+    from .message_trace import MessageTrace
+
+    return MessageTrace(), ListenerLog(), ClientLog(), BrokerLog(), ConsumerOffset(), ChaosHistory()
 
 
 def detect(head: str, name: str) -> Importer | None:
     """The importer for a file that begins with ``head`` and is called ``name``; None if no importer knows it."""
-    return next((importer for importer in IMPORTERS if importer.detects(head, name)), None)
+    return next((importer for importer in all_importers() if importer.detects(head, name)), None)
 
 
 def options_of(importer: Importer) -> frozenset[str]:
@@ -63,9 +61,11 @@ def importer(name: str, **options: Any) -> Importer:
     Raises:
         TraceError: there is no such importer, or it has no such option.
     """
-    found = next((each for each in IMPORTERS if each.name == name), None)
+    found = next((each for each in all_importers() if each.name == name), None)
     if found is None or not is_dataclass(found):
-        raise TraceError(f"There is no importer {name!r}. Possible: {', '.join(each.name for each in IMPORTERS)}.")
+        raise TraceError(
+            f"There is no importer {name!r}. Possible: {', '.join(each.name for each in all_importers())}."
+        )
     possible = sorted(options_of(found))
     unknown = sorted(set(options) - set(possible))
     if unknown:

@@ -114,10 +114,10 @@ class Known(NamedTuple):
     used: Any
 
 
-def nothing_known() -> Known:
-    """The state before the first event."""
+def nothing_known(messages: int = 0) -> Known:
+    """The state before the first event, with room for so many messages; it grows where there are more."""
     return Known(
-        table=new_table(),
+        table=new_table(messages),
         chains=np.empty(_START, CHAIN),
         attempts=np.empty(_START, ATTEMPT),
         places=np.empty(_START, PLACE),

@@ -11,7 +11,7 @@ from ..compiled import int64, part
 from ..context import Context, gap_between
 from ..findings import ROW, Doubt, Note, sort_rows
 from .fold import MOST_KEPT, Outcome
-from .rows import BY_ABSENCE
+from .rows import BY_ABSENCE, clear
 
 COUNT = np.dtype([("judged", np.int64), ("violated", np.int64), ("doubtful", np.int64), ("kept", np.int64)])
 """Of a claim: instances looked at, violations without doubt, in doubt, and rows kept. Chains have a place of their own,
@@ -146,16 +146,10 @@ def _begin(ledger: Any, column: int, claim: int, seen: Any, since: int, other: i
         ledger.counts[column].kept += 1
         ledger.size[0] += 1
     row = ledger.rows[at]
-    row.claim = claim
-    row.note = 0
-    row.cause = 0
-    row.doubt = 0
-    row.slot = seen.slot
+    clear(row, claim, seen.slot, seen.time)
     row.origin = seen.origin
     row.offset = seen.offset
-    row.until = 0
     row.since = since
-    row.time = seen.time
     row.actor = seen.actor
     row.other = other
     row.value = value

@@ -41,7 +41,7 @@ class MessageTable(NamedTuple):
     Attributes:
         entries: MESSAGE; ``used[0]`` of them are in use.
         places: for each place the upper half of the hash and, in the lower half, one more than the number; 0: free.
-        used: one number.
+        used: how many, and a number without a meaning, see :func:`look_at`.
     """
 
     entries: Any
@@ -49,9 +49,14 @@ class MessageTable(NamedTuple):
     used: Any
 
 
-def new_table() -> MessageTable:
-    """A table without messages."""
-    return MessageTable(np.zeros(_START, MESSAGE), np.zeros(2 * _START, np.uint64), np.zeros(1, np.int64))
+def new_table(messages: int = 0) -> MessageTable:
+    """A table without messages, with room for so many. It grows, but that takes time."""
+    entries = max(_START, messages)
+    places = 2 * _START
+    while 7 * places <= 10 * entries:
+        places *= 2
+    # Only pages that are written to take memory.
+    return MessageTable(np.empty(entries, MESSAGE), np.zeros(places, np.uint64), np.zeros(2, np.int64))
 
 
 def grown(table: MessageTable) -> MessageTable:
@@ -79,6 +84,17 @@ def is_full(table: Any) -> Any:
 def key_of(origin: int, scope: int) -> Any:
     """One number for a message and who consumes it, as good as the origin."""
     return int64(np.uint64(origin) ^ (np.uint64(scope) * _MIX))
+
+
+@hot
+def look_at(table: Any, key: int) -> None:
+    """Have the place of a key brought from memory, long before it is needed.
+
+    A message that is looked for is waited for; many that nobody waits for come at the same time. Something must be made
+    of what is read, or the compiler would not read it.
+    """
+    places = table.places
+    table.used[1] ^= int64(places[_hash(key) & np.uint64(len(places) - 1)])
 
 
 @part

@@ -46,7 +46,7 @@ from .fold import Outcome
 from .ledger import Seen, new_ledger, outcome_of
 from .ledger import with_room as with_rows
 from .listener_calls import deliver, result
-from .message_table import WENT_WELL, find, find_or_add, key_of
+from .message_table import WENT_WELL, find, find_or_add, key_of, look_at
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
 
@@ -87,6 +87,9 @@ _EXPIRE, _DELAY_STORE = _KIND[Kind.EXPIRE], _KIND[Kind.DELAY_STORE]
 _DELAY_DELIVER, _DEAD_LETTER = _KIND[Kind.DELAY_DELIVER], _KIND[Kind.DEAD_LETTER]
 _NO_RESULT, _FAILED = codes(Result)[Result.NONE], codes(Result)[Result.FAILED]
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
+_AHEAD = 512
+"""So many events ahead deliveries are looked at."""
+
 _NEVER = int64(ABSENT)
 _PRODUCERS = int64(PRODUCERS)
 
@@ -122,16 +125,25 @@ def wanted_sql() -> str:
 class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 
+    Args:
+        names: of slots and actors.
+        settings: the terms of the check.
+        context: of the trace.
+        release: of RocketMQ.
+        messages: about how many there will be, if that is known.
+
     Attributes:
         without_origin: events that name no message, and were passed over.
         without_count: events of retries that do not tell their count, and were passed over.
     """
 
-    def __init__(self, *, names: Names, settings: Settings, context: Context, release: str = "5.3.3") -> None:
+    def __init__(
+        self, *, names: Names, settings: Settings, context: Context, release: str = "5.3.3", messages: int = 0
+    ) -> None:
         self._names = names
         self._terms = terms(names=names, settings=settings, context=context, release=release)
         self._scopes = Scopes(names, context)
-        self._known = nothing_known()
+        self._known = nothing_known(messages)
         self._ledger = new_ledger(context, room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)
 
@@ -214,7 +226,13 @@ def _advance(
     max_attempts: Any,
 ) -> Any:
     """Go on from event ``start``; the number of the event before which there is too little room, or of all."""
+    ahead = start
     for i in range(start, len(kind)):
+        if i == ahead:
+            ahead = min(i + _AHEAD, len(kind))
+            for j in range(i, ahead):
+                if kind[j] == _DELIVER and slot[j] >= 0:
+                    look_at(known.table, key_of(origin[j], int64(terms.slots[slot[j]].scope)))
         what = kind[i]
         if not _is_wanted(what, results[i], attempt[i], offset[i]):
             continue

@@ -58,6 +58,7 @@ PARTS = (
     "message_table",
     "messages",
     "retry_terms",
+    "rows",
     "send_backs",
 )
 """The files of this folder that the monitor by message consists of."""

@@ -70,7 +70,13 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     else:
         s.counts[KEPT, column] += 1
         s.terms[0].rows += 1
-    row = s.rows[at]
+    clear(s.rows[at], claim, slot, time)
+    return at
+
+
+@part
+def clear(row: Any, claim: int, slot: int, time: int) -> None:
+    """Make a row that may have been in use one that says nothing but its claim, where, and when, ms."""
     row.claim = claim
     row.note = 0
     row.cause = 0
@@ -85,7 +91,6 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     row.other = -1
     row.value = 0
     row.expected = 0
-    return at
 
 
 def retract(rows: Any, counts: Any, skew: int) -> Any:

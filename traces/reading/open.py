@@ -19,6 +19,7 @@ from .source import Source
 from .trace import Trace
 
 _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
+_OWN = (_JSONL, _PARQUET)
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,8 @@ def open_trace(
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
             read by an importer with one of the options.
     """
-    forms = (_AUTO, _JSONL, _PARQUET, *(importer.name for importer in importers.IMPORTERS))
-    if format not in forms:
-        raise TraceError(f"no format {format}; there are {', '.join(forms)}.")
+    if format not in (_AUTO, *_OWN) and _importer(format) is None:
+        raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_forms()))}.")
     if not paths:
         raise TraceError("no trace was given; name files or folders.")
     problems = Problems(strict=strict)
@@ -143,12 +143,18 @@ def _detected(path: Path, head: bytes) -> str:
         return importer.name
     if ".jsonl" in path.suffixes:
         return _JSONL
-    known = ", ".join((_JSONL, _PARQUET, *(importer.name for importer in importers.IMPORTERS)))
+    known = ", ".join(_forms())
     raise _Unknown(f"{path}: no trace that is known by its content. Known are {known}; --format names one of them.")
 
 
+def _forms() -> tuple[str, ...]:
+    return *_OWN, *(importer.name for importer in importers.all_importers())
+
+
 def _importer(form: str) -> protocol.Importer | None:
-    return next((importer for importer in importers.IMPORTERS if importer.name == form), None)
+    if form in _OWN:
+        return None
+    return next((importer for importer in importers.all_importers() if importer.name == form), None)
 
 
 def _with_options(forms: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
@@ -157,7 +163,9 @@ def _with_options(forms: Collection[str], options: Mapping[str, str]) -> dict[st
     possible = {form: importers.options_of(importer) for form, importer in plain.items()}
     for name in options:
         if not any(name in names for names in possible.values()):
-            all_names = sorted({each for importer in importers.IMPORTERS for each in importers.options_of(importer)})
+            all_names = sorted(
+                {each for importer in importers.all_importers() for each in importers.options_of(importer)}
+            )
             if name not in all_names:
                 raise TraceError(f"there is no option {name!r} of importers; there are {', '.join(all_names)}.")
             raise TraceError(

@@ -64,7 +64,8 @@ class ParquetTrace:
     """A Parquet file as a source of events; see :class:`~.source.Source`.
 
     Attributes:
-        groups: numbers of the row groups that are read, usually all.
+        groups: numbers of the row groups that are read, usually all. Some only are read in one thread: whoever reads
+            some reads others beside them.
     """
 
     def __init__(self, path: Path, problems: Problems, *, groups: range | None = None) -> None:
@@ -74,6 +75,7 @@ class ParquetTrace:
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
         self.rows: int | None = metadata.num_rows
+        self._threads = groups is None
         self.groups = range(metadata.num_row_groups) if groups is None else groups
         self.time_range = _time_range(metadata.metadata or {})
         self.stated = self._header(metadata.metadata or {}, problems)
@@ -116,7 +118,9 @@ class ParquetTrace:
                     continue
                 row = first
                 try:
-                    for batch in opened.iter_batches(rows, row_groups=[group], columns=wanted):
+                    for batch in opened.iter_batches(
+                        rows, row_groups=[group], columns=wanted, use_threads=self._threads
+                    ):
                         checked = self._checked(batch, row, columns, report)
                         row += len(batch)
                         if len(checked):
@@ -150,9 +154,11 @@ class ParquetTrace:
         return checked.filter(usable)
 
     def _column(self, given: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
+        if given.null_count == len(given):
+            return pa.nulls(len(given), field.type)
         try:
             column = _converted(given, field)
-            if not is_whole(field):
+            if not is_whole(field) and not _is_sound(column):
                 column.validate(full=True)  # texts may be no UTF-8
         except FAILURES as error:
             what = f"{field.name} of rows {row} to {row + len(given) - 1}: {error}; counts as not known"
@@ -172,7 +178,7 @@ class ParquetTrace:
 
     def _whole(self, column: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
         low, high = SPANS[field.name]
-        if column.null_count < len(column):
+        if not _is_within(column, low, high):
             ends = pc.min_max(column).as_py()
             if ends["min"] < low or ends["max"] > high:
                 outside = pc.or_(pc.less(column, low), pc.greater(column, high)).fill_null(False)
@@ -242,6 +248,20 @@ def _converted(column: pa.Array, field: Field) -> pa.Array:
             return column.cast(field.type)
         return column.cast(pa.string()).dictionary_encode()
     return column.cast(field.type)
+
+
+def _is_within(column: pa.Array, low: int, high: int) -> bool:
+    """Whether all values are, seen at a glance: False where what stands at the places of nulls is not."""
+    values = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())[column.offset :][: len(column)]
+    return bool(low <= values.min() and values.max() <= high)
+
+
+def _is_sound(column: pa.Array) -> bool:
+    """Whether a column of words is in order, seen at a glance; False where only looking closely tells."""
+    if not pa.types.is_dictionary(column.type):
+        return False
+    column.dictionary.validate(full=True)
+    return _is_within(column.indices, 0, len(column.dictionary) - 1)
 
 
 def _without(column: pa.Array, places: Any) -> pa.Array:

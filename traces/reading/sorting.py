@@ -116,7 +116,7 @@ def _stream(source: Source, file: int, columns: Sequence[str]) -> Callable[[], I
 
 
 def _tagged(batch: pa.RecordBatch, file: int) -> pa.RecordBatch:
-    return batch.append_column(_FILE, pa.array(np.full(len(batch), file, np.int32)))
+    return batch.append_column(_FILE, pa.repeat(pa.scalar(file, pa.int32()), len(batch)))
 
 
 def _numbers(batch: pa.RecordBatch | pa.Table, name: str) -> Any:

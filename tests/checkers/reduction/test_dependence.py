@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import z3
 
-from rocketproof.checkers.code_cache import FileCodeCache
 from rocketproof.checkers.reduction.dependence import Analysis, Dependence, key_of, load, store
 from rocketproof.checkers.reduction.observe import observe
 from rocketproof.model.kernel import Int, Machine, State, Traced, minimum, trace
+from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.model.kernel.native import compile_machine, compile_truths
 
 

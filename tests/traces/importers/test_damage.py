@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketproof.traces.importers import IMPORTERS, importer
+from rocketproof.traces.importers import all_importers, importer
 from rocketproof.traces.kinds import Kind, Result
 from rocketproof.traces.kinds import Path as Way
 from rocketproof.traces.reading.problems import Problems
@@ -54,7 +54,7 @@ def read(name, path):
     return imported.header, events, imported.skipped, [str(problem) for problem in problems.kept]
 
 
-@pytest.mark.parametrize("name", [each.name for each in IMPORTERS])
+@pytest.mark.parametrize("name", [each.name for each in all_importers()])
 def test_damaged_files(name, path):
     @settings(max_examples=60, deadline=None, derandomize=True)
     @given(edits(name))

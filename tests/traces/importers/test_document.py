@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.traces.claims import CLAIMS, Monitor
-from rocketproof.traces.importers import IMPORTERS
+from rocketproof.traces.importers import all_importers
 from rocketproof.traces.importers.broker_log import BROKER_EVIDENCE
 from rocketproof.traces.importers.client_messages import CLIENT_EVIDENCE
 from rocketproof.traces.kinds import Kind
@@ -39,7 +39,7 @@ def words(cell):
 
 
 def test_every_form_is_described():
-    assert [words(row[0])[0] for row in rows("Importing")] == [each.name for each in IMPORTERS]
+    assert [words(row[0])[0] for row in rows("Importing")] == [each.name for each in all_importers()]
 
 
 @pytest.mark.parametrize("name", EVIDENCE)

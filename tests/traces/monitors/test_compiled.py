@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from numba.core.dispatcher import Dispatcher
+import pytest
 
-from rocketproof.traces.compiled import digest
-from rocketproof.traces.monitors import fates, queue_state, queues
-
-HERE = "rocketproof.traces.monitors."
+from rocketproof.traces.compiled import Compiled, digest
+from rocketproof.traces.monitors import chain_fates, fates, messages, queue_state, queues, retry_terms
 
 
 def compiled_modules(start: ModuleType) -> set[str]:
@@ -22,14 +20,19 @@ def compiled_modules(start: ModuleType) -> set[str]:
         if module.__name__ in found:
             continue
         found.add(module.__name__)
-        names = {value.py_func.__module__ for value in vars(module).values() if isinstance(value, Dispatcher)}
+        names = {value.py_func.__module__ for value in vars(module).values() if isinstance(value, Compiled)}
         todo += [sys.modules[name] for name in names]
     return found
 
 
-def test_all_compiled_parts_count() -> None:
-    used = {name.removeprefix(HERE) for name in compiled_modules(queues) | compiled_modules(fates)}
-    assert used <= set(queue_state.PARTS)
+@pytest.mark.parametrize(
+    ("starts", "sources"),
+    [((queues, fates), queue_state.SOURCES), ((messages, chain_fates), retry_terms.SOURCES)],
+    ids=["by queue", "by message"],
+)
+def test_all_compiled_parts_count(starts: tuple[ModuleType, ...], sources: tuple[str, ...]) -> None:
+    used = {name.removeprefix("rocketproof.") for start in starts for name in compiled_modules(start)}
+    assert used <= set(sources)
     assert len(used) > 8
 
 

@@ -19,7 +19,6 @@ from rocketproof.model.retry_policy import (
 )
 from rocketproof.traces.coding import Coder
 from rocketproof.traces.kinds import Kind, Result
-from rocketproof.traces.monitors import messages, retry_terms
 from rocketproof.traces.monitors.messages import wanted, wanted_sql
 from rocketproof.traces.names import Names
 from rocketproof.traces.schema import Group
@@ -27,7 +26,6 @@ from rocketproof.traces.settings import Settings
 from rocketproof.traces.verdicts import Fate
 
 from .message_events import ALL, SECOND, START, Event, Script, batch_of, check
-from .test_compiled import HERE, compiled_modules
 
 SPACING = (10, 30, 60, 120, 180, 240)
 LOG = {Kind.DELIVER, Kind.RESULT}
@@ -164,11 +162,6 @@ def test_which_events_it_wants_in_sql_and_in_code():
     by_sql = relation.project(f"coalesce({wanted_sql()}, false) AS wanted").fetchnumpy()["wanted"]
     assert by_code.tolist() == by_sql.tolist()
     assert by_code.sum() == 7 * 21 * 3 * 2 - 3  # without first deliveries at a place that went well
-
-
-def test_kept_machine_code_is_forgotten_when_any_of_its_sources_changes():
-    used = {name.removeprefix(HERE) for name in compiled_modules(messages) if name.startswith(HERE)}
-    assert used == set(retry_terms.PARTS) - {"fold", "retry_terms"}
 
 
 # --- any order of the keys, and correct chains ----------------------------------------------------------------------

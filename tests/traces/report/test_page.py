@@ -16,10 +16,10 @@ from rocketproof.traces.kinds import Kind
 from rocketproof.traces.monitors.progress import Reason
 from rocketproof.traces.names import Actor, Names, Slot
 from rocketproof.traces.reading import Problems, open_trace
-from rocketproof.traces.report import write_report
 from rocketproof.traces.report.html import page
 from rocketproof.traces.report.rules import all_rules, glossary
 from rocketproof.traces.report.sections import explained, first_findings, headline, overall, shown
+from rocketproof.traces.report.write import write_report
 from rocketproof.traces.result import ClaimVerdict
 from rocketproof.traces.schema import Header
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.checkers import code_cache
-from rocketproof.checkers.code_cache import FileCodeCache, user_cache
 from rocketproof.checkers.explore import explore
 from rocketproof.model.examples import two_phase_commit
+from rocketproof.model.kernel import code_cache
+from rocketproof.model.kernel.code_cache import FileCodeCache, user_cache
 
 CONFIGURATION = two_phase_commit.machine.configure(managers=3)
 

@@ -1,0 +1,45 @@
+"""Machine code for this processor, through LLVM: made of LLVM's text once, and loaded from object code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from llvmlite import binding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """The processor of this machine, as LLVM knows it.
+
+    Attributes:
+        effort: how much LLVM does for fast code where it chooses instructions, 0 to 3.
+    """
+
+    effort: int
+
+    def __post_init__(self) -> None:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+
+    @cached_property
+    def target(self) -> Any:
+        """LLVM's target machine."""
+        cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+        of_process = binding.Target.from_triple(binding.get_process_triple())
+        return of_process.create_target_machine(cpu=cpu, features=features, opt=self.effort)
+
+    @property
+    def name(self) -> str:
+        """What object code depends on besides the text it is made of."""
+        features = binding.get_host_cpu_features().flatten()
+        return f"{binding.llvm_version_info}{binding.get_host_cpu_name()}{features}{self.effort}"
+
+    def load(self, *codes: bytes) -> Any:
+        """An engine that holds object code as long as it lives, and knows the addresses of its functions."""
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), self.target)
+        for code in codes:
+            engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return engine

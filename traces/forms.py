@@ -1,0 +1,76 @@
+"""Arguments of compiled functions: of which form they are, and the words in which machine code gets them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+Form = tuple[Any, ...]
+"""What compiled code depends on of its arguments: for an array its type, number of dimensions and whether it may be
+written to, for a number its type, for a named tuple its class, what it holds, and None for its end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Arguments of a call.
+
+    Attributes:
+        form: of the arguments.
+        words: what machine code gets, whole numbers of 64 bits: the address and lengths of each array, and each number.
+        arguments: as they were given, words of an enumeration as numbers; machine code has only borrowed the arrays.
+    """
+
+    form: Form
+    words: array[int]
+    arguments: Sequence[Any]
+
+
+def words_of(arguments: Sequence[Any]) -> Words:
+    """The arguments of a call as words.
+
+    Raises:
+        TypeError: one is no whole number, array without gaps, or named tuple of those.
+        OverflowError: a number has more than 64 bits.
+    """
+    form: list[Any] = []
+    words = array("q", (0,))  # room for the answer
+    plain = [int(argument) if isinstance(argument, IntEnum) else argument for argument in arguments]
+    for argument in plain:
+        _add(argument, form, words)
+    return Words(form=tuple(form), words=words, arguments=plain)
+
+
+def text_of(form: Form) -> str:
+    """A form as text that differs from those of all other forms, in this and other processes."""
+    return " ".join(
+        f"{item.__qualname__}{getattr(item, '_fields', '')}" if isinstance(item, type) else repr(item) for item in form
+    )
+
+
+def _add(argument: Any, form: list[Any], words: array[int]) -> None:
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        if not (flags.c_contiguous and flags.aligned):
+            raise TypeError(
+                "compiled functions take arrays without gaps only; make one by numpy.require(array, None, 'CA')."
+            )
+        form += (argument.dtype, argument.ndim, flags.writeable)
+        words.append(argument.ctypes.data)
+        words.extend(argument.shape)
+    elif isinstance(argument, tuple):
+        form.append(type(argument))
+        for item in argument:
+            _add(item, form, words)
+        form.append(None)
+    elif isinstance(argument, (int, np.integer)):
+        form.append(np.dtype(type(argument)))
+        words.append(int(argument))
+    else:
+        raise TypeError(
+            f"compiled functions take whole numbers, arrays and named tuples, not {type(argument).__name__}."
+        )
