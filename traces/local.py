@@ -38,7 +38,7 @@ STATE_BYTES = 40
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # <malloc.h>
 
-_AHEAD = 2
+_AHEAD = 8
 """Batches that wait for each fold."""
 
 

@@ -189,16 +189,14 @@ def _levels(table: DelayTable) -> Any:
 
 
 def _maxima(version: str) -> Any:
-    return np.array(
-        [
-            (
-                _lowest(partial(is_dead_letter, maximum=maximum, delay_level=0)),
-                _lowest(partial(fallback_gives_up, version, maximum=maximum)),
-            )
-            for maximum in range(-LOWEST_MAXIMUM, COUNTS + 1)
-        ],
-        OF_A_MAXIMUM,
-    )
+    rules = (partial(is_dead_letter, delay_level=0), partial(fallback_gives_up, version))
+    rows, lowest = [], [0] * len(rules)
+    for maximum in range(-LOWEST_MAXIMUM, COUNTS + 1):
+        lowest = [
+            _lowest(partial(rule, maximum=maximum), near=before + 1) for rule, before in zip(rules, lowest, strict=True)
+        ]
+        rows.append(tuple(lowest))
+    return np.array(rows, OF_A_MAXIMUM)
 
 
 def _request_levels(table: DelayTable) -> Any:
@@ -207,8 +205,14 @@ def _request_levels(table: DelayTable) -> Any:
     return np.array([[stored_level(retry_level(n, asked), table.levels) for asked in some] for n in some])
 
 
-def _lowest(holds: Callable[..., object]) -> int:
-    """The lowest count from which on ``holds``, which is monotone, is true; NEVER if it is beyond the tables."""
+def _lowest(holds: Callable[..., object], *, near: int) -> int:
+    """The lowest count from which on ``holds``, which is monotone, is true; NEVER if it is beyond the tables.
+
+    It is looked for at ``near`` first: to ask a rule of the model takes its time, and a higher maximum moves most
+    answers by one.
+    """
+    if 0 < near < COUNTS and holds(times=near) and not holds(times=near - 1):
+        return near
     lowest = bisect_left(range(COUNTS), True, key=lambda count: bool(holds(times=count)))
     return lowest if lowest < COUNTS else NEVER
 
