@@ -291,7 +291,7 @@ def check(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
     memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Room for the state of the monitors, such as 4GiB.")
+        str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
     ] = "4GiB",
     stories: Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")] = 3,
     report: Annotated[
