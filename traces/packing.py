@@ -16,6 +16,7 @@ import numpy as np
 
 from .coding import Coded
 from .schema import ABSENT
+from .temporary import in_temporary_folder
 
 _NARROW = (np.uint8, np.uint16, np.uint32)
 _SPARSE = 4
@@ -113,15 +114,21 @@ class Shelf:
         self._lock = threading.Lock()
 
     def put(self, packed: Packed) -> Packed | int:
-        """Keep it; the answer is for :meth:`take`."""
+        """Keep it; the answer is for :meth:`take`.
+
+        Raises:
+            TraceError: the file cannot be written.
+        """
         with self._lock:
             self._left -= packed.nbytes
             if self._left >= 0:
                 return packed
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="rocketproof-")  # noqa: SIM115 -- closed by close()
-            place = self._file.tell()
-            pickle.dump(packed, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+            with in_temporary_folder():
+                if self._file is None:
+                    self._file = tempfile.TemporaryFile(prefix="rocketproof-")  # noqa: SIM115 -- closed by close()
+                place = self._file.tell()
+                pickle.dump(packed, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+                self._file.flush()
             return place
 
     def take(self, kept: Packed | int) -> Packed:

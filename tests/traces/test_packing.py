@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketproof.traces.coding import Coded
+from rocketproof.traces.errors import TraceError
 from rocketproof.traces.packing import Shelf, pack
 from rocketproof.traces.schema import ABSENT
 
@@ -90,3 +93,13 @@ def test_a_shelf_keeps_what_has_room_and_the_rest_in_a_file(memory: int) -> None
         for item, events in zip(kept, some, strict=True):
             assert_equal(shelf.take(item).unpack(), events)
     shelf.close()
+
+
+def test_a_folder_that_takes_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(TraceError) as told:
+        Shelf(0).put(pack(coded({}, 3)))
+    assert str(told.value) == (
+        f"what does not fit in memory cannot be kept in {tmp_path / 'missing'}: No such file or directory. "
+        "Make room there, or name another folder in TMPDIR."
+    )

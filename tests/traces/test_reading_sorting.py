@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketproof.traces.errors import TraceError
 from rocketproof.traces.reading import open_trace, sorting
 from rocketproof.traces.reading.events import batch_of
 from rocketproof.traces.schema import Header
@@ -87,6 +88,13 @@ def test_runs_in_files_are_removed_when_reading_stops_early(tmp_path: Path, monk
     assert len(list(temporary.iterdir())) == 1
     batches.close()
     assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_that_takes_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, [[(9 - number % 10, 0) for number in range(1_000)]], parquet=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(TraceError, match=r"cannot be kept in .*/missing: No such file or directory\. Make room there"):
+        list(open_trace([tmp_path]).sorted_batches(rows=10, memory_bytes=1))
 
 
 def test_files_in_order_are_opened_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

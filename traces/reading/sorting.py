@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..temporary import in_temporary_folder
 from .source import Source, cut
 
 MEMORY = 1 << 30
@@ -169,14 +170,15 @@ class _Sorter:
         return self._runs
 
     def _spill(self) -> None:
-        if self._folder is None:
-            self._folder = Path(self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="rocketproof-")))
         table = _sorted(self._held)
         self._held, self._size = [], 0
-        path = self._folder / f"{len(self._runs)}.arrow"
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema, options=options) as writer:
-            writer.write_table(table, max_chunksize=_PIECE)
+        with in_temporary_folder():
+            if self._folder is None:
+                self._folder = Path(self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="rocketproof-")))
+            path = self._folder / f"{len(self._runs)}.arrow"
+            options = pa.ipc.IpcWriteOptions(compression="lz4")
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema, options=options) as writer:
+                writer.write_table(table, max_chunksize=_PIECE)
         self._runs.append(_Run(start=_start(table), batches=lambda: _spilled(path)))
 
 
