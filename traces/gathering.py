@@ -117,7 +117,12 @@ def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Ga
     Raises:
         TraceError: there are no events.
     """
-    return _at_once(trace, Shelf(memory), progress) or _carefully(trace, Shelf(memory), progress)
+    shelf = Shelf(memory)
+    gathered = _at_once(trace, shelf, progress)
+    if gathered is None:
+        shelf.close()
+        gathered = _carefully(trace, Shelf(memory), progress)
+    return gathered
 
 
 def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered | None:
@@ -135,7 +140,6 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
             if read.problems or not standing.by_time or read.seen.begin < latest:
                 if progress is not None:
                     progress("read", -seen.events)
-                shelf.close()
                 return None
             seen.join(read.seen)
             parts.append(read.part)
