@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab")
 
 settings.register_profile("dev", max_examples=25, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))
 
 

@@ -25,7 +25,7 @@ WITHOUT: dict[str, str] = {"requests under way": "removals"}
 FEW = range(10)
 """Seeds of the runs of a preset that are tried every time."""
 
-MANY = range(10, 100)
+MANY = range(10, 60)
 """Seeds of the others, which are slow."""
 
 
