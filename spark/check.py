@@ -16,7 +16,7 @@ from ..traces.monitors.groups import GroupMonitor
 from ..traces.reading import Problems, Split, Trace, read_split
 from ..traces.reading.splits import Told
 from ..traces.result import CheckResult
-from ..traces.scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, is_incomplete
+from ..traces.scan import CONTEXT_COLUMNS, Scan, Scanning, concluded
 from ..traces.settings import Settings
 from ..traces.standing import Standing
 from .blocks import SCHEMA, Chunk, Packer
@@ -126,7 +126,7 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
         seen.join(one.seen)
         trace.problems.join(one.problems)
         split.note_skipped(one.skipped)
-    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+    return concluded(seen, trace)
 
 
 def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:

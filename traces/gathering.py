@@ -24,7 +24,7 @@ from .kinds import Kind, codes
 from .names import Names
 from .packing import Packed, Shelf, pack
 from .reading import Split, Trace, read_split
-from .scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, is_incomplete, scan
+from .scan import CONTEXT_COLUMNS, Scan, Scanning, concluded, scan
 from .standing import Standing
 from .stores import StoreCounts, note_stores
 
@@ -147,11 +147,7 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
                 progress("read", read.seen.events)
     if not seen.events:
         return None
-    return Gathered(scan=_concluded(seen, trace), parts=parts, shelf=shelf)
-
-
-def _concluded(seen: Scanning, trace: Trace) -> Scan:
-    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+    return Gathered(scan=concluded(seen, trace), parts=parts, shelf=shelf)
 
 
 @dataclass(kw_only=True)

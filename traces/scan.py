@@ -122,6 +122,15 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], damaged: b
     return Scan(context=context, events=seen.events)
 
 
+def concluded(seen: Scanning, trace: Trace) -> Scan:
+    """As :func:`conclude`, of a trace in files, whose problems are all known.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+
+
 def is_incomplete(problems: Problems) -> bool:
     """Whether events, or values of events, could not be read; other problems cost nothing that is checked."""
     return any(problems.by_kind[kind] for kind in _LOSES)
@@ -146,7 +155,7 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
             seen.see(batch)
             if progress is not None:
                 progress("read", len(batch))
-    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+    return concluded(seen, trace)
 
 
 def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:

@@ -88,6 +88,11 @@ class Behaviour:
         """Whether ``c`` has the queue, not dropped."""
         return bool(self.get("owns", c, texts.Q))
 
+    def lock_holder(self) -> str:
+        """Who holds the lock of the queue, in words."""
+        holder = self.get("holder", texts.Q)
+        return f"held by {self.sides[holder - 1].name if holder else 'nobody'}"
+
     def place_of_store(self, c: int) -> int:
         """Which store of offsets ``c`` uses."""
         return c if self.broadcasting else 0

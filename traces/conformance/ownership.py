@@ -194,7 +194,7 @@ def lock(f: Follower, event: Event) -> bool:
         # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays behind.
         f.run(texts.unlocked, holder=c + 1)
         return True
-    why = f"the lock is held by {f.sides[holder - 1].name if holder else 'nobody'}"
+    why = f"the lock is {f.lock_holder()}"
     if f.owns(c) or (f.get("dropped", c, texts.Q) and f.may("renew", c=c)):
         f.take("renew", why, c=c)
     elif holder != c + 1:

@@ -30,8 +30,7 @@ def describe(b: Behaviour, c: int | None) -> str:
     stored = b.told(b.stored_offset(c or 0))
     words.append(f"stored offset {stored}, log end known {b.told(b.get('log_end', texts.Q))}")
     if b.locks:
-        holder = b.get("holder", texts.Q)
-        words.append(f"lock held by {b.sides[holder - 1].name if holder else 'nobody'}")
+        words.append(f"lock {b.lock_holder()}")
     return "; ".join(words)
 
 

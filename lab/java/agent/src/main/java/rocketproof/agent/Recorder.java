@@ -173,13 +173,7 @@ public final class Recorder {
             if (lost != null && lost.since <= event.micros()) {
                 tellLost(file, event.micros());
             }
-            Sink sink = sink(file);
-            if (!sink.failed) {
-                sink.begin(event.micros());
-                event.write(sink.lines);
-                sink.end();
-                flushFull(file, sink);
-            }
+            write(file, event);
             seen++;
         }
         for (TraceFile file : files.values()) {
@@ -196,21 +190,24 @@ public final class Recorder {
     /** What is told as lost happened before the events that are written after this. */
     private void tellLost(TraceFile file, long micros) {
         TraceFile.Lost lost = file.takeLost();
-        Sink sink = sink(file);
-        if (lost != null && !sink.failed) {
-            sink.begin(micros);
-            sink.lines
-                    .text("kind", "gap")
-                    .members(file.recordedBy())
+        if (lost != null) {
+            write(file, Event.of("gap", file.recordedBy(), micros)
                     .number("count", lost.count)
-                    .number("due", lost.since / 1000);
-            sink.end();
-            flushFull(file, sink);
+                    .number("due", lost.since / 1000));
         }
     }
 
-    private Sink sink(TraceFile file) {
-        return file.sink != null ? file.sink : create(file);
+    private void write(TraceFile file, Event event) {
+        Sink sink = file.sink != null ? file.sink : create(file);
+        if (sink.failed) {
+            return;
+        }
+        sink.begin(event.micros());
+        event.write(sink.lines);
+        sink.end();
+        if (sink.lines.length() >= WAITING) {
+            flush(file, sink);
+        }
     }
 
     private Sink create(TraceFile file) {
@@ -228,12 +225,6 @@ public final class Recorder {
             giveUp(file, sink, error);
         }
         return sink;
-    }
-
-    private void flushFull(TraceFile file, Sink sink) {
-        if (sink.lines.length() >= WAITING) {
-            flush(file, sink);
-        }
     }
 
     private void flush(TraceFile file, Sink sink) {
