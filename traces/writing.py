@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,16 +26,62 @@ ROW_GROUP = 1_000_000
 _WORDS = [field.name for field in FIELDS if pa.types.is_dictionary(field.type)]
 _WHOLE = [field.name for field in FIELDS if pa.types.is_integer(field.type)]
 # Differences of neighbours take a fifth of the room of the numbers, and are read faster. Origins, being hashes, are
-# stored as they are.
+# stored as they are. What is left is packed with LZ4: zstd would save a fifth of the room, and take longer to read.
 _ENCODING = {name: "PLAIN" if name == "origin" else "DELTA_BINARY_PACKED" for name in _WHOLE}
 _PACKING = {".gz": "gzip", ".zst": "zstd"}
 
 
-class ParquetWriter:
-    """Writes events to a Parquet file, batch after batch; any number of them in bounded memory.
+class TraceWriter(ABC):
+    """Writes events to a file, batch after batch; any number of them in bounded memory.
 
     Used as a context manager, it removes what it wrote if an exception ends the block.
+
+    Attributes:
+        path: of the file, which is there when it is complete.
+        rows: events that were written.
     """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.rows = 0
+        self._partial = _partial(self.path)
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add events. What a batch does not have is null."""
+
+    def close(self) -> None:
+        """Complete the file; it is there after this."""
+        self._end()
+        os.replace(self._partial, self.path)
+
+    def abort(self) -> None:
+        """Give up, and remove what was written."""
+        self._release()
+        self._partial.unlink(missing_ok=True)
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Write what is still to be written, and let go of the file."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+class ParquetWriter(TraceWriter):
+    """Writes events to a Parquet file."""
 
     def __init__(
         self, path: Path | str, header: Header, *, extra: bool = False, rows_in_group: int = ROW_GROUP
@@ -51,19 +97,17 @@ class ParquetWriter:
         Raises:
             TraceError: the file cannot be written.
         """
-        self.path = Path(path)
-        self.rows = 0
+        super().__init__(path)
         self._rows_in_group = rows_in_group
         self._held: list[pa.RecordBatch] = []
         self._held_rows = 0
         self._times: list[int] = []
         fields = [*ARROW, pa.field(EXTRA, pa.string())] if extra else list(ARROW)
         self._schema = pa.schema(fields, metadata={HEADER_KEY: json.dumps(header_json(header))})
-        self._partial = _partial(self.path)
         self._writer = pq.ParquetWriter(
             self._partial,
             self._schema,
-            compression="zstd",
+            compression="lz4",
             use_dictionary=_WORDS,
             column_encoding=_ENCODING,
             write_page_checksum=True,
@@ -80,29 +124,14 @@ class ParquetWriter:
             if self._held_rows == self._rows_in_group:
                 self._flush()
 
-    def close(self) -> None:
-        """Complete the file; it is there after this."""
+    def _end(self) -> None:
         self._flush()
         if self._times:
             self._writer.add_key_value_metadata({TIMES_KEY: f"{min(self._times)} {max(self._times)}"})
         self._writer.close()
-        os.replace(self._partial, self.path)
 
-    def abort(self) -> None:
-        """Give up, and remove what was written."""
+    def _release(self) -> None:
         self._writer.close()
-        self._partial.unlink(missing_ok=True)
-
-    def __enter__(self) -> ParquetWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
 
     def _flush(self) -> None:
         if not self._held:
@@ -116,13 +145,42 @@ class ParquetWriter:
         self.rows += len(table)
 
 
+class JsonlWriter(TraceWriter):
+    """Writes events as JSONL, packed if the name ends in ``.gz`` or ``.zst``."""
+
+    def __init__(self, path: Path | str, header: Header) -> None:
+        """Begin the file.
+
+        Raises:
+            TraceError: the file cannot be written.
+        """
+        super().__init__(path)
+        self._out = pa.output_stream(str(self._partial), compression=_PACKING.get(self.path.suffix))
+        self._out.write(_line(header_json(header)))
+
+    def write(self, some: pa.RecordBatch | Mapping[str, Any]) -> None:
+        """Add a batch or a single event; what is null is left out, a column ``extra`` becomes the members it has."""
+        if isinstance(some, pa.RecordBatch):
+            self._out.write(_lines(some))
+            self.rows += len(some)
+        else:
+            self._out.write(_line({name: value for name, value in some.items() if value is not None}))
+            self.rows += 1
+
+    def _end(self) -> None:
+        self._out.close()
+
+    def _release(self) -> None:
+        self._out.close()
+
+
 def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatch | Mapping[str, Any]]) -> int:
-    """Write a trace as JSONL, packed if the name ends in ``.gz`` or ``.zst``.
+    """Write a trace as JSONL, see :class:`JsonlWriter`.
 
     Args:
         path: of the file; its folder is made if necessary.
         header: what the trace says of itself.
-        events: batches or single events; what is null is left out, a column ``extra`` becomes the members it has.
+        events: batches or single events.
 
     Returns:
         How many events were written.
@@ -130,18 +188,10 @@ def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatc
     Raises:
         TraceError: the file cannot be written.
     """
-    target = Path(path)
-    count = 0
-    with _atomic(target) as partial, pa.output_stream(str(partial), compression=_PACKING.get(target.suffix)) as out:
-        out.write(_line(header_json(header)))
+    with JsonlWriter(path, header) as writer:
         for some in events:
-            if isinstance(some, pa.RecordBatch):
-                out.write(_lines(some))
-                count += len(some)
-            else:
-                out.write(_line({name: value for name, value in some.items() if value is not None}))
-                count += 1
-    return count
+            writer.write(some)
+    return writer.rows
 
 
 def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
@@ -267,14 +317,3 @@ def _partial(path: Path) -> Path:
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error
     return partial
-
-
-@contextmanager
-def _atomic(path: Path) -> Iterator[Path]:
-    partial = _partial(path)
-    try:
-        yield partial
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    os.replace(partial, path)

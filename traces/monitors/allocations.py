@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from ...model.allocation import (
     AllocationError,
@@ -72,9 +73,19 @@ def strategy_of(text: str) -> tuple[Strategy, bool] | None:
     return None
 
 
+@lru_cache(maxsize=1024)
+def _ordered(topic: str, queues: tuple[str, ...]) -> tuple[MessageQueue, ...]:
+    """The queues as a client sorts them (RB-6). Most passes see the queues that others saw, so they are kept.
+
+    Raises:
+        Unreadable: a queue is not written as broker:id.
+    """
+    return tuple(sorted({queue_of(topic, queue) for queue in queues}))
+
+
 def expected_share(
     strategy: Strategy, *, own_id: str, topic: str, queues: list[str], members: list[str]
-) -> list[MessageQueue] | None:
+) -> frozenset[MessageQueue] | None:
     """What the strategy gives a client; None where it refuses, so that the pass fails and nothing changes (RB-20).
 
     Queues and ids are sorted as a client sorts them (RB-6).
@@ -82,9 +93,9 @@ def expected_share(
     Raises:
         Unreadable: a queue is not written as broker:id.
     """
-    ordered = sorted({queue_of(topic, queue) for queue in queues})
+    ordered = _ordered(topic, tuple(queues))
     try:
-        return strategy.allocate(own_id, ordered, sorted_ids(members))
+        return frozenset(strategy.allocate(own_id, ordered, sorted_ids(members)))
     except AllocationError:
         return None
 
@@ -98,7 +109,7 @@ def answers_otherwise(run: Run, *, strategy: str, members: list[str], queues: li
     if known is None or run.assigned is None:
         return False
     share = expected_share(known[0], own_id=run.actor.name, topic=run.topic, queues=queues, members=members)
-    return share is not None and sorted(set(share)) != sorted({queue_of(run.topic, queue) for queue in run.assigned})
+    return share is not None and share != frozenset(_ordered(run.topic, tuple(run.assigned)))
 
 
 class Allocations:
@@ -132,11 +143,11 @@ class Allocations:
 
     def _compare(self, run: Run) -> None:
         given = run.detail or self._strategy_of_group(run.group)
-        assigned = sorted({queue_of(run.topic, queue) for queue in run.assigned or ()})
-        share: list[MessageQueue] | None
+        assigned = frozenset(_ordered(run.topic, tuple(run.assigned or ())))
+        share: frozenset[MessageQueue] | None
         if self._broadcasting(run.group):
             # RB-7: every queue, and no strategy is asked.
-            share, certain = sorted({queue_of(run.topic, queue) for queue in run.queues or ()}), True
+            share, certain = frozenset(_ordered(run.topic, tuple(run.queues or ()))), True
         else:
             known = strategy_of(given or "AVG")
             if known is None:
@@ -148,7 +159,7 @@ class Allocations:
                 strategy, own_id=run.actor.name, topic=run.topic, queues=run.queues or [], members=run.members or []
             )
         self._notebook.judge(CLAIM, run.count)
-        if share is not None and assigned == sorted(set(share)):
+        if share is not None and assigned == share:
             return
         # However a strategy is configured: without input it has no answer, and it gives nothing it was not offered.
         certain = certain or share is None or not set(run.assigned or ()) <= set(run.queues or ())

@@ -10,13 +10,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import TraceError
 from ..kinds import Kind
-from ..reading.header import header_json
-from ..schema import ARROW, HEADER_KEY, Group, Header
+from ..schema import Group, Header
+from ..writing import JsonlWriter, ParquetWriter, TraceWriter
 from . import intruder, outside
 from .catalogue import MUTANTS
 from .cluster import GROUP, PRODUCING_FROM, Cluster
@@ -28,10 +27,6 @@ from .world import FACT, OWNED, count_filtered
 
 LOOK, PATIENCE = 5_000, 60_000
 """How often the run is asked whether all is done; how long after everything should be it ends anyway, ms."""
-
-
-ROW_GROUP = 1 << 20
-_COUNTED = ["time"]  # further statistics cost a fifth of the time of writing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +72,16 @@ def simulate(plan: Plan, progress: Callable[[int, int], None] | None = None) -> 
     cluster = Cluster(plan)
     outside.schedule(cluster)
     intruder.schedule(cluster)
-    with _Output(cluster) as output:
+    with _writer(plan) as writer, ThreadPoolExecutor(1) as pool:
+        output = _Output(cluster, writer, pool)
         finished = _work(cluster, output, progress)
+        output.end()
     return output.summary(finished)
+
+
+def _writer(plan: Plan) -> TraceWriter:
+    writer = ParquetWriter if plan.format == "parquet" else JsonlWriter
+    return writer(plan.out / f"trace.{plan.format}", _header(plan))
 
 
 def _work(cluster: Cluster, output: _Output, progress: Callable[[int, int], None] | None) -> bool:
@@ -154,7 +156,7 @@ def _is_done(cluster: Cluster) -> bool:
 class _Output:
     """Writes rows and facts while the cluster works on; two sets of rows take turns."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, writer: TraceWriter, pool: ThreadPoolExecutor) -> None:
         self.cluster = cluster
         plan = cluster.plan
         self._batches = Batches(
@@ -166,39 +168,14 @@ class _Output:
             keys=plan.keys,
         )
         self._facts: list[Any] = []
-        self._group: list[pa.RecordBatch] = []
         self.events = 0
-        self.path = plan.out / f"trace.{plan.format}"
-        header = header_json(_header(plan))
-        if plan.format == "parquet":
-            schema = ARROW.with_metadata({HEADER_KEY: json.dumps(header)})
-            words = [field.name for field in ARROW if pa.types.is_dictionary(field.type)]
-            self._parquet = pq.ParquetWriter(
-                self.path, schema, use_dictionary=words, compression="zstd", write_statistics=["time"]
-            )
-        else:
-            self._parquet = None
-            self._text = self.path.open("w", encoding="utf-8")
-            self._text.write(json.dumps(header) + "\n")
-        self._pool = ThreadPoolExecutor(1)
+        self._writer, self._pool = writer, pool
         self._under_way: Future[None] | None = None
 
-    def __enter__(self) -> _Output:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            if kind is None:
-                self.write()
-            self._wait()
-            if self._group:
-                self._put_group()
-        finally:
-            self._pool.shutdown()
-            if self._parquet is not None:
-                self._parquet.close()
-            else:
-                self._text.close()
+    def end(self) -> None:
+        """Write the rest."""
+        self.write()
+        self._wait()
 
     def is_full(self) -> bool:
         """Whether rows or facts should be written before anything else happens."""
@@ -220,20 +197,7 @@ class _Output:
         self.cluster.lists = {}
         batch = self._batches.batch(world.rows, size)
         self._wait()
-        self._under_way = self._pool.submit(self._put, batch)
-
-    def _put(self, batch: pa.RecordBatch) -> None:
-        if self._parquet is not None:
-            self._group.append(batch)
-            if sum(map(len, self._group)) >= ROW_GROUP:
-                self._put_group()
-            return
-        for event in batch.to_pylist():
-            self._text.write(json.dumps({name: value for name, value in event.items() if value is not None}) + "\n")
-
-    def _put_group(self) -> None:
-        self._parquet.write_table(pa.Table.from_batches(self._group, ARROW), row_group_size=2 * ROW_GROUP)
-        self._group = []
+        self._under_way = self._pool.submit(self._writer.write, batch)
 
     def _wait(self) -> None:
         if self._under_way is not None:
@@ -263,7 +227,7 @@ class _Output:
         }
         (plan.out / "truth.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
         return Summary(
-            trace=self.path,
+            trace=self._writer.path,
             truth=plan.out / "truth.parquet",
             events=self.events,
             messages=messages,
