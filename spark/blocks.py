@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from ..traces.coding import Coded, Coder
+from ..traces.coding import TYPES, Coded, Coder
 from ..traces.kinds import Kind, codes
 from ..traces.monitors.messages import wanted
 from ..traces.monitors.queues import KINDS
@@ -55,16 +55,6 @@ EARLIEST = -(2**63)
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_TYPES = {
-    item.name: np.dtype(
-        np.uint8
-        if item.name in ("kind", "result", "path")
-        else np.int32
-        if item.name in ("slot", "actor", "count", "attempt", "level", "max_attempts")
-        else np.int64
-    )
-    for item in fields(Coded)
-}
 _OF_QUEUES = np.zeros(256, np.bool_)
 _OF_QUEUES[[code for kind, code in codes(Kind).items() if kind in KINDS]] = True
 
@@ -120,7 +110,7 @@ class Packer:
     def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
         """Events as blocks, one a row."""
         for file, split, coded, seq in self._gathered(chunks):
-            note_stores(coded, self._names, self._stores)
+            note_stores(coded.kind, coded.slot, coded.offset, names=self._names, stores=self._stores)
             coded, seq = _by_time(coded, seq)
             for keys, first, unread in (
                 (self._by_queue(coded), 0, UNREAD_BY_QUEUE),
@@ -172,7 +162,7 @@ class Packer:
         return (split << 32) + number
 
     def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, unread: Sequence[str]) -> bytes:
-        columns = {name: getattr(coded, name)[chosen] for name in _TYPES if name not in unread}
+        columns = {name: getattr(coded, name)[chosen] for name in TYPES if name not in unread}
         if seq is not None:
             columns["seq"] = seq[chosen]
         columns["slot"], slots = _renumbered(columns["slot"])
@@ -209,7 +199,7 @@ def unpacked(place: int, block: Any, names: Names) -> Block:
         wide += base
         return wide
 
-    columns = {name: column(name, type_) for name, type_ in _TYPES.items()}
+    columns = {name: column(name, type_) for name, type_ in TYPES.items()}
     slots = [names.slot(Slot(*slot)) for slot in said["slots"]]
     actors = [names.actor(Actor(*actor)) for actor in said["actors"]]
     columns["slot"] = np.array([*slots, -1], np.int32)[columns["slot"]]
@@ -229,12 +219,12 @@ def joined(parts: Sequence[Coded]) -> Coded:
     """Events one after another."""
     if len(parts) == 1:
         return parts[0]
-    return Coded(**{name: np.concatenate([getattr(coded, name) for coded in parts]) for name in _TYPES})
+    return Coded(**{name: np.concatenate([getattr(coded, name) for coded in parts]) for name in TYPES})
 
 
 def taken(coded: Coded, chosen: Any) -> Coded:
     """The events at some places, or in a slice."""
-    return Coded(**{name: getattr(coded, name)[chosen] for name in _TYPES})
+    return Coded(**{name: getattr(coded, name)[chosen] for name in TYPES})
 
 
 def _together(waiting: Sequence[tuple[Chunk, Coded]]) -> tuple[int, int, Coded, Any]:

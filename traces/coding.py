@@ -6,16 +6,17 @@ Words become codes, a queue becomes its slot, a process its actor; what an event
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from .columns import Column, read_only
 from .compiled import entry, hot, int64
 from .kinds import Kind, Path, Result, codes
 from .names import Actor, Combinations, Names, Words, place_of
-from .schema import ABSENT, origin_of
+from .schema import ABSENT, BY_NAME, origin_of
 
 COLUMNS = (
     "time",
@@ -109,6 +110,19 @@ class Coded:
         return len(self.time)
 
 
+TYPES: Mapping[str, np.dtype[Any]] = {
+    **dict.fromkeys((item.name for item in fields(Coded)), np.dtype(np.int64)),
+    **dict.fromkeys(("kind", "result", "path"), np.dtype(np.uint8)),
+    **dict.fromkeys(("slot", "actor", "count", "attempt", "level", "max_attempts"), np.dtype(np.int32)),
+}
+"""Types of the columns of :class:`Coded`, in their order."""
+
+_PLAIN = ("time", "offset", "next", "low", "high", "count", "attempt", "level", "due", "max_attempts")
+"""Columns of :class:`Coded` that are those of the schema."""
+
+_IN_SCHEMA = {"low": "min", "high": "max"}
+
+
 class Coder:
     """Codes batch after batch with the same names."""
 
@@ -121,32 +135,28 @@ class Coder:
 
     def code(self, batch: pa.RecordBatch) -> Coded:
         """The batch as whole numbers. Columns that the batch does not have count as null everywhere."""
-        client = _Column.of(batch, "client", self.names.clients)
-        broker = _Column.of(batch, "broker", self.names.brokers)
-        origin = _read_only(_origin(batch))
-        return Coded(
-            time=_whole(batch, "time", np.int64),
-            kind=_coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
-            result=_coded(batch, "result", _RESULT, unknown=0),
-            path=_coded(batch, "path", _PATH, unknown=0),
-            slot=self._slot(batch, client, broker, origin),
-            actor=self._actor(batch, client, broker),
-            offset=_whole(batch, "offset", np.int64),
-            next=_whole(batch, "next", np.int64),
-            low=_whole(batch, "min", np.int64),
-            high=_whole(batch, "max", np.int64),
-            count=_whole(batch, "count", np.int32),
-            origin=origin,
-            attempt=_whole(batch, "attempt", np.int32),
-            level=_whole(batch, "level", np.int32),
-            due=_whole(batch, "due", np.int64),
-            max_attempts=_whole(batch, "max_attempts", np.int32),
-        )
+        columns = self.columns(batch)
+        return Coded(**{name: columns[name].filled(ABSENT, type_) for name, type_ in TYPES.items()})
 
-    def _slot(self, batch: pa.RecordBatch, client: _Column, broker: _Column, origin: Any) -> Any:
-        group = _Column.of(batch, "group", self.names.groups)
-        topic = _Column.of(batch, "topic", self.names.topics)
-        queue = _whole(batch, "queue", np.int32)
+    def columns(self, batch: pa.RecordBatch) -> dict[str, Column]:
+        """The same as columns of which values may be missing: where :class:`Coded` has ABSENT."""
+        client = _Words.of(batch, "client", self.names.clients)
+        broker = _Words.of(batch, "broker", self.names.brokers)
+        origin = _origin(batch)
+        return {
+            "kind": _coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
+            "result": _coded(batch, "result", _RESULT, unknown=0),
+            "path": _coded(batch, "path", _PATH, unknown=0),
+            "slot": Column.whole(self._slot(batch, client, broker, origin)),
+            "actor": Column.whole(self._actor(batch, client, broker)),
+            "origin": Column.whole(origin),
+            **{name: _whole(batch, _IN_SCHEMA.get(name, name)) for name in _PLAIN},
+        }
+
+    def _slot(self, batch: pa.RecordBatch, client: _Words, broker: _Words, origin: Any) -> Any:
+        group = _Words.of(batch, "group", self.names.groups)
+        topic = _Words.of(batch, "topic", self.names.topics)
+        queue = _whole(batch, "queue").filled(ABSENT, np.int32)
         names_ = (group.at, group.codes, topic.at, topic.codes, broker.at, broker.codes)
         memo = np.zeros(_PLACES, _PLACE)
         memo["code"] = _NEW
@@ -170,8 +180,8 @@ class Coder:
                 self._clients.add(key, self.names.slot_at(*place, client.word(at)))
         return slots
 
-    def _actor(self, batch: pa.RecordBatch, client: _Column, broker: _Column) -> Any:
-        incarnation = _whole(batch, "incarnation", np.int32)
+    def _actor(self, batch: pa.RecordBatch, client: _Words, broker: _Words) -> Any:
+        incarnation = _whole(batch, "incarnation").filled(ABSENT, np.int32)
         names_ = (client.at, client.codes, broker.at, broker.codes)
         memo = np.zeros(len(client.codes) + len(broker.codes), _PROCESS)
         memo["code"] = _NEW
@@ -186,7 +196,7 @@ class Coder:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _Words:
     """A column of words.
 
     Attributes:
@@ -200,14 +210,14 @@ class _Column:
     words: list[str]
 
     @classmethod
-    def of(cls, batch: pa.RecordBatch, name: str, known: Words) -> _Column:
+    def of(cls, batch: pa.RecordBatch, name: str, known: Words) -> _Words:
         """A column of a batch, its words with the codes of ``known``."""
         if name not in batch.schema.names:
-            return cls(_read_only(np.full(len(batch), -1, np.int32)), np.zeros(1, np.int32), [""])
+            return cls(read_only(np.full(len(batch), -1, np.int32)), np.zeros(1, np.int32), [""])
         given = _dictionary(batch.column(name))
         words = [word or "" for word in given.dictionary.to_pylist()]
         codes_ = np.array([*(known.code(word) + 1 if word else 0 for word in words), 0], np.int32)
-        return cls(_filled(given.indices, -1, np.int32), codes_, [*words, ""])
+        return cls(Column.of(given.indices).filled(-1, np.int32), codes_, [*words, ""])
 
     def word(self, event: int) -> str:
         """The word of an event, empty for none."""
@@ -218,49 +228,21 @@ def _dictionary(column: pa.Array) -> pa.DictionaryArray:
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
-def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unknown: int) -> Any:
+def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unknown: int) -> Column:
     if column not in batch.schema.names:
-        return np.zeros(len(batch), np.uint8)
+        return Column.whole(np.zeros(len(batch), np.uint8))
     given = _dictionary(batch.column(column))
     by_text = {str(word): code for word, code in words.items()}
     known = [by_text.get(text, unknown) for text in given.dictionary.to_pylist()]
     # The last one is that of null.
-    return np.array([*known, unknown], np.uint8).take(_filled(given.indices, -1, np.int32))
+    table = read_only(np.array([*known, unknown], np.uint8))
+    return Column.whole(Column.of(given.indices).looked_up(table))
 
 
-def _whole(batch: pa.RecordBatch, column: str, type_: Any) -> Any:
+def _whole(batch: pa.RecordBatch, column: str) -> Column:
     if column not in batch.schema.names:
-        return _read_only(np.full(len(batch), ABSENT, type_))
-    return _filled(batch.column(column), ABSENT, type_)
-
-
-def _filled(column: pa.Array, absent: int, type_: Any) -> Any:
-    """A column of whole numbers with ``absent`` for null."""
-    if column.null_count == len(column):
-        return _read_only(np.full(len(column), absent, type_))
-    if not column.null_count:
-        return _read_only(column.to_numpy(zero_copy_only=False).astype(type_, copy=False))
-    validity, values = column.buffers()
-    first, end = column.offset, column.offset + len(column)
-    given = np.frombuffer(values, column.type.to_pandas_dtype())[first:end]
-    bits = np.frombuffer(validity, np.uint8)[first >> 3 : (end + 7) >> 3]
-    known = np.unpackbits(bits, bitorder="little")[first & 7 :][: len(column)]
-    filled = np.empty(len(column), type_)
-    _fill(given, known, absent, filled)
-    return _read_only(filled)
-
-
-def _read_only(column: Any) -> Any:
-    """The column as one that is not written to, see :class:`Coded`."""
-    view = column.view()
-    view.flags.writeable = False
-    return view
-
-
-@entry
-def _fill(given: Any, known: Any, absent: int, filled: Any) -> None:
-    for i in range(len(given)):
-        filled[i] = given[i] if known[i] else absent
+        return Column.none(len(batch), BY_NAME[column].type.to_pandas_dtype())
+    return Column.of(batch.column(column))
 
 
 @entry
@@ -372,16 +354,10 @@ def _resolve_actors(
 
 def _origin(batch: pa.RecordBatch) -> Any:
     """The origin where it is given, that of the key where only the key is, 0 without both."""
-    if "origin" in batch.schema.names and batch.column("origin").null_count < len(batch):
-        given = batch.column("origin")
-        origins = _filled(given, 0, np.int64)
-        if not given.null_count:
-            return origins
-    else:
-        origins = np.zeros(len(batch), np.int64)
-    if "key" not in batch.schema.names or batch.column("key").null_count == len(batch):
+    given = _whole(batch, "origin")
+    origins = given.filled(0, np.int64)
+    if not given.missing or "key" not in batch.schema.names or batch.column("key").null_count == len(batch):
         return origins
     keys = batch.column("key").dictionary_encode()
-    of_key = np.array([*(origin_of(key) for key in keys.dictionary.to_pylist()), 0], np.int64)
-    of_key = of_key[_filled(keys.indices, -1, np.int32)]
-    return np.where(origins == 0, of_key, origins)
+    of_key = read_only(np.array([*(origin_of(key) for key in keys.dictionary.to_pylist()), 0], np.int64))
+    return read_only(np.where(origins == 0, Column.of(keys.indices).looked_up(of_key), origins))

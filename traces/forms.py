@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,11 @@ Form = tuple[Any, ...]
 written to, for a number its type, for a named tuple its class, what it holds, and None for its end."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Words:
+# Of <numpy/ndarraytypes.h>. Asking for them one by one takes longer.
+_USABLE, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # without gaps, aligned
+
+
+class Words(NamedTuple):
     """Arguments of a call.
 
     Attributes:
@@ -38,11 +40,11 @@ def words_of(arguments: Sequence[Any]) -> Words:
         OverflowError: a number has more than 64 bits.
     """
     form: list[Any] = []
-    words = array("q", (0,))  # room for the answer
+    words = [0]  # room for the answer
     plain = [int(argument) if isinstance(argument, IntEnum) else argument for argument in arguments]
     for argument in plain:
         _add(argument, form, words)
-    return Words(form=tuple(form), words=words, arguments=plain)
+    return Words(tuple(form), array("q", words), plain)
 
 
 def text_of(form: Form) -> str:
@@ -52,16 +54,17 @@ def text_of(form: Form) -> str:
     )
 
 
-def _add(argument: Any, form: list[Any], words: array[int]) -> None:
+def _add(argument: Any, form: list[Any], words: list[int]) -> None:
     if isinstance(argument, np.ndarray):
-        flags = argument.flags
-        if not (flags.c_contiguous and flags.aligned):
+        flags = argument.flags.num
+        if flags & _USABLE != _USABLE:
             raise TypeError(
                 "compiled functions take arrays without gaps only; make one by numpy.require(array, None, 'CA')."
             )
-        form += (argument.dtype, argument.ndim, flags.writeable)
+        shape = argument.shape
+        form += (argument.dtype, len(shape), flags & _WRITEABLE)
         words.append(argument.ctypes.data)
-        words.extend(argument.shape)
+        words += shape
     elif isinstance(argument, tuple):
         form.append(type(argument))
         for item in argument:

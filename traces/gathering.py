@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,11 +20,13 @@ import numpy as np
 
 from .ahead import read_ahead
 from .coding import COLUMNS, Coded, Coder
+from .columns import Column
 from .kinds import Kind, codes
 from .names import Names
 from .packing import Packed, Shelf, pack
 from .reading import Split, Trace, read_split
 from .scan import CONTEXT_COLUMNS, Scan, Scanning, concluded, scan
+from .schema import ABSENT
 from .standing import Standing
 from .stores import StoreCounts, note_stores
 
@@ -32,8 +34,11 @@ Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""
 
 _DELIVER = codes(Kind)[Kind.DELIVER]
-_ROWS = 131_072
-"""Events in a batch: few enough for the memory of a core."""
+_ROWS = 1 << 18
+"""Events that are read and packed at a time: so many that what a batch costs in Python does not count."""
+
+_ROWS_FED = 1 << 16
+"""Events that are fed to the folds at a time: few enough for the memory of a processor."""
 
 _READ = tuple(dict.fromkeys((*COLUMNS, *CONTEXT_COLUMNS, "seq")))
 
@@ -94,11 +99,12 @@ class Gathered:
         ]
         for part, slots, actors in coded_anew:
             for _ in range(len(part.kept)):
-                coded = self.shelf.take(part.kept[0]).unpack()
+                packed = self.shelf.take(part.kept[0])
                 part.kept.rotate(-1)
                 if last:
                     part.kept.pop()
-                yield replace(coded, slot=slots.take(coded.slot), actor=actors.take(coded.actor))
+                for coded in packed.unpack(_ROWS_FED):
+                    yield replace(coded, slot=slots.take(coded.slot), actor=actors.take(coded.actor))
 
 
 def _table(new: Iterable[int]) -> Any:
@@ -166,7 +172,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     for batch in reader.batches(_READ, rows=_ROWS):
         read.seen.see(batch.select(CONTEXT_COLUMNS))
         read.standing.see(batch)
-        _keep(coder.code(batch), read.part, shelf)
+        _keep(coder.columns(batch), read.part, shelf)
     read.problems = reader.problems.count
     return read
 
@@ -177,13 +183,15 @@ def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathere
     part = Part(names=Names(trace.header.groups))
     coder = Coder(part.names)
     for batch in read_ahead(trace.sorted_batches(COLUMNS)):
-        _keep(coder.code(batch), part, shelf)
+        _keep(coder.columns(batch), part, shelf)
         if progress is not None:
             progress("put in order", len(batch))
     return Gathered(scan=scanned, parts=[part], shelf=shelf)
 
 
-def _keep(coded: Coded, part: Part, shelf: Shelf) -> None:
-    note_stores(coded, part.names, part.stores)
-    part.deliveries += int(np.count_nonzero(coded.kind == _DELIVER))
-    part.kept.append(shelf.put(pack(coded)))
+def _keep(columns: Mapping[str, Column], part: Part, shelf: Shelf) -> None:
+    kind, slot = columns["kind"].values, columns["slot"].values
+    offset = columns["offset"].filled(ABSENT, np.int64)
+    note_stores(kind, slot, offset, names=part.names, stores=part.stores)
+    part.deliveries += int(np.count_nonzero(kind == _DELIVER))
+    part.kept.append(shelf.put(pack(columns)))

@@ -7,12 +7,11 @@ trace whose state would not fit is checked in several passes, each over a share 
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -36,12 +35,25 @@ from .settings import Settings
 STATE_BYTES = 40
 """What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # <malloc.h>
-
 _AHEAD = 8
 """Batches that wait for each fold."""
 
 
+@contextmanager
+def _shared_memory() -> Iterator[None]:
+    """Let Arrow have its memory where numpy has it, from the C library.
+
+    So what decoding gives back serves the folds. New pages cost more than the work on them.
+    """
+    usual = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(usual)
+
+
+@_shared_memory()
 def check_locally(
     trace: Trace,
     *,
@@ -62,7 +74,6 @@ def check_locally(
         TraceError: there are no events.
     """
     started = time.perf_counter()
-    _keep_freed_memory()
     half = max(1, memory // 2)
     gathered = gather(trace, memory=half, progress=progress)
     scanned, names = gathered.scan, Names(trace.header.groups)
@@ -92,17 +103,6 @@ def check_locally(
         engine="local" if passes == 1 else f"local, in {passes} passes",
         seconds=time.perf_counter() - started,
     )
-
-
-def _keep_freed_memory() -> None:
-    """Let freed memory be used again, by all threads and Arrow, instead of being given back: batches come and go, and
-    new pages cost more than the work on them. Without the C library of GNU everything works as well, only slower.
-    """
-    with contextlib.suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        for parameter, value in ((_M_TRIM_THRESHOLD, 1 << 30), (_M_MMAP_THRESHOLD, 1 << 30), (_M_ARENA_MAX, 1)):
-            library.mallopt(parameter, value)
-        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def conclude(

@@ -1,7 +1,8 @@
 """Packing: coded events in a fraction of their room, to be gone through as often as needed.
 
 What a column has in common is kept once: a column of one value is that value, of a column that is mostly absent only
-the rest is kept, and other whole numbers are counted from the smallest one, with as few bytes as they need.
+the rest is kept, and other whole numbers are counted from the smallest one, with as few bytes as they need. All columns
+of a batch share one block of memory: asking for many small ones costs more than filling them.
 """
 
 from __future__ import annotations
@@ -9,97 +10,155 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
 
-from .coding import Coded
+from .coding import TYPES, Coded
+from .columns import Column
+from .compiled import entry
 from .schema import ABSENT
 from .temporary import in_temporary_folder
 
-_NARROW = (np.uint8, np.uint16, np.uint32)
+_NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
+_PLACE = np.dtype(np.uint32)
+_LEAST = -(2**63)
 _SPARSE = 4
 """A column is kept without what is absent where that leaves one value in so many."""
 
 _HASHES = ("origin",)
 """Columns that have no fewer bytes: looking would be in vain."""
 
+_ROUND = 64
+"""Bytes of a column begin at multiples of this."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A packed column.
+class _Form:
+    """How a column is kept.
 
     Attributes:
         type: of the column.
-        length: of the column.
-        base: what is to be added to the values; with places, what is at all others.
-        values: None where all are ``base``.
-        places: where the values are; None where there is one for each event.
+        base: what is to be added to the values; what all are, if none is kept.
+        stored: type of the values that are kept.
+        count: how many are.
+        absent: whether 0 stands for an absent one.
+        places: whether the place of each is kept too, and all others are ``base``.
     """
 
-    type: Any
-    length: int
+    type: np.dtype[Any]
     base: int
-    values: Any = None
-    places: Any = None
+    stored: np.dtype[Any]
+    count: int = 0
+    absent: bool = False
+    places: bool = False
 
-    def whole(self) -> Any:
-        """The column as it was."""
-        if self.values is None:
-            return np.full(self.length, self.base, self.type)
-        if self.places is not None:
-            column = np.full(self.length, self.base, self.type)
-            column[self.places] = self.values
-            return column
-        column = self.values.astype(self.type, copy=False)
-        if self.base:
-            column += self.type.type(self.base)
-        return column
+    @classmethod
+    def of(cls, name: str, column: Column) -> _Form:
+        type_, length = TYPES[name], len(column)
+        known = length - column.missing
+        if not known:
+            return cls(type_, ABSENT, type_)
+        if name in _HASHES:
+            return cls(type_, 0, type_, length)
+        low, high = column.span()
+        if low == high and not column.missing:
+            return cls(type_, low, type_)
+        if _SPARSE * known <= length:
+            return cls(type_, ABSENT, type_, known, places=True)
+        base = low - 1 if column.missing else low
+        for narrow in _NARROW if base >= _LEAST else ():
+            if high - base < 1 << 8 * narrow.itemsize and narrow.itemsize < type_.itemsize:
+                return cls(type_, base, narrow, length, absent=column.missing > 0)
+        if column.missing:
+            return cls(type_, ABSENT, type_, known, places=True)
+        return cls(type_, 0, type_, length)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of its values."""
-        return sum(part.nbytes for part in (self.values, self.places) if part is not None)
+    def room(self) -> tuple[int, int]:
+        """Bytes of the values, and of the places."""
+        return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _PLACE.itemsize * self.places)
 
+    def put(self, column: Column, values: Any, places: Any) -> None:
+        """Keep a column."""
+        if self.places:
+            column.pick(values, places)
+        elif self.count:
+            column.less(self.base, 0, values)
 
-def _packed(name: str, column: Any) -> _Column:
-    type_, length = column.dtype, len(column)
-    if not length or name in _HASHES:
-        return _Column(type_, length, 0, column)
-    low, high = int(column.min()), int(column.max())
-    if low == high:
-        return _Column(type_, length, low)
-    if low == ABSENT:
-        places = np.flatnonzero(column != ABSENT)
-        if _SPARSE * len(places) <= length:
-            return _Column(type_, length, ABSENT, column[places], places.astype(np.uint32))
-    for narrow in _NARROW:
-        if high - low <= np.iinfo(narrow).max and narrow().itemsize < type_.itemsize:
-            return _Column(type_, length, low, np.subtract(column, low, dtype=np.int64).astype(narrow))
-    return _Column(type_, length, 0, column)
+    def take(self, begin: int, end: int, values: Any, places: Any) -> Any:
+        """A part of the column as it was."""
+        if self.count and not self.places:
+            values = values[begin:end]
+            if self.stored == self.type:
+                return values
+            column = np.empty(end - begin, self.type)
+            _widen(values, self.base, int(self.absent), column)
+            return column
+        column = np.full(end - begin, self.base, self.type)
+        if self.places:
+            first, last = np.searchsorted(places, (begin, end))
+            column[places[first:last] - _PLACE.type(begin)] = values[first:last]
+        return column
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
     """Packed events; see :func:`pack`."""
 
-    columns: tuple[_Column, ...]
+    length: int
+    forms: tuple[_Form, ...]
+    block: Any
 
     @property
     def nbytes(self) -> int:
         """About so many bytes it takes."""
-        return sum(column.nbytes for column in self.columns)
+        return int(self.block.nbytes)
 
-    def unpack(self) -> Coded:
-        """The events as they were."""
-        whole = (column.whole() for column in self.columns)
-        return Coded(**{item.name: column for item, column in zip(fields(Coded), whole, strict=True)})
+    def unpack(self, rows: int) -> Iterator[Coded]:
+        """The events as they were, so many at a time."""
+        parts = list(_parts(self.forms, self.block))
+        for begin in range(0, self.length, rows):
+            end = min(begin + rows, self.length)
+            columns = zip(TYPES, self.forms, parts, strict=True)
+            yield Coded(**{name: form.take(begin, end, *part) for name, form, part in columns})
 
 
-def pack(coded: Coded) -> Packed:
-    """Events in less room."""
-    return Packed(tuple(_packed(item.name, getattr(coded, item.name)) for item in fields(Coded)))
+def pack(columns: Mapping[str, Column]) -> Packed:
+    """Events in less room: all columns of :class:`~.coding.Coded`, none of them longer than others."""
+    forms = tuple(_Form.of(name, columns[name]) for name in TYPES)
+    block = np.empty(sum(sum(form.room) for form in forms), np.uint8)
+    for name, form, part in zip(TYPES, forms, _parts(forms, block), strict=True):
+        form.put(columns[name], *part)
+    return Packed(len(columns["time"]), forms, block)
+
+
+def _parts(forms: tuple[_Form, ...], block: Any) -> Iterator[tuple[Any, Any]]:
+    """Of each column the values and places in the block."""
+    at = 0
+    for form in forms:
+        of_values, of_places = form.room
+        values = block[at : at + form.count * form.stored.itemsize].view(form.stored)
+        at += of_values
+        places = block[at : at + form.count * _PLACE.itemsize * form.places].view(_PLACE)
+        at += of_places
+        yield values, places
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _ROUND) * _ROUND
+
+
+@entry
+def _widen(values: Any, base: int, has_absent: int, column: Any) -> None:
+    if has_absent:
+        for i in range(len(column)):
+            column[i] = values[i] + base if values[i] != 0 else ABSENT
+    else:
+        for i in range(len(column)):
+            column[i] = values[i] + base
 
 
 class Shelf:

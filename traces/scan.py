@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from .columns import Column, read_only
 from .context import Context
 from .errors import TraceError
 from .findings import evidence_mask
@@ -40,7 +40,6 @@ CONTEXT_COLUMNS = (
 """Columns that events of the context use."""
 
 _LOSES = (Trouble.DAMAGED, Trouble.TRUNCATED, Trouble.UNREADABLE, Trouble.NO_TIME, Trouble.IMPOSSIBLE)
-_WANTED = pa.array(sorted(CONTEXT))
 
 
 @dataclass
@@ -67,18 +66,19 @@ class Scanning:
         kind = batch.column("kind")
         if not pa.types.is_dictionary(kind.type):
             kind = kind.dictionary_encode()
-        words = kind.dictionary.to_pylist()
-        indices = kind.indices.drop_null() if kind.null_count else kind.indices
-        occurring = np.flatnonzero(np.bincount(indices.to_numpy(), minlength=len(words))).tolist()
-        self.kinds.update(words[index] for index in occurring if words[index] is not None)
-        time = batch.column("time").to_numpy()
-        self.begin, self.end = min(self.begin, int(time.min())), max(self.end, int(time.max()))
+        words, at = kind.dictionary.to_pylist(), Column.of(kind.indices)
+        occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
+        self.kinds |= occurring
+        begin, end = Column.of(batch.column("time")).span()
+        self.begin, self.end = min(self.begin, begin), max(self.end, end)
         self.events += len(batch)
-        if CONTEXT.isdisjoint(words[index] for index in occurring):
+        if CONTEXT.isdisjoint(occurring):
             return
-        is_wanted = pc.is_in(kind.dictionary, _WANTED)
-        wanted = np.flatnonzero(is_wanted.take(kind.indices).fill_null(False).to_numpy(zero_copy_only=False))
-        self.context += batch.take(pa.array(wanted)).to_pylist()
+        is_wanted = read_only(np.array([*(word in CONTEXT for word in words), False], np.uint8))
+        wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
+        # Where Arrow is to find out what it gets, it imports pandas if it can, which takes longer than all this.
+        places = pa.Array.from_buffers(pa.int64(), len(wanted), [None, pa.py_buffer(wanted)])
+        self.context += batch.take(places).to_pylist()
 
     def join(self, later: Scanning) -> None:
         """Add what was seen of the trace after this."""

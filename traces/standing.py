@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from .columns import Column
+
 
 @dataclass(kw_only=True)
 class Standing:
@@ -31,7 +33,7 @@ class Standing:
         """Look at the next events, with the columns time and ``seq``."""
         if not len(batch):
             return
-        time, seq = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("time", "seq"))
+        time, seq = (Column.of(batch.column(name)).values for name in ("time", "seq"))
         back = seq[1:] < seq[:-1]
         by_seq = not back.any()
         wrong = time[1:] < time[:-1]

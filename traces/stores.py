@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from .coding import Coded
+from .compiled import constant, entry
 from .kinds import Kind, codes
 from .names import Names, Slot
 from .schema import ABSENT
 
-_STORE = codes(Kind)[Kind.STORE]
+_STORE = constant(codes(Kind)[Kind.STORE])
 
 
 class StoreCounts(dict[Slot, tuple[int, int]]):
@@ -28,15 +29,19 @@ class StoreCounts(dict[Slot, tuple[int, int]]):
             self.add(slot, count, last)
 
 
-def note_stores(coded: Coded, names: Names, stores: StoreCounts) -> None:
-    """Count the messages that are stored by these events."""
-    at = (coded.kind == _STORE) & (coded.slot >= 0)
-    if not at.any():
-        return
-    slots, offsets = coded.slot[at], coded.offset[at]
-    counts = np.bincount(slots)
-    last = np.full(len(counts), ABSENT, np.int64)
-    np.maximum.at(last, slots, offsets)
-    for slot in np.nonzero(counts)[0].tolist():
-        if names.slots[slot].queue >= 0:
-            stores.add(names.slots[slot], int(counts[slot]), int(last[slot]))
+def note_stores(kind: Any, slot: Any, offset: Any, *, names: Names, stores: StoreCounts) -> None:
+    """Count the messages that are stored by events with these columns of :class:`~.coding.Coded`."""
+    counts, last = np.zeros(len(names.slots), np.int64), np.full(len(names.slots), ABSENT, np.int64)
+    _note(kind, slot, offset, counts, last)
+    for code in np.flatnonzero(counts).tolist():
+        if names.slots[code].queue >= 0:
+            stores.add(names.slots[code], int(counts[code]), int(last[code]))
+
+
+@entry
+def _note(kind: Any, slot: Any, offset: Any, counts: Any, last: Any) -> None:
+    for i in range(len(kind)):
+        at = slot[i]
+        if kind[i] == _STORE and at >= 0:
+            counts[at] += 1
+            last[at] = max(last[at], offset[i])

@@ -137,7 +137,7 @@ def test_the_answer_does_not_depend_on_the_memory_that_is_allowed(table: pa.Tabl
 
 
 def test_what_a_thread_fails_with_is_raised(table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise MemoryError("no room")
 
     monkeypatch.setattr(gathering, "note_stores", fail)

@@ -69,10 +69,16 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, fates: Any
         if s.slots[q].flags & _COPIES:
             continue
         run, begin, actor, since, time = _TOLD_ELSEWHERE, 0, UNKNOWN, 0, 0
+        well = 0
         for at in range(SIZE):
             offset = (pages[n] << BITS) + at
             cell = s.cells[places[n] * SIZE + at]
-            fate = _fate(s, q, int64(cell.flags), int64(cell.actor), cell.time, offset)
+            flags = int64(cell.flags)
+            if run < 0 and flags & (OK | ELSEWHERE) == OK:
+                # As most are. All the others are worth a call.
+                well += 1
+                continue
+            fate = _fate(s, q, flags, int64(cell.actor), cell.time, offset)
             if fate >= 0:
                 fates[q, fate] += 1
             # What waits for its retry has a row of the monitor of messages.
@@ -84,6 +90,7 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, fates: Any
                 if run < 0:
                     run, begin, actor, since = telling, offset, int64(cell.actor), cell.time
                 time = cell.time
+        fates[q, _ACKNOWLEDGED] += well
         if run >= 0:
             _row(s, q, run, begin, (pages[n] + 1) << BITS, actor, since, time)
     return len(slots)

@@ -27,7 +27,7 @@ class Outcome:
     """What a fold has to say in the end.
 
     Attributes:
-        rows: findings, :data:`ROW`.
+        rows: findings, :data:`ROW`, in any order.
         judged: for each claim, how many instances of it were looked at; int64, length of CLAIMS.
         violated: for each claim, how many violations without doubt there were, kept as rows or not; int64.
         doubtful: for each claim, how many violations in doubt; int64.

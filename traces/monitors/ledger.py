@@ -9,7 +9,7 @@ import numpy as np
 from ..claims import CLAIMS
 from ..compiled import int64, part
 from ..context import Context, gap_between
-from ..findings import ROW, Doubt, Note, sort_rows
+from ..findings import ROW, Doubt, Note
 from .fold import MOST_KEPT, Outcome
 from .rows import BY_ABSENCE, clear
 
@@ -73,7 +73,7 @@ def outcome_of(ledger: Ledger, fates: Any) -> Outcome:
     """What has been written, as the outcome of a fold."""
     counts = ledger.counts[: len(CLAIMS)]
     return Outcome(
-        rows=sort_rows(ledger.rows[: int(ledger.size[0])]),
+        rows=ledger.rows[: int(ledger.size[0])].copy(),
         judged=counts["judged"].copy(),
         violated=counts["violated"].copy(),
         doubtful=counts["doubtful"].copy(),

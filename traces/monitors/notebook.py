@@ -6,7 +6,7 @@ import numpy as np
 
 from ..claims import CLAIMS, CODE, Ground
 from ..context import Context
-from ..findings import ROW, Doubt, sort_rows
+from ..findings import ROW, Doubt
 from ..names import Actor, Names, Slot
 from ..verdicts import Fate
 from .fold import MOST_KEPT, Outcome
@@ -98,7 +98,7 @@ class Notebook:
         """What was noted. It has no fates: messages are not looked at here."""
         rows = [row for kept in self._rows.values() for row in kept]
         return Outcome(
-            rows=sort_rows(np.array(rows, ROW)),
+            rows=np.array(rows, ROW),
             judged=self._judged,
             violated=self._violated,
             doubtful=self._doubtful,

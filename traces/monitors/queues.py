@@ -14,7 +14,7 @@ from ..claims import CODE
 from ..coding import Coded
 from ..compiled import constant, entry, int64
 from ..context import Context
-from ..findings import ROW, Note, sort_rows
+from ..findings import ROW, Note
 from ..kinds import Kind, Result, codes
 from ..names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
 from ..settings import Settings
@@ -146,7 +146,7 @@ class QueueFold:
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
-            rows=sort_rows(rows),
+            rows=rows.copy(),
             judged=counts[JUDGED, :claims].copy(),
             violated=counts[VIOLATED, :claims].copy(),
             doubtful=counts[DOUBTFUL, :claims].copy(),

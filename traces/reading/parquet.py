@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..columns import Column
 from ..schema import BY_NAME, HEADER_KEY, Field, Header
 from .events import EXTRA, SPANS, WORDS, is_whole
 from .header import Stated, read_header
@@ -155,7 +156,7 @@ class ParquetTrace:
 
     def _column(self, given: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
         if given.null_count == len(given):
-            return pa.nulls(len(given), field.type)
+            return given if given.type == field.type else pa.nulls(len(given), field.type)
         try:
             column = _converted(given, field)
             if not is_whole(field) and not _is_sound(column):
@@ -168,7 +169,7 @@ class ParquetTrace:
             return self._whole(column, field, row, report)
         if field.name in WORDS:
             self._words(column, field, row, report)
-        elif pa.types.is_list(field.type) and column.flatten().null_count:
+        elif pa.types.is_list(field.type) and column.values.null_count and column.flatten().null_count:
             holes = pc.list_parent_indices(column).filter(pc.is_null(column.flatten())).unique().sort()
             places = holes.to_numpy(zero_copy_only=False)
             what = f"{field.name} has a null in it; it counts as not known"
@@ -178,11 +179,11 @@ class ParquetTrace:
 
     def _whole(self, column: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
         low, high = SPANS[field.name]
-        if not _is_within(column, low, high):
-            ends = pc.min_max(column).as_py()
-            if ends["min"] < low or ends["max"] > high:
-                outside = pc.or_(pc.less(column, low), pc.greater(column, high)).fill_null(False)
-                places = np.flatnonzero(outside.to_numpy(zero_copy_only=False))
+        least, most = Column.of(column).span()
+        if least < low or most > high:
+            outside = pc.or_(pc.less(column, low), pc.greater(column, high)).fill_null(False)
+            places = np.flatnonzero(outside.to_numpy(zero_copy_only=False))
+            if len(places):
                 what = f"{field.name} is not from {low} to {high}; it counts as not known"
                 self._tell(places + row, Trouble.IMPOSSIBLE, what, field.name, report)
                 column = _without(column, places)
@@ -250,18 +251,13 @@ def _converted(column: pa.Array, field: Field) -> pa.Array:
     return column.cast(field.type)
 
 
-def _is_within(column: pa.Array, low: int, high: int) -> bool:
-    """Whether all values are, seen at a glance: False where what stands at the places of nulls is not."""
-    values = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())[column.offset :][: len(column)]
-    return bool(low <= values.min() and values.max() <= high)
-
-
 def _is_sound(column: pa.Array) -> bool:
     """Whether a column of words is in order, seen at a glance; False where only looking closely tells."""
     if not pa.types.is_dictionary(column.type):
         return False
     column.dictionary.validate(full=True)
-    return _is_within(column.indices, 0, len(column.dictionary) - 1)
+    least, most = Column.of(column.indices).span()
+    return least >= 0 and most < len(column.dictionary)
 
 
 def _without(column: pa.Array, places: Any) -> pa.Array:
