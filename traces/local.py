@@ -7,11 +7,12 @@ trace whose state would not fit is checked in several passes, each over a share 
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -35,16 +36,23 @@ from .settings import Settings
 STATE_BYTES = 40
 """What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
 
+_KEPT = ((-3, 16 << 20), (-1, 512 << 20))  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes
+
 _AHEAD = 8
 """Batches that wait for each fold."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def _shared_memory() -> Iterator[None]:
-    """Let Arrow have its memory where numpy has it, from the C library.
+    """Let Arrow have its memory where numpy has it, from the C library, and let that keep what is freed.
 
-    So what decoding gives back serves the folds. New pages cost more than the work on them.
+    So what decoding gives back serves the folds: new pages cost more than the work on them. Without the C library of
+    GNU everything works as well, only slower.
     """
+    with contextlib.suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        for parameter, value in _KEPT:
+            library.mallopt(parameter, value)
     usual = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
     try:
