@@ -12,15 +12,12 @@ import ctypes
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
-from .claims import Monitor
-from .coding import UNKNOWN_KIND, Coded
+from .coding import Coded
 from .gathering import Gathered, Progress, gather
 from .monitors.first_starts import settle_first_starts
 from .monitors.fold import Fold, Outcome
@@ -32,6 +29,7 @@ from .reading import Trace
 from .result import CheckResult, merge, verdicts
 from .scan import Scan, is_incomplete
 from .settings import Settings
+from .shares import Share
 
 STATE_BYTES = 40
 """What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
@@ -87,18 +85,11 @@ def check_locally(
     scanned, names = gathered.scan, Names(trace.header.groups)
     passes = max(1, -(-scanned.events * STATE_BYTES // half))
     outcomes: list[Outcome] = []
-    for share in range(passes):
-        folds: dict[Monitor, Fold] = {
-            Monitor.QUEUES: QueueFold(names=names, settings=settings, context=scanned.context),
-            Monitor.MESSAGES: MessageFold(
-                names=names,
-                settings=settings,
-                context=scanned.context,
-                release=trace.header.release,
-                messages=gathered.deliveries // passes,
-            ),
-        }
-        outcomes += _run(gathered, names, folds, share=share, passes=passes, progress=progress)
+    for number in range(passes):
+        workers = _workers(trace, gathered, names, settings, Share(number, passes))
+        what = "checked" if passes == 1 else f"checked, pass {number + 1} of {passes}:"
+        _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
+        outcomes += [worker.outcome() for worker in workers]
     groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
     groups.stores(gathered.stores())
     gathered.shelf.close()
@@ -147,48 +138,40 @@ def conclude(
     )
 
 
-def _run(
-    gathered: Gathered,
-    names: Names,
-    folds: Mapping[Monitor, Fold],
-    *,
-    share: int,
-    passes: int,
-    progress: Progress | None,
-) -> list[Outcome]:
-    """Feed the folds, each in a thread of its own, with the given share of the queues and messages."""
-    workers = {monitor: _Worker(fold) for monitor, fold in folds.items()}
+def _workers(
+    trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share
+) -> tuple[_Worker, _Worker]:
+    """Folds for a share of the queues and of the messages."""
+    context = gathered.scan.context
+    queues = QueueFold(names=names, settings=settings, context=context)
+    messages = MessageFold(
+        names=names,
+        settings=settings,
+        context=context,
+        release=trace.header.release,
+        messages=gathered.deliveries // share.count,
+    )
+    return _Worker(queues, share.of_queues), _Worker(messages, share.of_messages)
+
+
+def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progress: Progress | None) -> None:
     try:
-        for coded in gathered.events(names, last=share == passes - 1):
-            workers[Monitor.QUEUES].put(_of_queues(coded, share, passes))
-            workers[Monitor.MESSAGES].put(_of_messages(coded, share, passes))
+        for coded in events:
+            for worker in workers:
+                worker.put(coded)
             if progress is not None:
-                progress("checked" if passes == 1 else f"checked, pass {share + 1} of {passes}:", len(coded))
+                progress(what, len(coded))
     finally:
-        for worker in workers.values():
+        for worker in workers:
             worker.end()
-    return [worker.outcome() for worker in workers.values()]
-
-
-def _of_queues(coded: Coded, share: int, passes: int) -> Coded:
-    """The events as the monitor by queue gets them in a pass: those of other queues have none."""
-    if passes == 1:
-        return coded
-    return replace(coded, slot=np.where(coded.slot % passes == share, coded.slot, np.int32(-1)))
-
-
-def _of_messages(coded: Coded, share: int, passes: int) -> Coded:
-    """The events as the monitor by message gets them in a pass: those of other messages are of no kind."""
-    if passes == 1:
-        return coded
-    return replace(coded, kind=np.where(coded.origin % passes == share, coded.kind, np.uint8(UNKNOWN_KIND)))
 
 
 class _Worker:
-    """A thread that feeds a fold, and lets it finish."""
+    """A thread that feeds a fold what ``chosen`` makes of events, and lets it finish."""
 
-    def __init__(self, fold: Fold) -> None:
+    def __init__(self, fold: Fold, chosen: Callable[[Coded], Coded]) -> None:
         self._fold = fold
+        self._chosen = chosen
         self._waiting: queue.Queue[Coded | None] = queue.Queue(_AHEAD)
         self._outcome: Outcome | None = None
         self._failure: BaseException | None = None
@@ -218,9 +201,12 @@ class _Worker:
     def _work(self) -> None:
         while (coded := self._waiting.get()) is not None:
             if self._failure is None:
-                self._try(partial(self._fold.feed, coded))
+                self._try(partial(self._take, coded))
         if self._failure is None:
             self._try(self._finish)
+
+    def _take(self, coded: Coded) -> None:
+        self._fold.feed(self._chosen(coded))
 
     def _finish(self) -> None:
         self._outcome = self._fold.finish()

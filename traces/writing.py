@@ -20,7 +20,7 @@ from .reading.header import header_json
 from .reading.parquet import TIMES_KEY
 from .schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
 
-ROW_GROUP = 1_000_000
+ROW_GROUP = 1 << 19
 """Events in a row group of a Parquet file."""
 
 _WORDS = [field.name for field in FIELDS if pa.types.is_dictionary(field.type)]
