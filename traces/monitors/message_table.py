@@ -1,6 +1,6 @@
 """The table of messages: which number a message has, found by its origin and who consumes it.
 
-It is made for many messages of which little is to be kept: an entry of 32 bytes, and 8 bytes at two thirds of a hash
+It is made for many messages of which little is to be kept: an entry of 32 bytes, and 8 bytes at seven tenths of a hash
 table with open addressing, which holds a part of the hash beside the number so that entries are rarely looked into.
 """
 
@@ -40,7 +40,7 @@ class MessageTable(NamedTuple):
 
     Attributes:
         entries: MESSAGE; ``used[0]`` of them are in use.
-        places: for each place the upper half of the hash and, in the lower half, one more than the number; 0: free.
+        places: for each place half of the hash, above one more than the number; 0: free. The other half tells the place.
         used: how many, and a number without a meaning, see :func:`look_at`.
     """
 
@@ -52,9 +52,7 @@ class MessageTable(NamedTuple):
 def new_table(messages: int = 0) -> MessageTable:
     """A table without messages, with room for so many. It grows, but that takes time."""
     entries = max(_START, messages)
-    places = 2 * _START
-    while 7 * places <= 10 * entries:
-        places *= 2
+    places = 10 * entries // 7 + 1
     # Only pages that are written to take memory.
     return MessageTable(np.empty(entries, MESSAGE), np.zeros(places, np.uint64), np.zeros(2, np.int64))
 
@@ -94,7 +92,7 @@ def look_at(table: Any, key: int) -> None:
     of what is read, or the compiler would not read it.
     """
     places = table.places
-    table.used[1] ^= int64(places[_hash(key) & np.uint64(len(places) - 1)])
+    table.used[1] ^= int64(places[_home(_hash(key), places)])
 
 
 @part
@@ -129,27 +127,36 @@ def _hash(key: int) -> Any:
 
 
 @hot
+def _home(hashed: Any, places: Any) -> Any:
+    """Where a key with this hash would be, if that were free: as far in the table as the lower half is in its range."""
+    return ((hashed & _NUMBER) * np.uint64(len(places))) >> _HALF
+
+
+@hot
+def _next(at: Any, places: Any) -> Any:
+    return at + _ONE if at + _ONE < np.uint64(len(places)) else _NONE
+
+
+@hot
 def _look(table: Any, key: int) -> Any:
     """Where a key is, or belongs, and the number there or -1."""
     places = table.places
-    mask = np.uint64(len(places) - 1)
     hashed = _hash(key)
-    at = hashed & mask
+    at = _home(hashed, places)
     while places[at] != _NONE:
         if (places[at] ^ hashed) & _PRINT == _NONE:
             number = int64(places[at] & _NUMBER) - 1
             if table.entries[number].key == key:
                 return at, number
-        at = (at + _ONE) & mask
+        at = _next(at, places)
     return at, int64(-1)
 
 
 @entry
 def _place_all(entries: Any, places: Any) -> None:
-    mask = np.uint64(len(places) - 1)
     for number in range(len(entries)):
         hashed = _hash(entries[number].key)
-        at = hashed & mask
+        at = _home(hashed, places)
         while places[at] != _NONE:
-            at = (at + _ONE) & mask
+            at = _next(at, places)
         places[at] = (hashed & _PRINT) | np.uint64(number + 1)
