@@ -40,7 +40,7 @@ class MessageTable(NamedTuple):
 
     Attributes:
         entries: MESSAGE; ``used[0]`` of them are in use.
-        places: for each place half of the hash, above one more than the number; 0: free. The other half tells the place.
+        places: for each place half of the hash above one more than the number; 0: free. The other half tells the place.
         used: how many, and a number without a meaning, see :func:`look_at`.
     """
 
