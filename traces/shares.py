@@ -28,19 +28,20 @@ class Share:
 
     def of_queues(self, coded: Coded) -> Coded:
         """The events as a fold by queue is to get them: those of queues of other shares have none."""
-        if self.count == 1:
-            return coded
-        slot = np.empty(len(coded), np.int32)
-        _keep(coded.slot, coded.slot, self.number, self.count, _NO_QUEUE, slot)
-        return replace(coded, slot=slot)
+        return self._chosen(coded, "slot", coded.slot, _NO_QUEUE)
 
     def of_messages(self, coded: Coded) -> Coded:
         """The events as a fold by message is to get them: those of messages of other shares are of no kind."""
+        return self._chosen(coded, "kind", coded.origin, UNKNOWN_KIND)
+
+    def _chosen(self, coded: Coded, name: str, keys: Any, other: int) -> Coded:
+        """The events, with ``other`` in a column where the key belongs to another share."""
         if self.count == 1:
             return coded
-        kind = np.empty(len(coded), np.uint8)
-        _keep(coded.origin, coded.kind, self.number, self.count, UNKNOWN_KIND, kind)
-        return replace(coded, kind=kind)
+        values = getattr(coded, name)
+        out = np.empty_like(values)
+        _keep(keys, values, self.number, self.count, other, out)
+        return replace(coded, **{name: out})
 
 
 @entry

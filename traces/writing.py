@@ -52,17 +52,23 @@ class TraceWriter(ABC):
 
     def close(self) -> None:
         """Complete the file; it is there after this."""
-        self._end()
+        try:
+            self._finish()
+            self._release()
+        except BaseException:
+            self.abort()
+            raise
         os.replace(self._partial, self.path)
 
     def abort(self) -> None:
         """Give up, and remove what was written."""
-        self._release()
-        self._partial.unlink(missing_ok=True)
+        try:
+            self._release()
+        finally:
+            self._partial.unlink(missing_ok=True)
 
-    @abstractmethod
-    def _end(self) -> None:
-        """Write what is still to be written, and let go of the file."""
+    def _finish(self) -> None:  # noqa: B027 -- nothing, unless a form needs it
+        """Write what is still to be written."""
 
     @abstractmethod
     def _release(self) -> None:
@@ -124,11 +130,10 @@ class ParquetWriter(TraceWriter):
             if self._held_rows == self._rows_in_group:
                 self._flush()
 
-    def _end(self) -> None:
+    def _finish(self) -> None:
         self._flush()
         if self._times:
             self._writer.add_key_value_metadata({TIMES_KEY: f"{min(self._times)} {max(self._times)}"})
-        self._writer.close()
 
     def _release(self) -> None:
         self._writer.close()
@@ -166,9 +171,6 @@ class JsonlWriter(TraceWriter):
         else:
             self._out.write(_line({name: value for name, value in some.items() if value is not None}))
             self.rows += 1
-
-    def _end(self) -> None:
-        self._out.close()
 
     def _release(self) -> None:
         self._out.close()
@@ -209,9 +211,8 @@ def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
     batches: Iterator[pa.RecordBatch] = trace.batches((*ARROW.names, EXTRA))
     if not keys:
         batches = map(without_keys, batches)
-    if Path(path).suffix != ".parquet":
-        return write_jsonl(path, trace.header, batches)
-    with ParquetWriter(path, trace.header, extra=True) as writer:
+    is_parquet = Path(path).suffix == ".parquet"
+    with ParquetWriter(path, trace.header, extra=True) if is_parquet else JsonlWriter(path, trace.header) as writer:
         for batch in batches:
             writer.write(batch)
     return writer.rows

@@ -18,7 +18,7 @@ from rocketproof.traces.kinds import Path as Way
 from rocketproof.traces.reading import open_trace
 from rocketproof.traces.reading.events import SPANS, WORDS, batch_of
 from rocketproof.traces.schema import ARROW, FIELDS, Group, Header, origin_of
-from rocketproof.traces.writing import ParquetWriter, conformed, convert, without_keys, write_jsonl
+from rocketproof.traces.writing import JsonlWriter, ParquetWriter, conformed, convert, without_keys, write_jsonl
 
 from .recordings import HEADER, delivery, offsets, rows, write
 
@@ -183,3 +183,18 @@ def test_all_words_can_be_written(tmp_path: Path) -> None:
     assert [{**row, "seq": 0} for row in rows(trace.batches())] == [{**word, "seq": 0} for word in words]
     assert trace.problems.count == 0
     assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("kind", [ParquetWriter, JsonlWriter])
+def test_a_file_that_cannot_be_completed_leaves_nothing(
+    kind: type[ParquetWriter | JsonlWriter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError("no room")
+
+    writer = kind(tmp_path / "a", Header())
+    writer.write(batch_of([delivery(1)]))
+    monkeypatch.setattr(writer, "_finish", full)
+    with pytest.raises(OSError, match="no room"):
+        writer.close()
+    assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from ...model.retry_policy import (
     retry_level,
 )
 from ..kinds import FAILURES, Kind, Path, Result
-from ..monitors.allocations import Unreadable, expected_share, queue_of, strategy_of
+from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
 from ..schema import Group
 from .result import Mismatch
 from .streams import Event, Streams
@@ -53,15 +53,15 @@ def _rebalances(streams: Streams) -> list[Mismatch]:
             event.pass_over(f"rebalance: strategy {event.detail or group.strategy}, or its members, are not known")
             continue
         try:
-            answer = sorted({queue_of(event.topic, queue) for queue in event.assigned})
+            answer = queues_of(event.topic, event.assigned)
             if group.mode == "broadcasting":
-                right = sorted({queue_of(event.topic, queue) for queue in event.queues})
+                right = queues_of(event.topic, event.queues)
             else:
                 assert known is not None
                 share = expected_share(
                     known[0], own_id=event.actor[0], topic=event.topic, queues=event.queues, members=event.members
                 )
-                right = [] if share is None else sorted(set(share))
+                right = tuple(sorted(share or ()))
         except Unreadable as error:
             event.pass_over(f"rebalance: {error}")
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ...model.allocation import (
@@ -73,14 +74,19 @@ def strategy_of(text: str) -> tuple[Strategy, bool] | None:
     return None
 
 
-@lru_cache(maxsize=1024)
-def _ordered(topic: str, queues: tuple[str, ...]) -> tuple[MessageQueue, ...]:
-    """The queues as a client sorts them (RB-6). Most passes see the queues that others saw, so they are kept.
+def queues_of(topic: str, texts: Iterable[str]) -> tuple[MessageQueue, ...]:
+    """The queues written as ``broker:id``, each once, as a client sorts them (RB-6).
 
     Raises:
-        Unreadable: a queue is not written as broker:id.
+        Unreadable: one is not written so.
     """
-    return tuple(sorted({queue_of(topic, queue) for queue in queues}))
+    return _sorted(topic, tuple(texts))
+
+
+@lru_cache(maxsize=1024)
+def _sorted(topic: str, texts: tuple[str, ...]) -> tuple[MessageQueue, ...]:
+    # Most passes see the queues that others saw.
+    return tuple(sorted({queue_of(topic, text) for text in texts}))
 
 
 def expected_share(
@@ -93,7 +99,7 @@ def expected_share(
     Raises:
         Unreadable: a queue is not written as broker:id.
     """
-    ordered = _ordered(topic, tuple(queues))
+    ordered = queues_of(topic, queues)
     try:
         return frozenset(strategy.allocate(own_id, ordered, sorted_ids(members)))
     except AllocationError:
@@ -109,7 +115,7 @@ def answers_otherwise(run: Run, *, strategy: str, members: list[str], queues: li
     if known is None or run.assigned is None:
         return False
     share = expected_share(known[0], own_id=run.actor.name, topic=run.topic, queues=queues, members=members)
-    return share is not None and share != frozenset(_ordered(run.topic, tuple(run.assigned)))
+    return share is not None and share != frozenset(queues_of(run.topic, run.assigned))
 
 
 class Allocations:
@@ -143,11 +149,11 @@ class Allocations:
 
     def _compare(self, run: Run) -> None:
         given = run.detail or self._strategy_of_group(run.group)
-        assigned = frozenset(_ordered(run.topic, tuple(run.assigned or ())))
+        assigned = frozenset(queues_of(run.topic, run.assigned or ()))
         share: frozenset[MessageQueue] | None
         if self._broadcasting(run.group):
             # RB-7: every queue, and no strategy is asked.
-            share, certain = frozenset(_ordered(run.topic, tuple(run.queues or ()))), True
+            share, certain = frozenset(queues_of(run.topic, run.queues or ())), True
         else:
             known = strategy_of(given or "AVG")
             if known is None:

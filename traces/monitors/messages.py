@@ -107,8 +107,7 @@ _IS_SUCCESS = _flags_of(SUCCESSES, 256, codes(Result))
 def wanted(coded: Coded) -> Any:
     """Which events this monitor needs; a message whose first delivery goes well is one of them."""
     found = np.empty(len(coded), np.bool_)
-    columns: list[Any] = [_read_only(column) for column in (coded.kind, coded.result, coded.attempt, coded.offset)]
-    _wanted(columns[0], columns[1], columns[2], columns[3], found)
+    _wanted(coded.kind, coded.result, coded.attempt, coded.offset, found)
     return found
 
 
@@ -160,7 +159,7 @@ class MessageFold:
     def feed(self, coded: Coded) -> None:
         """Go on with the next events."""
         self._terms = self._scopes.with_names(self._terms)
-        columns = [_read_only(getattr(coded, name)) for name in COLUMNS]
+        columns = [getattr(coded, name) for name in COLUMNS]
         at = 0
         while at < len(coded):
             self._known = with_room(self._known)
@@ -185,13 +184,6 @@ class MessageFold:
         }
         told = {what: count for what, count in passed_over.items() if count}
         return replace(outcome_of(self._ledger, fates), passed_over=told)
-
-
-def _read_only(column: Any) -> Any:
-    """The column as one that is not written to. Some are, some are not; compiled code would differ."""
-    view = column.view()
-    view.flags.writeable = False
-    return view
 
 
 @entry

@@ -146,7 +146,7 @@ class QueueFold:
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
-            rows=rows.copy(),
+            rows=rows,
             judged=counts[JUDGED, :claims].copy(),
             violated=counts[VIOLATED, :claims].copy(),
             doubtful=counts[DOUBTFUL, :claims].copy(),
