@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rocketproof.traces.simulation import Plan, simulate
+from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = "3e6,6e6"
 ROUNDS = 2

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rocketproof.traces.simulation import Plan, simulate
+from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = 6_200_000
 """Give about 20 million events."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..traces.kinds import Kind
-from ..traces.reading import EXTRA, ROWS, Problem, Problems, Trace, Trouble, batches_of, open_trace
-from ..traces.reading.source import Source
-from ..traces.schema import BY_NAME, Header
-from ..traces.writing import ParquetWriter, write_jsonl
+from ..traces.format.kinds import Kind
+from ..traces.format.schema import BY_NAME, Header
+from ..traces.io import EXTRA, ROWS, Problem, Problems, Trace, Trouble, batches_of, open_trace
+from ..traces.io.source import Source
+from ..traces.io.writing import ParquetWriter, write_jsonl
 from .confirming import confirmed
 from .joining import Death, Event, Processes, Recording, deaths_recorded, merged, unrecorded
 

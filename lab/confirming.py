@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..traces.kinds import Kind, Path
+from ..traces.format.kinds import Kind, Path
 from .joining import Event, Processes, Recording
 
 LATE = 1_000

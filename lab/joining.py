@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..traces.kinds import Kind
+from ..traces.format.kinds import Kind
 
 Event = dict[str, Any]
 """One event, with the names of the fields of the schema; fields that are not known are not there."""

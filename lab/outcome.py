@@ -10,9 +10,9 @@ from typing import Any
 
 from ..properties.verdict import Verdict
 from ..traces.conformance import conform
-from ..traces.local import check_locally
-from ..traces.measured import Measured, measure
-from ..traces.reading import open_trace
+from ..traces.engine.local import check_locally
+from ..traces.engine.measured import Measured, measure
+from ..traces.io import open_trace
 from ..traces.samples import settings_for
 from .scenario import Expect, Range, Scenario
 
@@ -55,7 +55,7 @@ class Outcome:
     def lines(self) -> Iterable[str]:
         """It in words, a few lines."""
         found = self.measured
-        yield f"{found.events:,} events, {found.deliveries:,} deliveries; messages: {_parts(found.fates) or 'none'}"
+        yield f"{found.events:,} events, {found.deliveries:,} deliveries; messages: {_parts(found.statuses) or 'none'}"
         yield f"delivered again: {_parts(found.duplicates) or 'nothing'}; without a cause: {found.unexplained:,}"
         longest = f", the longest for {found.overlaps.longest:,} ms" if found.overlaps.count else ""
         yield f"losses: {found.losses:,}; two owners: {found.overlaps.count:,} times{longest}"
@@ -114,8 +114,8 @@ def differences(outcome: Outcome, expect: Expect) -> Iterable[str]:
     yield from _often("losses", found.losses, expect.losses)
     yield from _often("overlaps", found.overlaps.count, expect.overlaps)
     yield from _counts("repetitions for", found.duplicates, expect.duplicates)
-    if expect.fates:
-        yield from _counts("messages", found.fates, expect.fates)
+    if expect.statuses:
+        yield from _counts("messages", found.statuses, expect.statuses)
     yield from _often("events that the model does not allow", outcome.mismatches, _NONE)
     yield from _often("problems in the recordings", len(outcome.problems), _NONE)
 

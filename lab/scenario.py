@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ..model.history import Cause
-from ..traces.claims import CODE
-from ..traces.verdicts import Fate
+from ..traces.claims.claims import CODE
+from ..traces.format.message_status import MessageStatus
 from .errors import LabError
 from .maven import RELEASES
 
@@ -183,7 +183,7 @@ class Expect(_Table):
         duplicates: deliveries that came again, by cause; a cause that is not named must not occur.
         unexplained: deliveries that came again without a cause.
         losses: messages that are lost.
-        fates: what became of messages; a fate that is not named must not occur.
+        statuses: what became of messages; a fate that is not named must not occur.
         overlaps: times that two clients had one queue.
     """
 
@@ -193,7 +193,7 @@ class Expect(_Table):
     duplicates: dict[str, Often] = {}
     unexplained: Often = Range(low=0, high=0)
     losses: Often = Range(low=0, high=0)
-    fates: dict[str, Often] = {}
+    statuses: dict[str, Often] = {}
     overlaps: Often | None = None
 
     @model_validator(mode="after")
@@ -201,7 +201,7 @@ class Expect(_Table):
         for names, known, what in (
             ([*self.violated, *self.holds], set(CODE), "claim"),
             (self.duplicates, set(Cause.__members__), "cause"),
-            (self.fates, set(Fate.__members__), "fate"),
+            (self.statuses, set(MessageStatus.__members__), "fate"),
         ):
             for name in names:
                 if name not in known:

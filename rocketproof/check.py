@@ -20,14 +20,14 @@ from .model.kernel import ConfigurationError, nearest
 from .preparing import preparing
 from .progress import Interrupted, Progress, progress_of
 from .properties.verdict import Verdict
-from .traces.claims import CLAIMS, CODE
+from .traces.claims.claims import CLAIMS, CODE
+from .traces.claims.settings import Settings
+from .traces.engine.result import CheckResult
 from .traces.errors import TraceError
-from .traces.reading import Trace, open_trace
-from .traces.result import CheckResult
-from .traces.settings import Settings
+from .traces.io import Trace, open_trace
 
 if TYPE_CHECKING:
-    from .traces.story import Story
+    from .traces.explain.story import Story
 
 ALL_WELL, VIOLATED, UNKNOWN = range(3)
 
@@ -173,7 +173,7 @@ def _print_left_out(console: Console, trace: Trace) -> None:
 def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs) -> None:
     """Print the answer, and write it wherever it should go."""
     from .trace_report import print_result
-    from .traces.story import MOST_STORIES, stories
+    from .traces.explain.story import MOST_STORIES, stories
 
     if request.queue:
         result = only_queue(result, request.queue)
@@ -187,7 +187,7 @@ def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckReq
         console.print(f"findings are those of queues called {request.queue}, counts those of all", soft_wrap=True)
     print_result(console, result, told, claims=request.claims)
     if outputs.report:
-        from .traces.report.write import write_report
+        from .traces.explain.report.write import write_report
 
         page, *_ = write_report(Path(outputs.report), result, trace, told=all_told)
         console.print(f"report: {page}", soft_wrap=True, markup=False)
@@ -241,7 +241,7 @@ def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progr
     """Let the engine that was asked for check a trace."""
     if _engine(trace, request) is Engine.SPARK:
         return _with_spark(trace, settings, request.master)
-    from .traces.local import check_locally
+    from .traces.engine.local import check_locally
 
     return check_locally(trace, settings=settings, memory=request.memory, progress=progress)
 

@@ -15,7 +15,7 @@ from .errors import InputError
 from .files import STANDARD_OUTPUT, check_writable, write
 from .properties.verdict import Verdict
 from .traces.conformance import Conformance, Mismatch, conform
-from .traces.reading import Trace, open_trace
+from .traces.io import Trace, open_trace
 
 CONFORMS, MISMATCH, UNKNOWN = range(3)
 

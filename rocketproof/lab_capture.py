@@ -9,7 +9,7 @@ from .console import make_console
 from .errors import InputError
 from .files import check_folder_writable
 from .lab.capture import Joined, join
-from .traces.report.words import counted
+from .traces.explain.report.words import counted
 
 PROBLEMS_SHOWN = 10
 """Problems of the files that the terminal shows."""

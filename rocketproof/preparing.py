@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 
-from .traces.compiled import LOG
+from .traces.machine_code.compiled import LOG
 
 
 def pyarrow_without_pandas() -> None:

@@ -20,8 +20,8 @@ from .model.everything import everything
 from .model.kernel import Machine, nearest, trace
 from .model.kernel.plain import PlainMachine
 from .simulate import emptied_unless_complete, new_folder
-from .traces.recorder import Recording, record_run
-from .traces.writing import write_jsonl
+from .traces.generate.recorder import Recording, record_run
+from .traces.io.writing import write_jsonl
 
 RECORDABLE = (assignment, consumption, everything)
 """Machines whose runs recorders know how to write down."""

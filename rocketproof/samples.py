@@ -19,17 +19,9 @@ from .lab.table import Checked, as_text, checked
 from .model.kernel import nearest
 from .preparing import preparing
 from .progress import Interrupted
-from .traces.reading import open_trace
-from .traces.report.words import counted
-from .traces.samples import (
-    FOLDER,
-    Sample,
-    conformance_again,
-    keep,
-    measured_again,
-    samples,
-    write_facts,
-)
+from .traces.explain.report.words import counted
+from .traces.io import open_trace
+from .traces.samples import FOLDER, Sample, conformance_again, keep, measured_again, samples, write_facts
 
 AS_EXPECTED, DIFFERENT = range(2)
 

@@ -17,7 +17,7 @@ from .model.kernel import ConfigurationError
 from .preparing import preparing
 from .progress import Interrupted, Progress, progress_of
 from .traces.errors import TraceError
-from .traces.simulation import MUTANTS, Plan, simulate
+from .traces.generate.simulation import MUTANTS, Plan, simulate
 
 
 def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:

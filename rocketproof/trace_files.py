@@ -10,9 +10,9 @@ from . import sarif
 from .junit import Case, as_xml
 from .properties.verdict import Verdict
 from .trace_report import counts_of
-from .traces.report.sections import fates, first_findings, overall, repeats
-from .traces.result import CheckResult, ClaimVerdict
-from .traces.story import CERTAIN, Sentence, Story
+from .traces.engine.result import CheckResult, ClaimVerdict
+from .traces.explain.report.sections import first_findings, overall, repeats, statuses
+from .traces.explain.story import CERTAIN, Sentence, Story
 
 LOCATED = 200
 """Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
@@ -45,7 +45,7 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
             "left_out": list(result.left_out),
             "skipped": dict(result.skipped),
             "passed_over": dict(result.passed_over),
-            "messages": dict(fates(result)),
+            "messages": dict(statuses(result)),
             "repeats": dict(repeats(result)),
             "claims": [_object(result, answer, told) for answer in result.verdicts],
         },

@@ -10,17 +10,17 @@ from rich.console import Console
 from rich.text import Text
 
 from .console import VERDICT_STYLES
-from .traces.claims import CODE
-from .traces.reading import Trace
-from .traces.report.sections import WORST_FIRST, headline, repeats
-from .traces.report.sections import fates as fates_of
-from .traces.report.words import counted, queue, span, utc
-from .traces.result import CheckResult, ClaimVerdict
-from .traces.settings import Settings
-from .traces.story import CERTAIN, Sentence, Story
+from .traces.claims.claims import CODE
+from .traces.claims.settings import Settings
+from .traces.engine.result import CheckResult, ClaimVerdict
+from .traces.explain.report.sections import WORST_FIRST, headline, repeats
+from .traces.explain.report.sections import statuses as statuses_of
+from .traces.explain.report.words import counted, queue, span, utc
+from .traces.explain.story import CERTAIN, Sentence, Story
+from .traces.io import Trace
 
 if TYPE_CHECKING:
-    from .traces.message_story import Attempt
+    from .traces.explain.message_story import Attempt
 
 PROBLEMS_SHOWN = 10
 """Problems of reading that the terminal shows."""
@@ -43,7 +43,7 @@ def print_result(console: Console, result: CheckResult, told: Sequence[Story], *
     _print_problems(console, result)
     console.print()
     _print_table(console, sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict)))
-    for title, counts in (("messages", fates_of(result)), ("delivered again", repeats(result))):
+    for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):
         if counts and not claims:
             parts = ", ".join(f"{count:,} {word}" for word, count in counts)
             _line(console, Text(f"{title}: {parts}"))
@@ -64,7 +64,7 @@ def print_message(console: Console, trace: Trace, message: str, settings: Settin
     Raises:
         TraceError: no event names the message.
     """
-    from .traces.message_story import message_story
+    from .traces.explain.message_story import message_story
 
     story = message_story(trace, message, settings=settings)
     keys = ", ".join(key for key in story.keys if key != story.asked)

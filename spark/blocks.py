@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..traces.coding import TYPES, Coded, Coder
-from ..traces.kinds import Kind, codes
+from ..traces.encoding.coding import TYPES, Coded, Coder
+from ..traces.encoding.names import OF_A_TOPIC, Actor, Names, Slot
+from ..traces.encoding.store_counts import StoreCounts, note_stores
+from ..traces.format.kinds import Kind, codes
+from ..traces.format.schema import ABSENT, Group
 from ..traces.monitors.messages import wanted
 from ..traces.monitors.queues import KINDS
-from ..traces.names import OF_A_TOPIC, Actor, Names, Slot
-from ..traces.schema import ABSENT, Group
-from ..traces.stores import StoreCounts, note_stores
 
 CHUNK_ROWS = 1 << 20
 """Events that a task reads before it packs them."""

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..traces.coding import COLUMNS
-from ..traces.local import conclude as answer_of
+from ..traces.claims.settings import Settings
+from ..traces.encoding.coding import COLUMNS
+from ..traces.engine.local import conclude as answer_of
+from ..traces.engine.result import CheckResult
+from ..traces.engine.scan import CONTEXT_COLUMNS, Scan, Scanning, concluded
+from ..traces.io import Problems, Split, Trace, read_split
+from ..traces.io.splits import Told
+from ..traces.io.time_order import Standing
 from ..traces.monitors.groups import GroupMonitor
-from ..traces.reading import Problems, Split, Trace, read_split
-from ..traces.reading.splits import Told
-from ..traces.result import CheckResult
-from ..traces.scan import CONTEXT_COLUMNS, Scan, Scanning, concluded
-from ..traces.settings import Settings
-from ..traces.standing import Standing
 from .blocks import SCHEMA, Chunk, Packer
 from .judging import Task, gather, judge, told_as
 from .session import failures, open_session

@@ -14,19 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..properties.verdict import Verdict
-from ..traces.coding import COLUMNS
+from ..traces.claims.settings import Settings
+from ..traces.encoding.coding import COLUMNS
+from ..traces.encoding.names import Actor, Names, Slot
+from ..traces.engine.findings import Note
+from ..traces.engine.result import ClaimVerdict, merge, verdicts
+from ..traces.engine.scan import CONTEXT_COLUMNS, Scanning, conclude
 from ..traces.errors import TraceError
-from ..traces.findings import Note
+from ..traces.explain.report.tables import FINDINGS, named
+from ..traces.format.message_status import MessageStatus
+from ..traces.format.schema import ARROW, Header
+from ..traces.io.events import ROWS, SPANS
 from ..traces.monitors.first_starts import settle_first_starts
 from ..traces.monitors.groups import GroupMonitor
-from ..traces.names import Actor, Names, Slot
-from ..traces.reading.events import ROWS, SPANS
-from ..traces.report.tables import FINDINGS, named
-from ..traces.result import ClaimVerdict, merge, verdicts
-from ..traces.scan import CONTEXT_COLUMNS, Scanning, conclude
-from ..traces.schema import ARROW, Header
-from ..traces.settings import Settings
-from ..traces.verdicts import Fate
 from .blocks import SCHEMA, Chunk, Packer
 from .check import parts_for
 from .judging import Task, gather, is_first_start, judge, rows_of
@@ -69,7 +69,7 @@ class Mined:
     verdicts: DataFrame
     answers: tuple[ClaimVerdict, ...]
     events: int
-    messages: Counter[Fate]
+    messages: Counter[MessageStatus]
     left_out: Counter[str]
     _kept: DataFrame
 
@@ -124,7 +124,7 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
         rest = replace(settled, rows=np.concatenate([of_tasks.rows[~about_starts], starts]))
         outcome = merge([rest, of_groups], len(found.names.slots))
         answers = verdicts(outcome, evidence=scanned.context.evidence, damaged=lost)
-        fates = outcome.fates.sum(axis=0)
+        statuses = outcome.statuses.sum(axis=0)
         # The tasks' findings come without first starts, which are settled here.
         of_driver = named(np.concatenate([of_groups.rows, starts]), found.names)
         form = _spark_form(FINDINGS)
@@ -134,7 +134,7 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
             verdicts=spark.createDataFrame(_table(answers), _spark_form(VERDICTS)).coalesce(1),
             answers=answers,
             events=scanned.events,
-            messages=Counter({fate: int(fates[fate]) for fate in Fate if fates[fate]}),
+            messages=Counter({fate: int(statuses[fate]) for fate in MessageStatus if statuses[fate]}),
             left_out=left_out + Counter(outcome.passed_over),
             _kept=kept,
         )

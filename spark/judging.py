@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..traces.claims import CLAIMS
-from ..traces.context import Context
-from ..traces.findings import ROW, Note
+from ..traces.claims.claims import CLAIMS
+from ..traces.claims.settings import Settings
+from ..traces.encoding.names import Actor, Names, Slot
+from ..traces.encoding.store_counts import StoreCounts
+from ..traces.engine.context import Context
+from ..traces.engine.findings import ROW, Note
+from ..traces.format.message_status import MessageStatus
+from ..traces.format.schema import Group
+from ..traces.io import Problem, Problems, Trouble
 from ..traces.monitors.commits import Jump
 from ..traces.monitors.fold import Fold, Outcome
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import QueueFold
-from ..traces.names import Actor, Names, Slot
-from ..traces.reading import Problem, Problems, Trouble
-from ..traces.schema import Group
-from ..traces.settings import Settings
-from ..traces.stores import StoreCounts
-from ..traces.verdicts import Fate
 from .blocks import Block, tuple_of, unpacked
 from .order import InOrder
 
@@ -115,7 +115,7 @@ def _pieces(
         "passed_over": dict(outcome.passed_over),
         "doubts": sorted(doubts),
         "starts": base64.b64encode(_about_first_starts(outcome.rows).tobytes()).decode(),
-        "fates": outcome.fates[: len(names.slots)].tolist(),
+        "statuses": outcome.statuses[: len(names.slots)].tolist(),
         "asides": asides,
         "held": held,
     }
@@ -215,12 +215,12 @@ def _needed_rows(summary: Mapping[str, Any], *, first: bool) -> Any:
 
 
 def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *, first: bool) -> Outcome:
-    fates = np.zeros((len(names.slots), len(Fate)), np.int64)
-    if first and summary["fates"]:
-        np.add.at(fates, slots[: len(summary["fates"])], np.array(summary["fates"], np.int64))
+    statuses = np.zeros((len(names.slots), len(MessageStatus)), np.int64)
+    if first and summary["statuses"]:
+        np.add.at(statuses, slots[: len(summary["statuses"])], np.array(summary["statuses"], np.int64))
     counts = {name: np.array(summary[name] if first else [0] * len(CLAIMS), np.int64) for name in _COUNTS}
     passed_over = summary["passed_over"] if first else {}
-    return Outcome(rows=rows, fates=fates, passed_over=passed_over, **counts)
+    return Outcome(rows=rows, statuses=statuses, passed_over=passed_over, **counts)
 
 
 def told_as(problems: Problems) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..traces.coding import Coded
+from ..traces.encoding.coding import Coded
 from .blocks import Block, joined, taken
 
 ENOUGH = 1 << 17

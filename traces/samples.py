@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..model.delay import DelayTable
+from .claims.settings import Settings
+from .engine.local import check_locally
+from .engine.measured import Measured, measure
 from .errors import TraceError
-from .local import check_locally
-from .measured import Measured, measure
-from .reading import Trace, open_trace
-from .settings import Settings
-from .writing import convert
+from .io import Trace, open_trace
+from .io.writing import convert
 
 FOLDER = Path(__file__).parent / "samples"
 """Where the samples are."""

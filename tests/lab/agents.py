@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.format.kinds import Kind
 
 CLIENT_KINDS = (
     Kind.CLIENT_START,

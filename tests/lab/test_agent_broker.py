@@ -12,8 +12,8 @@ import pytest
 
 from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import Toolchain
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.reading import open_trace
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.io import open_trace
 
 from .programs import run_program
 

@@ -15,9 +15,9 @@ from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import JAVA_SOURCES, Toolchain
 from rocketproof.model.delay import DelayTable
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.io import open_trace
 
 from .programs import run_program
 

@@ -12,7 +12,7 @@ from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import DEFAULT_RELEASE, Toolchain
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance import conform
-from rocketproof.traces.reading import open_trace
+from rocketproof.traces.io import open_trace
 
 from .programs import run_program
 

@@ -15,12 +15,12 @@ from rocketproof.lab.joining import Death
 from rocketproof.lab_capture import capture
 from rocketproof.model.history import Cause
 from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.measured import Overlaps, measure
+from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.measured import Overlaps, measure
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.result import CheckResult
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.io import open_trace
 
 from .agents import Line, at, client, read, write
 
@@ -96,7 +96,7 @@ def test_a_run_becomes_one_trace_that_checks_without_problems(tmp_path: Path) ->
     assert dict(result.repeats) == {Cause.CRASH: 2}
     numbers = measure(result)
     assert (numbers.events, numbers.deliveries, numbers.unexplained, numbers.losses) == (50, 12, 0, 0)
-    assert (numbers.duplicates, numbers.fates) == ({"CRASH": 2}, {"ACKNOWLEDGED": 10})
+    assert (numbers.duplicates, numbers.statuses) == ({"CRASH": 2}, {"ACKNOWLEDGED": 10})
     assert numbers.overlaps == Overlaps(count=0, longest=0, total=0)
     assert [
         answer.claim.id for answer in result.verdicts if answer.verdict in (Verdict.VIOLATED, Verdict.UNKNOWN)

@@ -9,8 +9,8 @@ import pytest
 
 from rocketproof.lab.outcome import Outcome, differences
 from rocketproof.lab.scenario import Expect
-from rocketproof.traces.claims import CODE
-from rocketproof.traces.measured import Measured, Overlaps
+from rocketproof.traces.claims.claims import CODE
+from rocketproof.traces.engine.measured import Measured, Overlaps
 
 MEASURED = Measured(
     events=1000,
@@ -19,7 +19,7 @@ MEASURED = Measured(
     unexplained=0,
     losses=0,
     overlaps=Overlaps(count=2, longest=40, total=50),
-    fates={"ACKNOWLEDGED": 100, "DEAD_LETTERED": 4},
+    statuses={"ACKNOWLEDGED": 100, "DEAD_LETTERED": 4},
     violated=("same-subscriptions",),
     unknown=(),
     holds=("nothing-skipped",),
@@ -39,7 +39,7 @@ EXPECT: dict[str, Any] = {
     "deliveries": [110, 112],
     "duplicates": {"CRASH": 3, "OVERLAP": [0, 9]},
     "overlaps": 2,
-    "fates": {"ACKNOWLEDGED": 100, "DEAD_LETTERED": 4},
+    "statuses": {"ACKNOWLEDGED": 100, "DEAD_LETTERED": 4},
 }
 
 
@@ -65,7 +65,7 @@ def test_as_expected() -> None:
         (measured(overlaps=Overlaps(count=3, longest=1, total=3)), "3 overlaps, 2 expected"),
         (measured(duplicates={"CRASH": 4}), "4 repetitions for CRASH, 3 expected"),
         (measured(duplicates={"CRASH": 3, "RESET": 1}), "1 repetitions for RESET, 0 expected"),
-        (measured(fates={"ACKNOWLEDGED": 104}), "0 messages DEAD_LETTERED, 4 expected"),
+        (measured(statuses={"ACKNOWLEDGED": 104}), "0 messages DEAD_LETTERED, 4 expected"),
         (measured(violated=("same-subscriptions", "no-flapping")), "no-flapping is VIOLATED"),
         (replace(OUTCOME, mismatches=5), "5 events that the model does not allow, 0 expected"),
         (replace(OUTCOME, problems=("a.jsonl:3: damaged line",)), "1 problems in the recordings, 0 expected"),
@@ -77,7 +77,7 @@ def test_as_expected() -> None:
         "overlaps",
         "cause",
         "other cause",
-        "fates",
+        "statuses",
         "violated",
         "mismatch",
         "problem",
@@ -97,7 +97,7 @@ def test_a_claim_that_was_not_judged() -> None:
 
 
 def test_what_is_not_asked_for_is_not_compared() -> None:
-    assert told(measured(deliveries=7, fates={}), deliveries=None, fates={}) == []
+    assert told(measured(deliveries=7, statuses={}), deliveries=None, statuses={}) == []
 
 
 def test_it_is_told_in_words() -> None:

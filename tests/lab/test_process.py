@@ -13,15 +13,7 @@ import pytest
 
 from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import Toolchain
-from rocketproof.lab.process import (
-    Process,
-    command_of,
-    end_all,
-    how_it_ended,
-    java_command,
-    processes_with,
-    tail_of,
-)
+from rocketproof.lab.process import Process, command_of, end_all, how_it_ended, java_command, processes_with, tail_of
 
 LIMIT = 30.0
 """Seconds that nothing here takes; a test that needs them has failed."""

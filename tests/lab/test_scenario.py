@@ -77,9 +77,9 @@ def test_each_scenario_is_whole(name: str) -> None:
     assert scenario.rules
     started = [step.client for step in scenario.steps if step.do == "start"]
     assert sorted(set(started)) == sorted(scenario.consumers)
-    if scenario.expect.fates and not any(each.mode == "broadcasting" for each in scenario.consumers.values()):
+    if scenario.expect.statuses and not any(each.mode == "broadcasting" for each in scenario.consumers.values()):
         # What no client ever sees has no fate.
-        assert sum(often.low for often in scenario.expect.fates.values()) <= scenario.sent
+        assert sum(often.low for often in scenario.expect.statuses.values()) <= scenario.sent
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,12 +10,7 @@ from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Outcome, claim_rows, run_suite
 from rocketproof.model.orderly_lock import orderly_lock
 from rocketproof.properties import orderly_lock as lock_properties
-from rocketproof.properties.orderly_lock import (
-    AGES_AGREE,
-    EXCLUSIVE,
-    EXCLUSIVE_FOR_ALL_WINDOWS,
-    claims,
-)
+from rocketproof.properties.orderly_lock import AGES_AGREE, EXCLUSIVE, EXCLUSIVE_FOR_ALL_WINDOWS, claims
 from rocketproof.properties.property import Property
 from rocketproof.properties.verdict import Verdict
 

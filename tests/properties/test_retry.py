@@ -7,16 +7,7 @@ from rocketproof.checkers.suite import claim_rows, run_suite
 from rocketproof.checkers.theorems import prove_theorem
 from rocketproof.model.consumption import consumption
 from rocketproof.properties.claim import Claim
-from rocketproof.properties.retry import (
-    CHAIN_ONLY,
-    DROPPED,
-    EXPIRED,
-    FALLBACK,
-    LOCAL_RETRY,
-    LOST_REPLY,
-    RETRY,
-    claims,
-)
+from rocketproof.properties.retry import CHAIN_ONLY, DROPPED, EXPIRED, FALLBACK, LOCAL_RETRY, LOST_REPLY, RETRY, claims
 from rocketproof.properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS, fallback_combination
 from rocketproof.properties.theorem import Theorem
 from rocketproof.properties.verdict import Verdict

@@ -20,11 +20,11 @@ from rocketproof.check import run as run_check
 from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.preparing import preparing
 from rocketproof.progress import Progress
-from rocketproof.traces import local
-from rocketproof.traces.claims import CLAIMS
-from rocketproof.traces.compiled import entry
+from rocketproof.traces.claims.claims import CLAIMS
+from rocketproof.traces.engine import local
+from rocketproof.traces.generate.simulation import Plan, simulate
+from rocketproof.traces.machine_code.compiled import entry
 from rocketproof.traces.monitors.messages import MessageFold
-from rocketproof.traces.simulation import Plan, simulate
 
 from .command import run
 

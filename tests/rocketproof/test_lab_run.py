@@ -14,7 +14,7 @@ from rocketproof.lab.outcome import Outcome
 from rocketproof.lab.run import Runner
 from rocketproof.lab.scenario import Scenario, names
 from rocketproof.progress import Interrupted
-from rocketproof.traces.measured import Measured, Overlaps
+from rocketproof.traces.engine.measured import Measured, Overlaps
 
 MEASURED = Measured(
     events=9,
@@ -23,7 +23,7 @@ MEASURED = Measured(
     unexplained=0,
     losses=0,
     overlaps=Overlaps(count=0, longest=0, total=0),
-    fates={"ACKNOWLEDGED": 4},
+    statuses={"ACKNOWLEDGED": 4},
     violated=(),
     unknown=(),
     holds=(),

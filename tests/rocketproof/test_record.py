@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof import record
-from rocketproof.traces.reading import open_trace
+from rocketproof.traces.io import open_trace
 
 from .command import run
 

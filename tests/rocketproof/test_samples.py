@@ -41,7 +41,7 @@ def test_a_run_becomes_a_sample_with_its_numbers(folder: Path) -> None:
     assert (sample.name, sample.scenario, sample.release) == ("steady-5.3.3", "steady", "5.3.3")
     assert sample.title == "Steady consumption by two clients"
     assert (sample.measured["events"], sample.measured["deliveries"]) == (8, 4)
-    assert sample.measured["fates"] == {"ACKNOWLEDGED": 4}
+    assert sample.measured["statuses"] == {"ACKNOWLEDGED": 4}
     assert (sample.conformance["events"], sample.conformance["mismatches"]) == (8, 0)
 
 

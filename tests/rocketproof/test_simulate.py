@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocketproof import simulate
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.simulation import MUTANTS, Plan, Summary
+from rocketproof.traces.generate.simulation import MUTANTS, Plan, Summary
+from rocketproof.traces.io import open_trace
 
 from .command import run
 

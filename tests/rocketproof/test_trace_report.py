@@ -15,16 +15,16 @@ from rich.console import Console
 from rocketproof.junit import Case, as_xml
 from rocketproof.trace_files import LOCATED, as_json, as_junit, as_sarif
 from rocketproof.trace_report import print_message, print_result
-from rocketproof.traces.claims import CLAIMS
+from rocketproof.traces.claims.claims import CLAIMS
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.names import Names
-from rocketproof.traces.reading import Problems, open_trace
-from rocketproof.traces.result import CheckResult
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.story import Story
+from rocketproof.traces.explain.story import Story
+from rocketproof.traces.io import Problems, open_trace
 
-from ..traces.report.examples import BEGIN, Rows, clean, result, troubled
+from ..traces.explain.report.examples import BEGIN, Rows, clean, result, troubled
 from .deployment.sarif_log import LOG
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from rocketproof.spark import check_with_spark
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.report.tables import named
-from rocketproof.traces.result import CheckResult
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.explain.report.tables import named
+from rocketproof.traces.io import open_trace
 
 
 def findings(result: CheckResult) -> pa.Table:

@@ -13,10 +13,10 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import check_with_spark
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.simulation import MUTANTS, Plan, simulate
+from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
+from rocketproof.traces.io import open_trace
 
 from .engines import both
 

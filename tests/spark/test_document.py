@@ -10,7 +10,7 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark.blocks import BLOCK_ROWS
-from rocketproof.traces.simulation import Plan, simulate
+from rocketproof.traces.generate.simulation import Plan, simulate
 
 TEXT = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
 

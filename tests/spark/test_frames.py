@@ -16,15 +16,15 @@ from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import Mined, frames, mine, write_findings
 from rocketproof.spark.judging import Task
 from rocketproof.spark.writing import BEFORE, RUN
-from rocketproof.traces.context import Context, Ends
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.context import Context, Ends
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.names import Names
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.report.tables import FINDINGS
-from rocketproof.traces.result import CheckResult
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.simulation import Plan, simulate
+from rocketproof.traces.explain.report.tables import FINDINGS
+from rocketproof.traces.generate.simulation import Plan, simulate
+from rocketproof.traces.io import open_trace
 
 from .engines import findings
 

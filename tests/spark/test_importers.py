@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ..traces.importers.test_client_log import NAMING, new
-from ..traces.importers.test_listener_log import LOG
-from ..traces.importers.test_message_trace import CALL, KEY, PUB, T, body
+from ..traces.io.importers.test_client_log import NAMING, new
+from ..traces.io.importers.test_listener_log import LOG
+from ..traces.io.importers.test_message_trace import CALL, KEY, PUB, T, body
 from .engines import both
 
 MESSAGE_TRACE = body(

@@ -12,24 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.spark.blocks import (
-    CHUNK_ROWS,
-    EARLIEST,
-    UNREAD_BY_MESSAGE,
-    UNREAD_BY_QUEUE,
-    Chunk,
-    Packer,
-    unpacked,
-)
+from rocketproof.spark.blocks import CHUNK_ROWS, EARLIEST, UNREAD_BY_MESSAGE, UNREAD_BY_QUEUE, Chunk, Packer, unpacked
 from rocketproof.spark.order import ENOUGH, InOrder
-from rocketproof.traces.coding import Coder
-from rocketproof.traces.context import Context
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.context import Context
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.io.time_order import Standing
 from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.monitors.queues import QueueFold
-from rocketproof.traces.names import Names
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.standing import Standing
 
 
 def batch(time: Any, *, queue: Any = 0, seq: Any = None) -> pa.RecordBatch:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocketproof.traces.reading import Trace
+from rocketproof.traces.io import Trace
 
 HEADER = {"rocketproof_trace": 1, "source": "test", "evidence": ["deliver", "result"]}
 

@@ -10,7 +10,7 @@ import pytest
 
 from rocketproof.lab.scenario import names
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.reading import open_trace
+from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import (
     FOLDER,
     Sample,
@@ -83,8 +83,8 @@ def test_a_damaged_trace_is_an_error(tmp_path: Path) -> None:
 
 
 def test_every_number_that_differs_is_told() -> None:
-    expected = {"events": 10, "fates": {"LOST": 1}, "losses": 1, "violated": ["a"]}
-    found = {"events": 11, "fates": {"LOST": 1}, "violated": ("a",), "unknown": ()}
+    expected = {"events": 10, "statuses": {"LOST": 1}, "losses": 1, "violated": ["a"]}
+    found = {"events": 11, "statuses": {"LOST": 1}, "violated": ("a",), "unknown": ()}
     assert differences(expected, found) == [
         "events is 11, expected 10",
         "losses is None, expected 1",

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ...model.kernel import ConfigurationError
-from ..kinds import Kind
-from ..reading import Trace
+from ..format.kinds import Kind
+from ..io import Trace
 from . import listeners, offsets, ownership, processes, pulls, rules
 from .follow import Follower, Handler
 from .machine import MOST_OFFSETS, offsets_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from ...model.process_queue import NO_OFFSET
-from ..kinds import Kind, Result
+from ..format.kinds import Kind, Result
 from . import texts
 from .behaviour import Behaviour, Impossible
 from .machine import Offsets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
-from ..kinds import FAILURES, Kind, Path, Result
+from ..format.kinds import FAILURES, Kind, Path, Result
 from . import orderly, texts
 from .behaviour import Impossible
 from .follow import Follower, Handler

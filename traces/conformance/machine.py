@@ -11,7 +11,7 @@ import dataclasses
 from ...model.consumption import consumption
 from ...model.kernel import UNBOUNDED, Machine
 from ...model.kernel.direct import Direct
-from ..kinds import Kind, Result
+from ..format.kinds import Kind, Result
 from .streams import Event, Stream
 
 MOST_OFFSETS = 200_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.process_queue import NO_OFFSET
-from ..kinds import Kind, Path
+from ..format.kinds import Kind, Path
 from . import orderly, texts
 from .behaviour import Impossible
 from .follow import Follower, Handler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.membership import Life
 from ...model.orderly import Result as Returned
 from ...model.process_queue import Orphan, Stage
-from ..kinds import Path, Result
+from ..format.kinds import Path, Result
 from . import texts
 from .behaviour import Impossible
 from .follow import Follower

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.membership import Life
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from ...model.start_position import start_offset
-from ..kinds import Kind, Path, Result
+from ..format.kinds import Kind, Path, Result
 from . import texts
 from .behaviour import Impossible
 from .follow import Follower, Handler

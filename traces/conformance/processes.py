@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
-from ..kinds import Kind
+from ..format.kinds import Kind
 from . import texts
 from .follow import Follower, Handler
 from .streams import Event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.membership import Life
 from ...model.process_queue import NO_OFFSET
-from ..kinds import Kind, Result
+from ..format.kinds import Kind, Result
 from . import texts
 from .behaviour import Impossible
 from .follow import Follower, Handler

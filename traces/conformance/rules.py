@@ -6,17 +6,10 @@ from collections import defaultdict
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable, stored_level
 from ...model.kernel import ConfigurationError
-from ...model.retry_policy import (
-    EXPIRY_LEVEL,
-    copy_times,
-    fallback_level,
-    is_dead_letter,
-    maximum_sent,
-    retry_level,
-)
-from ..kinds import FAILURES, Kind, Path, Result
+from ...model.retry_policy import EXPIRY_LEVEL, copy_times, fallback_level, is_dead_letter, maximum_sent, retry_level
+from ..format.kinds import FAILURES, Kind, Path, Result
+from ..format.schema import Group
 from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
-from ..schema import Group
 from .result import Mismatch
 from .streams import Event, Streams
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..kinds import Kind, Path, Result
-from ..reading import Trace
-from ..schema import Group, Header
+from ..format.kinds import Kind, Path, Result
+from ..format.schema import Group, Header
+from ..io import Trace
 
 Actor: TypeAlias = tuple[str, int]
 """A process: client id and incarnation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..kinds import Path, Result
+from ..format.kinds import Path, Result
 from .streams import Event
 
 BEFORE = "before the first assignment of their window"

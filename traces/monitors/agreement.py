@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..findings import Doubt
-from ..names import Actor
-from ..settings import Settings
-from .lives import Lives
+from ..claims.settings import Settings
+from ..encoding.names import Actor
+from ..engine.findings import Doubt
+from .memberships import Lives
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from ...model.allocation import (
     Strategy,
     sorted_ids,
 )
-from ..findings import Doubt
-from ..kinds import FAILURES, Kind, Result
-from ..names import Names
+from ..encoding.names import Names
+from ..engine.findings import Doubt
+from ..format.kinds import FAILURES, Kind, Result
 from .notebook import Notebook, whole
 from .runs import Run, Told
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import hot, int64, part
-from ..schema import ABSENT
+from ..format.schema import ABSENT
+from ..machine_code.compiled import hot, int64, part
 from .message_table import WENT_WELL, MessageTable, grown, is_full, new_table
 
 CHAIN = np.dtype(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..context import Context, actor_of
-from ..findings import Doubt
-from ..kinds import Kind
-from ..names import Actor, Names
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..encoding.names import Actor, Names
+from ..engine.context import Context, actor_of
+from ..engine.findings import Doubt
+from ..format.kinds import Kind
 from .allocations import answers_otherwise
 from .notebook import Notebook, whole
 from .runs import Told

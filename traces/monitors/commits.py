@@ -10,13 +10,13 @@ import enum
 from typing import Any
 
 from ...model.history import Regression
-from ..claims import CODE
-from ..compiled import constant, hot, part
-from ..context import FAILED_OVER, RESTARTED
-from ..findings import Doubt, Note
-from ..kinds import Path, codes
-from ..names import BROADCASTING
-from ..verdicts import Fate
+from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING
+from ..engine.context import FAILED_OVER, RESTARTED
+from ..engine.findings import Doubt, Note
+from ..format.kinds import Path, codes
+from ..format.message_status import MessageStatus
+from ..machine_code.compiled import constant, hot, part
 from .ownership import VISIT, doubt_of, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, NEVER, UNKNOWN, WINDOWS
@@ -44,7 +44,11 @@ _BACK, _UNFINISHED, _SKIPPED, _FAILED, _OWNERS = (
 )
 _NOTE_SKIPPED, _NOTE_OFFSET = constant(Note.SKIPPED), constant(Note.OFFSET)
 _SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
-_FATE_SKIPPED, _FATE_LOST, _FATE_FILTERED = constant(Fate.SKIPPED), constant(Fate.LOST), constant(Fate.FILTERED)
+_STATUS_SKIPPED, _STATUS_LOST, _STATUS_FILTERED = (
+    constant(MessageStatus.SKIPPED),
+    constant(MessageStatus.LOST),
+    constant(MessageStatus.FILTERED),
+)
 _PATH = codes(Path)
 _RESET, _CORRECTION, _REPLICA = constant(_PATH[Path.RESET]), _PATH[Path.CORRECTION], _PATH[Path.REPLICA]
 _A_BROKER = constant(0)
@@ -178,7 +182,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
             offset = min(max(s.ranges[at].end, offset), until)
             if s.ranges[at].end > until:
                 break
-            drop_first(s, q, _FATE_FILTERED)
+            drop_first(s, q, _STATUS_FILTERED)
             continue
         if covered and at != looked:
             looked = at
@@ -227,10 +231,10 @@ def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: in
     if jump:
         row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = begin_, end, actor, jump
-        pass_range(s, q, begin_, end, _FATE_SKIPPED)
+        pass_range(s, q, begin_, end, _STATUS_SKIPPED)
     elif terms.pull_result and terms.deliver and slot.sure:
         _skip_row(s, q, time, actor, begin_, end, end - begin_)
-        pass_range(s, q, begin_, end, _FATE_LOST)
+        pass_range(s, q, begin_, end, _STATUS_LOST)
     # Else nobody knows whether it was filtered.
 
 
@@ -289,7 +293,7 @@ def first_start(s: Any, q: int, time: int, actor: int, low: int) -> None:
     if slot.started_new > low and not slot.flags & BROADCASTING:
         row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = low, slot.started_new, actor, _FIRST_START
-        pass_range(s, q, low, slot.started_new, _FATE_SKIPPED)
+        pass_range(s, q, low, slot.started_new, _STATUS_SKIPPED)
     slot.started_new = UNKNOWN
 
 

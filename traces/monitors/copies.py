@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.history import Cause
-from ..claims import CODE
-from ..compiled import int64, part
-from ..context import CRASHED, STOPPED, ended_between
-from ..findings import Doubt
-from ..schema import ABSENT
+from ..claims.claims import CODE
+from ..engine.context import CRASHED, STOPPED, ended_between
+from ..engine.findings import Doubt
+from ..format.schema import ABSENT
+from ..machine_code.compiled import int64, part
 from .attempts import copies_of, find_attempt
 from .ledger import ABSENCE, NOBODY, NOTHING, explain, judge, violate
 

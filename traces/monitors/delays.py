@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import int64, part
-from ..findings import Doubt
-from ..schema import ABSENT
+from ..claims.claims import CODE
+from ..engine.findings import Doubt
+from ..format.schema import ABSENT
+from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, leave, wait
 from .copies import MOVED, REPEATED, STORED, account
 from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.history import Cause
-from ..claims import CODE
-from ..compiled import constant, hot, part
-from ..findings import Doubt
-from ..kinds import FAILURES, SUCCESSES, Kind, Result, codes
-from ..names import BROADCASTING, ORDERLY
+from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING, ORDERLY
+from ..engine.findings import Doubt
+from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
+from ..machine_code.compiled import constant, hot, part
 from .commits import UNSURE, begin, retract
 from .departures import departs
 from .ownership import doubt_of, ended, touch, window_of

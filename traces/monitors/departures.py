@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import hot
-from ..kinds import FAILURES, Kind, Result, codes
-from ..names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC
+from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC
+from ..format.kinds import FAILURES, Kind, Result, codes
+from ..machine_code.compiled import hot
 
 _KIND, _RESULT_CODES = codes(Kind), codes(Result)
 _RESULT, _SEND_BACK, _EXPIRE = _KIND[Kind.RESULT], _KIND[Kind.SEND_BACK], _KIND[Kind.EXPIRE]

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..claims import CODE
-from ..findings import Note, sort_rows
-from ..names import Names
-from ..settings import Settings
+from ..claims.claims import CODE
+from ..claims.settings import Settings
+from ..encoding.names import Names
+from ..engine.findings import Note, sort_rows
 from .commits import Jump
 from .fold import Outcome
 

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..claims import CLAIMS
-from ..coding import Coded
-from ..findings import ROW
-from ..verdicts import Fate
+from ..claims.claims import CLAIMS
+from ..encoding.coding import Coded
+from ..engine.findings import ROW
+from ..format.message_status import MessageStatus
 
 MOST_KEPT = 1_000_000
 """So many rows of one claim are kept; further ones are only counted."""
@@ -29,9 +29,9 @@ class Outcome:
     Attributes:
         rows: findings, :data:`ROW`, in any order.
         judged: for each claim, how many instances of it were looked at; int64, length of CLAIMS.
-        violated: for each claim, how many violations without doubt there were, kept as rows or not; int64.
+        violated: for each claim, how many violations without doubt there were, kept or not; int64.
         doubtful: for each claim, how many violations in doubt; int64.
-        fates: for each slot, how many of its messages had which fate; int64, slots × fates. Messages whose fate is told
+        statuses: for each slot, how many of its messages had which fate; int64, slots × statuses. Those told
             by another monitor, such as those sent back, are not counted here.
         passed_over: what could not be judged, in words, and how many there were.
     """
@@ -40,7 +40,7 @@ class Outcome:
     judged: Any
     violated: Any
     doubtful: Any
-    fates: Any
+    statuses: Any
     passed_over: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -62,5 +62,5 @@ def nothing(slots: int) -> Outcome:
         judged=zeros,
         violated=zeros.copy(),
         doubtful=zeros.copy(),
-        fates=np.zeros((slots, len(Fate)), np.int64),
+        statuses=np.zeros((slots, len(MessageStatus)), np.int64),
     )

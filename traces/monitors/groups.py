@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..context import Context
-from ..names import Names, Slot
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..encoding.names import Names, Slot
+from ..engine.context import Context
 from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
-from .lives import Lives
+from .memberships import Lives
 from .notebook import Notebook
 from .processes import judge_processes
 from .readable import judge_readable

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..claims import CLAIMS
-from ..compiled import int64, part
-from ..context import Context, gap_between
-from ..findings import ROW, Doubt, Note
+from ..claims.claims import CLAIMS
+from ..engine.context import Context, gap_between
+from ..engine.findings import ROW, Doubt, Note
+from ..machine_code.compiled import int64, part
 from .fold import MOST_KEPT, Outcome
 from .rows import BY_ABSENCE, clear
 
@@ -69,7 +69,7 @@ def with_room(ledger: Ledger, *, room: int) -> Ledger:
     return ledger._replace(rows=rows)
 
 
-def outcome_of(ledger: Ledger, fates: Any) -> Outcome:
+def outcome_of(ledger: Ledger, statuses: Any) -> Outcome:
     """What has been written, as the outcome of a fold."""
     counts = ledger.counts[: len(CLAIMS)]
     return Outcome(
@@ -77,7 +77,7 @@ def outcome_of(ledger: Ledger, fates: Any) -> Outcome:
         judged=counts["judged"].copy(),
         violated=counts["violated"].copy(),
         doubtful=counts["doubtful"].copy(),
-        fates=fates,
+        statuses=statuses,
     )
 
 

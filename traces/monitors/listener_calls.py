@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import int64, part
-from ..findings import Doubt
-from ..names import ORDERLY
-from ..schema import ABSENT
+from ..claims.claims import CODE
+from ..encoding.names import ORDERLY
+from ..engine.findings import Doubt
+from ..format.schema import ABSENT
+from ..machine_code.compiled import int64, part
 from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_place
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import entry, hot, int64, part
+from ..machine_code.compiled import entry, hot, int64, part
 
 MESSAGE = np.dtype(
     [

@@ -29,16 +29,15 @@ from typing import Any
 
 import numpy as np
 
-from ..coding import Coded
-from ..compiled import entry, hot, int64, part
-from ..context import Context
-from ..kinds import SUCCESSES, Kind, Result, codes
-from ..names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
-from ..schema import ABSENT
-from ..settings import Settings
-from ..verdicts import Fate
+from ..claims.settings import Settings
+from ..encoding.coding import Coded
+from ..encoding.names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
+from ..engine.context import Context
+from ..format.kinds import SUCCESSES, Kind, Result, codes
+from ..format.message_status import MessageStatus
+from ..format.schema import ABSENT
+from ..machine_code.compiled import entry, hot, int64, part
 from .attempts import add_chain, chain_of, come_back, counts_at, depart, has_room, nothing_known, with_room
-from .chain_fates import conclude, tell_unplaced
 from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
 from .departures import departs
@@ -47,6 +46,7 @@ from .ledger import Seen, new_ledger, outcome_of
 from .ledger import with_room as with_rows
 from .listener_calls import deliver, result
 from .message_table import WENT_WELL, find, find_or_add, key_of, look_at
+from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
 
@@ -169,21 +169,21 @@ class MessageFold:
     def finish(self) -> Outcome:
         """Say what has come out."""
         self._terms = self._scopes.with_names(self._terms)
-        fates = np.zeros((len(self._names.slots), len(Fate)), np.int64)
+        statuses = np.zeros((len(self._names.slots), len(MessageStatus)), np.int64)
         chains = int(self._known.used[0])
         at, room = 0, RESERVE
         while at < chains:
             self._ledger = with_rows(self._ledger, room=room)
-            before, at = at, conclude(self._known, self._terms, self._ledger, at, RESERVE, fates)
+            before, at = at, conclude(self._known, self._terms, self._ledger, at, RESERVE, statuses)
             # One chain may need more rows than there are.
             room = 2 * room if at == before else room
-        tell_unplaced(self._known, self._terms, fates)
+        tell_unplaced(self._known, self._terms, statuses)
         passed_over = {
             "events that name no message": self.without_origin,
             "events of retries without a count": self.without_count,
         }
         told = {what: count for what, count in passed_over.items() if count}
-        return replace(outcome_of(self._ledger, fates), passed_over=told)
+        return replace(outcome_of(self._ledger, statuses), passed_over=told)
 
 
 @entry

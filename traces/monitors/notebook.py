@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claims import CLAIMS, CODE, Ground
-from ..context import Context
-from ..findings import ROW, Doubt
-from ..names import Actor, Names, Slot
-from ..verdicts import Fate
+from ..claims.claims import CLAIMS, CODE, Ground
+from ..encoding.names import Actor, Names, Slot
+from ..engine.context import Context
+from ..engine.findings import ROW, Doubt
+from ..format.message_status import MessageStatus
 from .fold import MOST_KEPT, Outcome
 
 NO_QUEUE = -1
@@ -95,14 +95,14 @@ class Notebook:
             )
 
     def outcome(self) -> Outcome:
-        """What was noted. It has no fates: messages are not looked at here."""
+        """What was noted. It has no statuses: messages are not looked at here."""
         rows = [row for kept in self._rows.values() for row in kept]
         return Outcome(
             rows=np.array(rows, ROW),
             judged=self._judged,
             violated=self._violated,
             doubtful=self._doubtful,
-            fates=np.zeros((0, len(Fate)), np.int64),
+            statuses=np.zeros((0, len(MessageStatus)), np.int64),
         )
 
     def _gap(self, since: int, until: int) -> bool:

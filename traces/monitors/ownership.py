@@ -10,12 +10,12 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import constant, hot, part
-from ..context import CRASHED, STOPPED
-from ..findings import Doubt, Note
-from ..kinds import Path, codes
-from ..names import ORDERLY
+from ..claims.claims import CODE
+from ..encoding.names import ORDERLY
+from ..engine.context import CRASHED, STOPPED
+from ..engine.findings import Doubt, Note
+from ..format.kinds import Path, codes
+from ..machine_code.compiled import constant, hot, part
 from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 from .rows import BY_ABSENCE, JUDGED, NO_CLAIM, VIOLATION, finding, note
 

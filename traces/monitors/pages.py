@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import entry, hot, part
+from ..machine_code.compiled import entry, hot, part
 
 DELIVERED = 1  # a listener was called
 RUNNING = 2  # and has not returned, as far as is known

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..findings import Doubt
-from ..kinds import Kind
-from ..names import Actor
-from ..settings import Settings
-from .lives import Lives
+from ..claims.settings import Settings
+from ..encoding.names import Actor
+from ..engine.findings import Doubt
+from ..format.kinds import Kind
+from .memberships import Lives
 from .notebook import Notebook, whole
 from .runs import Run, Told
 

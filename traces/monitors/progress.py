@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import constant, hot, int64, part
-from ..findings import Doubt
-from ..kinds import Path, codes
+from ..claims.claims import CODE
+from ..engine.findings import Doubt
+from ..format.kinds import Path, codes
+from ..machine_code.compiled import constant, hot, int64, part
 from .ownership import VISIT, doubt_of, ended, settle
 from .pages import DELIVERED, DONE, EXPIRED, RUNNING, find
 from .queue_state import NEVER, UNKNOWN, WINDOWS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import constant, part
-from ..kinds import Result, codes
+from ..claims.claims import CODE
+from ..format.kinds import Result, codes
+from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
 from .ownership import doubt_of, recently_stored, touch
 from .progress import follows, log_ends_at

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import constant, digest
-from ..context import Context
-from ..findings import EVIDENCE_BIT
-from ..kinds import Kind
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..engine.context import Context
+from ..engine.findings import EVIDENCE_BIT
+from ..format.kinds import Kind
+from ..machine_code.compiled import constant, digest
 
 UNKNOWN = constant(-1)
 """An offset, actor or place that is not known."""
@@ -207,7 +207,7 @@ PARTS = (
     "commits",
     "deliveries",
     "departures",
-    "fates",
+    "message_status",
     "fold",
     "ownership",
     "pages",
@@ -223,7 +223,12 @@ PARTS = (
 
 SOURCES = (
     "model.history",
-    *(f"traces.{name}" for name in ("claims", "context", "findings", "kinds", "names", "verdicts")),
+    "traces.claims.claims",
+    "traces.engine.context",
+    "traces.engine.findings",
+    "traces.format.kinds",
+    "traces.encoding.names",
+    "traces.format.message_status",
     *(f"traces.monitors.{name}" for name in PARTS),
 )
 """Modules whose text its machine code depends on; see :func:`..compiled.digest`."""

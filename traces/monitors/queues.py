@@ -1,7 +1,8 @@
 """The monitor by queue: ownership, offsets, deliveries and progress of every queue of every group.
 
 One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
-:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.progress`, and at the end :mod:`.fates`.
+:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.progress`, and in the end
+:mod:`.message_status`.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ..claims import CODE
-from ..coding import Coded
-from ..compiled import constant, entry, int64
-from ..context import Context
-from ..findings import ROW, Note
-from ..kinds import Kind, Result, codes
-from ..names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
-from ..settings import Settings
-from ..verdicts import Fate
-from . import fates
+from ..claims.claims import CODE
+from ..claims.settings import Settings
+from ..encoding.coding import Coded
+from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
+from ..engine.context import Context
+from ..engine.findings import ROW, Note
+from ..format.kinds import Kind, Result, codes
+from ..format.message_status import MessageStatus
+from ..machine_code.compiled import constant, entry, int64
+from . import message_status
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
-from .excuses import excuse
 from .fold import Outcome
+from .group_life import excuse
 from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages, new_places, rehash
 from .progress import finish_progress, stored
@@ -139,7 +140,7 @@ class QueueFold:
         while at < slots:
             at = _finish(self._state, at)
             self._make_room()
-        told = self._tell_fates(slots)
+        told = self._tell_statuses(slots)
         state = self._state
         counts = state.counts
         rows = retract(state.rows[: int(state.terms[0]["rows"])], counts, self._settings.skew)
@@ -150,25 +151,25 @@ class QueueFold:
             judged=counts[JUDGED, :claims].copy(),
             violated=counts[VIOLATED, :claims].copy(),
             doubtful=counts[DOUBTFUL, :claims].copy(),
-            fates=told,
+            statuses=told,
         )
 
-    def _tell_fates(self, slots: int) -> Any:
-        told = np.zeros((slots, len(Fate)), np.int64)
+    def _tell_statuses(self, slots: int) -> Any:
+        told = np.zeros((slots, len(MessageStatus)), np.int64)
         places = self._state.places[self._state.places["slot"] >= 0]
         places = places[np.lexsort([places["page"], places["slot"]])]
         slot, page, place = (np.ascontiguousarray(places[name]).astype(np.int64) for name in ("slot", "page", "at"))
         at = 0
         while at < len(places):
-            at = fates.of_pages(self._state, slot, page, place, at, told)
+            at = message_status.of_pages(self._state, slot, page, place, at, told)
             self._make_room()
         at, count = 0, int(self._state.terms[0]["past"])
         while at < count:
-            at = fates.of_passed(self._state, at, count, told)
+            at = message_status.of_passed(self._state, at, count, told)
             self._make_room()
         at = 0
         while at < slots:
-            at = fates.of_waiting(self._state, at, slots, told)
+            at = message_status.of_waiting(self._state, at, slots, told)
             self._make_room()
         return told
 

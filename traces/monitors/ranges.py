@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import constant, hot, part
-from ..verdicts import Fate
+from ..format.message_status import MessageStatus
+from ..machine_code.compiled import constant, hot, part
 from .pages import DELIVERED, DONE, find, skip_missing
 from .queue_state import NEVER, UNKNOWN
 
@@ -33,7 +33,7 @@ RANGE = np.dtype(
 PASSED = np.dtype([("slot", np.int64), ("fate", np.int64), ("begin", np.int64), ("end", np.int64)])
 """A range that the low offset passed; what was not delivered of it has this fate."""
 
-_FILTERED = constant(Fate.FILTERED)
+_FILTERED = constant(MessageStatus.FILTERED)
 
 
 @part

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..context import Context
-from ..findings import Doubt
-from ..kinds import Kind
-from ..names import RETRY_PREFIX, Slot
+from ..encoding.names import RETRY_PREFIX, Slot
+from ..engine.context import Context
+from ..engine.findings import Doubt
+from ..format.kinds import Kind
 from .notebook import Notebook
 from .runs import Told
 from .subscriptions import parse_subscription

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..context import Context
-from ..kinds import Kind
-from ..names import Actor
+from ..encoding.names import Actor
+from ..engine.context import Context
+from ..format.kinds import Kind
 from .runs import Run, told_by
 from .views import Differ, view_of
 

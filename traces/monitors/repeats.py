@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.history import Cause, Regression
-from ..claims import CODE
-from ..compiled import constant, int64, part
-from ..context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
-from ..findings import Doubt
-from ..kinds import Path, codes
-from ..names import BROADCASTING, ORDERLY
+from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING, ORDERLY
+from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
+from ..engine.findings import Doubt
+from ..format.kinds import Path, codes
+from ..machine_code.compiled import constant, int64, part
 from .ownership import VISIT, doubt_of, ended, settle
 from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS

@@ -21,13 +21,13 @@ from ...model.retry_policy import (
     maximum_sent,
     retry_level,
 )
-from ..compiled import digest
-from ..context import Context, actor_of
-from ..findings import EVIDENCE_BIT
-from ..kinds import Kind
-from ..names import Names
-from ..schema import ABSENT
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..encoding.names import Names
+from ..engine.context import Context, actor_of
+from ..engine.findings import EVIDENCE_BIT
+from ..format.kinds import Kind
+from ..format.schema import ABSENT
+from ..machine_code.compiled import digest
 
 COUNTS = 1024
 """Maxima from this one on are taken to be without end: no table goes further."""
@@ -47,7 +47,7 @@ UNKNOWN_SCOPE, PRODUCERS = 0, 1
 
 PARTS = (
     "attempts",
-    "chain_fates",
+    "retry_status",
     "copies",
     "dead_letters",
     "delays",
@@ -65,7 +65,13 @@ PARTS = (
 
 SOURCES = (
     "model.history",
-    *(f"traces.{name}" for name in ("claims", "context", "findings", "kinds", "names", "schema", "verdicts")),
+    "traces.claims.claims",
+    "traces.engine.context",
+    "traces.engine.findings",
+    "traces.format.kinds",
+    "traces.encoding.names",
+    "traces.format.message_status",
+    "traces.format.schema",
     *(f"traces.monitors.{name}" for name in PARTS),
 )
 """Modules whose text its machine code depends on; see :func:`..compiled.digest`."""

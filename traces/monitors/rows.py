@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..claims import CLAIMS, Ground
-from ..compiled import constant, part
-from ..findings import ROW, Doubt, Note
+from ..claims.claims import CLAIMS, Ground
+from ..engine.findings import ROW, Doubt, Note
+from ..machine_code.compiled import constant, part
 from .fold import MOST_KEPT
 
 JUDGED, VIOLATED, DOUBTFUL, KEPT = range(4)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..context import actor_of
-from ..kinds import Kind
-from ..names import Actor
-from ..settings import REBALANCE_PERIOD
+from ..claims.settings import REBALANCE_PERIOD
+from ..encoding.names import Actor
+from ..engine.context import actor_of
+from ..format.kinds import Kind
 
 REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
 """Kinds that processes repeat periodically."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claims import CODE
-from ..compiled import int64, part
-from ..findings import Doubt
-from ..kinds import Path, Result, codes
-from ..schema import ABSENT
+from ..claims.claims import CODE
+from ..engine.findings import Doubt
+from ..format.kinds import Path, Result, codes
+from ..format.schema import ABSENT
+from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from ..context import Context
-from ..kinds import Kind
-from ..names import RETRY_PREFIX, Actor
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..encoding.names import RETRY_PREFIX, Actor
+from ..engine.context import Context
+from ..format.kinds import Kind
 from .agreement import Statement, disagreements, latest, statements
-from .lives import Lives
+from .memberships import Lives
 from .notebook import Notebook, whole
 from .runs import Told, told_by
 

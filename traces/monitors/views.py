@@ -10,13 +10,13 @@ import enum
 from dataclasses import dataclass, replace
 
 from ...model.allocation import java_order
-from ..findings import Doubt
-from ..kinds import Kind
-from ..names import Actor, Names
-from ..settings import Settings
+from ..claims.settings import Settings
+from ..encoding.names import Actor, Names
+from ..engine.findings import Doubt
+from ..format.kinds import Kind
 from .agreement import Difference, Statement, disagreements, latest, statements
 from .allocations import answers_otherwise
-from .lives import Lives
+from .memberships import Lives
 from .notebook import Notebook, whole
 from .runs import Run, Told
 

@@ -2,14 +2,7 @@
 
 from ..finding import Rule
 from .broadcasting import failure_dropped, forbidden, locked_out, shared_file
-from .brokers import (
-    delay_delivery,
-    group_not_created,
-    jumps_on_error,
-    one_retry_less,
-    sql_not_enabled,
-    unlocks_late,
-)
+from .brokers import delay_delivery, group_not_created, jumps_on_error, one_retry_less, sql_not_enabled, unlocks_late
 from .listener import ack_index, early_commit, exceeds_timeout, no_status, pins_offset, pull_interval, without_effect
 from .members import (
     clientid_clash,

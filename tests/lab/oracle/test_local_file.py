@@ -17,16 +17,7 @@ import pytest
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import any_of
 from rocketproof.model.kernel.direct import Direct, DirectState
-from rocketproof.model.local_file import (
-    Content,
-    Torn,
-    may_load,
-    possible,
-    read_entry,
-    tear,
-    worth_copying,
-    write_file,
-)
+from rocketproof.model.local_file import Content, Torn, may_load, possible, read_entry, tear, worth_copying, write_file
 from rocketproof.model.process_queue import NO_OFFSET
 
 from .real import Real, seeded

@@ -13,12 +13,12 @@ from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.conformance import Conformance, conform
 from rocketproof.traces.conformance.conform import NEEDED
 from rocketproof.traces.conformance.streams import OF_PROCESSES
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.recorder import record_run
-from rocketproof.traces.schema import Group, Header
-from rocketproof.traces.writing import write_jsonl
+from rocketproof.traces.format.schema import Group, Header
+from rocketproof.traces.generate.recorder import record_run
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.io.writing import write_jsonl
 
-from ..recorder.told import walked
+from ..generate.recorder.told import walked
 
 _QUEUE = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0}
 

@@ -10,10 +10,10 @@ import pytest
 from rocketproof.cli import main
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance import Conformance
-from rocketproof.traces.recorder import record_run
-from rocketproof.traces.writing import write_jsonl
+from rocketproof.traces.generate.recorder import record_run
+from rocketproof.traces.io.writing import write_jsonl
 
-from ..recorder.told import walked
+from ..generate.recorder.told import walked
 from .recorded import changed, of_events, walk
 
 ONE = ("take(c0, q0)", "pull(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)", "succeed(c0, q0, m0)", "commit(c0, q0)")

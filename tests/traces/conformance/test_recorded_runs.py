@@ -13,9 +13,9 @@ from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance import Conformance
 
-from ..recorder.judged import continued
-from ..recorder.test_right_runs import CONFIGURATIONS, Constants
-from ..recorder.test_wrong_runs import ENTRIES, counterexample
+from ..generate.recorder.judged import continued
+from ..generate.recorder.test_right_runs import CONFIGURATIONS, Constants
+from ..generate.recorder.test_wrong_runs import ENTRIES, counterexample
 from .recorded import Walks, followed
 
 WITHOUT: dict[str, str] = {"requests under way": "removals"}

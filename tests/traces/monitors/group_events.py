@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from rocketproof.model.allocation import Averagely, MessageQueue, sorted_ids
-from rocketproof.traces.claims import CLAIMS, CODE
-from rocketproof.traces.context import Context
-from rocketproof.traces.findings import Doubt, evidence_mask
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.claims.claims import CLAIMS, CODE
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names, Slot
+from rocketproof.traces.engine.context import Context
+from rocketproof.traces.engine.findings import Doubt, evidence_mask
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.groups import GroupMonitor
-from rocketproof.traces.names import Names, Slot
-from rocketproof.traces.schema import Group
-from rocketproof.traces.settings import Settings
 
 Event = dict[str, Any]
 

@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from rocketproof.model.history import Cause
-from rocketproof.traces.claims import CLAIMS, CODE
-from rocketproof.traces.coding import Coder
-from rocketproof.traces.context import Context
-from rocketproof.traces.findings import Note, evidence_mask
-from rocketproof.traces.kinds import CONTEXT, Kind
+from rocketproof.traces.claims.claims import CLAIMS, CODE
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.context import Context
+from rocketproof.traces.engine.findings import Note, evidence_mask
+from rocketproof.traces.format.kinds import CONTEXT, Kind
+from rocketproof.traces.format.message_status import MessageStatus
+from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.messages import MessageFold
-from rocketproof.traces.names import Names
-from rocketproof.traces.schema import ARROW, Group
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.verdicts import Fate
 
 Event = dict[str, Any]
 
@@ -137,17 +137,17 @@ class Said:
         return _counts(self.outcome.doubtful)
 
     @property
-    def chains(self) -> list[tuple[Fate, int, int]]:
-        """Fate, highest count, and when the next try is due after the start, or 0."""
+    def chains(self) -> list[tuple[MessageStatus, int, int]]:
+        """MessageStatus, highest count, and when the next try is due after the start, or 0."""
         rows = self.outcome.rows
         return [
-            (Fate(int(row["value"])), int(row["expected"]), int(row["until"]) - START if row["until"] else 0)
+            (MessageStatus(int(row["value"])), int(row["expected"]), int(row["until"]) - START if row["until"] else 0)
             for row in rows[rows["note"] == Note.CHAIN]
         ]
 
     @property
-    def fates(self) -> dict[Fate, int]:
-        return {fate: int(n) for fate in Fate if (n := self.outcome.fates[:, fate].sum())}
+    def statuses(self) -> dict[MessageStatus, int]:
+        return {fate: int(n) for fate in MessageStatus if (n := self.outcome.statuses[:, fate].sum())}
 
 
 def check(

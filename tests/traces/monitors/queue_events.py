@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocketproof.traces.claims import CODE
-from rocketproof.traces.coding import Coder
-from rocketproof.traces.context import Context
-from rocketproof.traces.findings import Doubt, Note, evidence_mask
-from rocketproof.traces.kinds import CONTEXT, Kind
+from rocketproof.traces.claims.claims import CODE
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.context import Context
+from rocketproof.traces.engine.findings import Doubt, Note, evidence_mask
+from rocketproof.traces.format.kinds import CONTEXT, Kind
+from rocketproof.traces.format.message_status import MessageStatus
+from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.queues import QueueFold
-from rocketproof.traces.names import Names
-from rocketproof.traces.schema import ARROW, Group
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.verdicts import Fate
 
 Event = dict[str, Any]
 
@@ -172,15 +172,15 @@ class Checked:
         return str(self.names.actors[code]) if code >= 0 else ""
 
     @property
-    def fates(self) -> dict[Fate, int]:
+    def statuses(self) -> dict[MessageStatus, int]:
         """How many messages had which fate."""
-        totals = self.outcome.fates.sum(axis=0)
-        return {fate: int(totals[fate]) for fate in Fate if totals[fate]}
+        totals = self.outcome.statuses.sum(axis=0)
+        return {fate: int(totals[fate]) for fate in MessageStatus if totals[fate]}
 
-    def chains(self) -> list[tuple[int, int, Fate]]:
+    def chains(self) -> list[tuple[int, int, MessageStatus]]:
         """Ranges of offsets, and what became of them."""
         return sorted(
-            (int(row["offset"]), int(row["until"]), Fate(int(row["value"]))) for row in self.notes(Note.CHAIN)
+            (int(row["offset"]), int(row["until"]), MessageStatus(int(row["value"]))) for row in self.notes(Note.CHAIN)
         )
 
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketproof.model.allocation import AveragelyByCircle, ByMachineRoom, ConsistentHash, MessageQueue, sorted_ids
-from rocketproof.traces.findings import Doubt
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.schema import Group
 from rocketproof.traces.monitors.allocations import NO_ANSWER, strategy_of
 from rocketproof.traces.monitors.notebook import whole
-from rocketproof.traces.schema import Group
 
 from .group_events import Judged, rebalance
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.notebook import whole
 
 from .group_events import Event, Judged, event, heartbeat, rebalance, stop

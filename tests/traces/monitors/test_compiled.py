@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from rocketproof.traces.compiled import Compiled, digest
-from rocketproof.traces.monitors import chain_fates, fates, messages, queue_state, queues, retry_terms
+from rocketproof.traces.machine_code.compiled import Compiled, digest
+from rocketproof.traces.monitors import message_status, messages, queue_state, queues, retry_status, retry_terms
 
 
 def compiled_modules(start: ModuleType) -> set[str]:
@@ -27,7 +27,7 @@ def compiled_modules(start: ModuleType) -> set[str]:
 
 @pytest.mark.parametrize(
     ("starts", "sources"),
-    [((queues, fates), queue_state.SOURCES), ((messages, chain_fates), retry_terms.SOURCES)],
+    [((queues, message_status), queue_state.SOURCES), ((messages, retry_status), retry_terms.SOURCES)],
     ids=["by queue", "by message"],
 )
 def test_all_compiled_parts_count(starts: tuple[ModuleType, ...], sources: tuple[str, ...]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rocketproof.traces.claims import CODE
-from rocketproof.traces.findings import ROW, Note
+from rocketproof.traces.claims.claims import CODE
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names, Slot
+from rocketproof.traces.engine.findings import ROW, Note
 from rocketproof.traces.monitors.commits import Jump
 from rocketproof.traces.monitors.first_starts import settle_first_starts
 from rocketproof.traces.monitors.fold import Outcome, nothing
-from rocketproof.traces.names import Names, Slot
-from rocketproof.traces.settings import Settings
 
 SKIPPED = CODE["nothing-skipped"]
 
@@ -24,7 +24,9 @@ def outcome(names: Names, *, stored: tuple[Slot, int], started: tuple[Slot, int]
     rows["time"] = stored[1], started[1]
     rows["until"][1], rows["value"][1] = 7, Jump.FIRST_START
     empty = nothing(len(names.slots))
-    return Outcome(rows=rows, judged=empty.judged, violated=empty.violated, doubtful=empty.doubtful, fates=empty.fates)
+    return Outcome(
+        rows=rows, judged=empty.judged, violated=empty.violated, doubtful=empty.doubtful, statuses=empty.statuses
+    )
 
 
 @pytest.mark.parametrize(

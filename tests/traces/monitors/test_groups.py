@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import random
 
-from rocketproof.traces.claims import CLAIMS, CODE, Monitor
-from rocketproof.traces.context import Context
-from rocketproof.traces.findings import evidence_mask
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.claims.claims import CLAIMS, CODE, Monitor
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.context import Context
+from rocketproof.traces.engine.findings import evidence_mask
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.groups import GroupMonitor
-from rocketproof.traces.names import Names
-from rocketproof.traces.settings import Settings
 
 from .group_events import Event, Judged, heartbeat, rebalance, start, stop
 

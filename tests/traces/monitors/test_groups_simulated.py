@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rocketproof.traces.claims import CLAIMS, Monitor
+from rocketproof.traces.claims.claims import CLAIMS, Monitor
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.scan import scan
+from rocketproof.traces.generate.simulation import Plan, simulate
+from rocketproof.traces.io import open_trace
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.groups import GroupMonitor
-from rocketproof.traces.names import Names
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.scan import scan
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.simulation import Plan, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -10,20 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketproof.model.delay import DelayTable, stored_level
-from rocketproof.model.retry_policy import (
-    copy_times,
-    fallback_gives_up,
-    fallback_level,
-    is_dead_letter,
-    retry_level,
-)
-from rocketproof.traces.coding import Coder
-from rocketproof.traces.kinds import Kind, Result
+from rocketproof.model.retry_policy import copy_times, fallback_gives_up, fallback_level, is_dead_letter, retry_level
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.format.kinds import Kind, Result
+from rocketproof.traces.format.message_status import MessageStatus
+from rocketproof.traces.format.schema import Group
 from rocketproof.traces.monitors.messages import wanted, wanted_sql
-from rocketproof.traces.names import Names
-from rocketproof.traces.schema import Group
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.verdicts import Fate
 
 from .message_events import ALL, SECOND, START, Event, Script, batch_of, check
 
@@ -46,7 +40,7 @@ def test_a_log_of_seven_failures():
     assert said.violated == said.doubtful == {}
     assert said.judged("retry-waits-as-its-level-says") == said.judged("attempts-follow-each-other") == 6
     failed_at = sum(SPACING) * SECOND + 6 * 8 + 7
-    assert said.chains == [(Fate.PENDING_RETRY, 6, failed_at + 300 * SECOND)]
+    assert said.chains == [(MessageStatus.PENDING_RETRY, 6, failed_at + 300 * SECOND)]
 
 
 def test_a_log_whose_third_retry_comes_too_early():
@@ -58,48 +52,48 @@ def test_the_last_attempt_without_a_record_of_dead_letters():
     table = Settings().delays
     spacing = tuple(int(table.retry_delay(count)) // SECOND for count in range(16))
     said = check(listener_log(spacing), evidence=LOG, groups={})
-    assert said.chains == [(Fate.NOT_OBSERVABLE, 16, 0)]
+    assert said.chains == [(MessageStatus.NOT_OBSERVABLE, 16, 0)]
 
 
 def test_a_message_that_succeeds_leaves_nothing_behind():
     said = check(Script().deliver(0).result(5, "ok"), Script("n").deliver(3, offset=8))
     assert said.chains == []
-    assert said.fates == {}
+    assert said.statuses == {}
     assert said.outcome.rows.size == 0
 
 
 def test_a_message_that_succeeds_as_a_retry():
     script = Script().fails(0, 0, 3, 10 * SECOND, moved_to=20).deliver(10_020, 1, offset=20)
-    assert check(script).chains == [(Fate.IN_LISTENER, 1, 0)]
+    assert check(script).chains == [(MessageStatus.IN_LISTENER, 1, 0)]
     said = check(script.result(10_030, "ok", 1, offset=20))
-    assert said.chains == [(Fate.ACKNOWLEDGED, 1, 0)]
-    assert said.fates == {Fate.ACKNOWLEDGED: 1}
+    assert said.chains == [(MessageStatus.ACKNOWLEDGED, 1, 0)]
+    assert said.statuses == {MessageStatus.ACKNOWLEDGED: 1}
 
 
 def test_a_message_that_waits():
     said = check(Script().fails(0, 0, 3, 10 * SECOND, moved_to=20), end=5_000)
-    assert said.chains == [(Fate.PENDING_RETRY, 1, 10_011)]
-    assert said.names.slots[np.flatnonzero(said.outcome.fates.sum(axis=1))[0]].topic == "T"
+    assert said.chains == [(MessageStatus.PENDING_RETRY, 1, 10_011)]
+    assert said.names.slots[np.flatnonzero(said.outcome.statuses.sum(axis=1))[0]].topic == "T"
 
 
 def test_a_message_that_comes_again_from_its_queue_is_told_by_the_monitor_of_queues():
     script = Script().deliver(0).result(10, "later").deliver(500, client="c2")
     said = check(script)
-    assert (said.chains, said.fates) == ([], {})
+    assert (said.chains, said.statuses) == ([], {})
     script.result(510, "later", client="c2")
-    assert check(script).fates == {}
+    assert check(script).statuses == {}
     # Where send-backs are not recorded, the failure tells that it has left its queue; a new delivery, that it has not.
-    assert check(script, evidence=ALL - {Kind.SEND_BACK}).fates == {Fate.PENDING_RETRY: 1}
-    assert check(script.deliver(600), evidence=ALL - {Kind.SEND_BACK}).fates == {}
+    assert check(script, evidence=ALL - {Kind.SEND_BACK}).statuses == {MessageStatus.PENDING_RETRY: 1}
+    assert check(script.deliver(600), evidence=ALL - {Kind.SEND_BACK}).statuses == {}
 
 
 def test_a_message_that_is_sent_back_is_told_by_the_monitor_of_messages_whoever_else_has_it():
     script = Script().deliver(0).deliver(5, client="c2").result(10, "later").send_back(11).result(20, "ok", client="c2")
     said = check(script, end=1_000)
-    assert said.fates == {Fate.PENDING_RETRY: 1}
+    assert said.statuses == {MessageStatus.PENDING_RETRY: 1}
     # A producer that tried twice has stored the message twice: both places are told.
-    assert check(script.deliver(30, offset=9).result(40, "later", offset=9).send_back(41, offset=9)).fates == {
-        Fate.PENDING_RETRY: 2
+    assert check(script.deliver(30, offset=9).result(40, "later", offset=9).send_back(41, offset=9)).statuses == {
+        MessageStatus.PENDING_RETRY: 2
     }
 
 
@@ -112,25 +106,29 @@ def test_messages_in_queues_that_are_not_told_have_a_fate_each():
     scripts[3].add(9, Kind.RESULT, client="c1", group="G", topic="T", attempt=0, key="d", result="ok")
     said = check(*scripts)
     assert [str(slot) for slot in said.names.slots] == ["T of G"]
-    assert said.fates == {Fate.ACKNOWLEDGED: 2, Fate.PENDING_RETRY: 1, Fate.IN_LISTENER: 1}
-    assert check(*scripts, evidence={Kind.DELIVER}).fates == {
-        Fate.ACKNOWLEDGED: 2,
-        Fate.PENDING_RETRY: 1,
-        Fate.NOT_OBSERVABLE: 1,
+    assert said.statuses == {
+        MessageStatus.ACKNOWLEDGED: 2,
+        MessageStatus.PENDING_RETRY: 1,
+        MessageStatus.IN_LISTENER: 1,
+    }
+    assert check(*scripts, evidence={Kind.DELIVER}).statuses == {
+        MessageStatus.ACKNOWLEDGED: 2,
+        MessageStatus.PENDING_RETRY: 1,
+        MessageStatus.NOT_OBSERVABLE: 1,
     }
 
 
 def test_a_broadcasting_group_drops_what_fails():
     said = check(Script().deliver(0).result(10, "later"), end=900_000, groups={"G": Group(mode="broadcasting")})
     assert said.violated == {}
-    assert said.chains == [(Fate.DROPPED, 0, 0)]
-    assert said.fates == {}  # it is at its place: the monitor by queue counts it
+    assert said.chains == [(MessageStatus.DROPPED, 0, 0)]
+    assert said.statuses == {}  # it is at its place: the monitor by queue counts it
 
 
 def test_clients_of_a_broadcasting_group_have_a_message_each():
     script = Script().deliver(0).deliver(1, client="c2").result(10, "later").result(11, "later", client="c2")
     said = check(script, groups={"G": Group(mode="broadcasting")})
-    assert said.chains == [(Fate.DROPPED, 0, 0)] * 2
+    assert said.chains == [(MessageStatus.DROPPED, 0, 0)] * 2
 
 
 def test_events_that_name_no_message_or_no_count_are_counted():
@@ -145,7 +143,7 @@ def test_the_count_of_a_result_is_that_of_the_delivery_at_its_place():
     script.add(10, Kind.RESULT, client="c1", topic="%RETRY%G", broker="b", queue=0, offset=7, key="m", result="later")
     said = check(script)
     assert said.fold.without_count == 0
-    assert said.chains == [(Fate.PENDING_RETRY, 4, 10 + 180 * SECOND)]
+    assert said.chains == [(MessageStatus.PENDING_RETRY, 4, 10 + 180 * SECOND)]
 
 
 def test_which_events_it_wants_in_sql_and_in_code():
@@ -244,7 +242,7 @@ def test_events_interleaved_or_message_by_message_give_the_same_answer(seed: int
     assert len(together.outcome.rows) > 60
     assert one_by_one.outcome.judged.tolist() == together.outcome.judged.tolist()
     assert one_by_one.violated == together.violated != {}
-    assert one_by_one.fates == together.fates
+    assert one_by_one.statuses == together.statuses
 
 
 def many(seed: int) -> list[Script]:

@@ -1,7 +1,7 @@
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.schema import Group
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 
 from .message_events import ALL, RETRY, SECOND, START, Script, check
 

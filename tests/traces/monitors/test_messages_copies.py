@@ -1,9 +1,9 @@
 import pytest
 
 from rocketproof.model.history import Cause
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.schema import Group
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 
 from .message_events import ALL, SECOND, START, Script, check
 

@@ -1,9 +1,9 @@
 import pytest
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.schema import Group
-from rocketproof.traces.verdicts import Fate
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.message_status import MessageStatus
+from rocketproof.traces.format.schema import Group
 
 from .message_events import ALL, DEAD_LETTERS, START, Script, check
 
@@ -22,7 +22,7 @@ def test_a_dead_letter_at_the_maximum():
     said = check(last().dead_letter(11, 3), end=100_000, groups=TWO)
     assert said.violated == {}
     assert (said.judged(EXACTLY), said.judged(AFTER)) == (1, 1)
-    assert said.chains == [(Fate.DEAD_LETTERED, 3, 0)]
+    assert said.chains == [(MessageStatus.DEAD_LETTERED, 3, 0)]
 
 
 def test_a_dead_letter_too_early():

@@ -1,9 +1,9 @@
 import pytest
 
 from rocketproof.model.delay import DelayTable
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 
 from .message_events import ALL, SECOND, START, Script, check
 

@@ -1,7 +1,7 @@
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.schema import Group
-from rocketproof.traces.verdicts import Fate
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.message_status import MessageStatus
+from rocketproof.traces.format.schema import Group
 
 from .message_events import ALL, START, Script, check
 
@@ -48,8 +48,8 @@ def test_nothing_is_stored_of_what_was_sent_back():
     said = check(sent(), end=60_013)
     assert said.violated == {AGAIN: 1}
     assert [(row["value"], row["expected"]) for row in said.violations(AGAIN)] == [(0, 1)]
-    assert said.chains == [(Fate.LOST, 0, 0)]
-    assert said.fates == {Fate.LOST: 1}
+    assert said.chains == [(MessageStatus.LOST, 0, 0)]
+    assert said.statuses == {MessageStatus.LOST: 1}
 
 
 def test_one_of_two_copies_is_missing():
@@ -80,7 +80,7 @@ def test_a_fallback_that_begins_to_count_anew():
 def test_the_store_may_not_be_recorded():
     said = check(sent(), end=200_000, evidence=ALL - {Kind.DELAY_STORE})
     assert said.doubtful == {AGAIN: 1}
-    assert said.chains == [(Fate.PENDING_RETRY, 0, 10_010)]
+    assert said.chains == [(MessageStatus.PENDING_RETRY, 0, 10_010)]
 
 
 def test_a_gap_may_hide_the_store():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.model.history import Regression
-from rocketproof.traces.findings import Doubt, Note
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.findings import Doubt, Note
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.monitors.commits import Jump
-from rocketproof.traces.settings import Settings
-from rocketproof.traces.verdicts import Fate
 
 from .queue_events import (
     BROADCASTING,
@@ -62,7 +62,7 @@ def test_a_clean_run() -> None:
     assert checked.broken == {}
     for claim in (BACK, UNFINISHED, SKIPPED, FAILED, OWNERS):
         assert checked.judged(claim) == 2
-    assert checked.fates == {Fate.ACKNOWLEDGED: 10}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 10}
     assert checked.chains() == []
 
 
@@ -153,15 +153,15 @@ def test_past_a_running_listener() -> None:
     assert checked.broken == {UNFINISHED: (1, 0)}
     (row,) = checked.rows(UNFINISHED)
     assert (row["offset"], row["until"], row["since"], row["time"]) == (10, 11, 3_000, 5_000)
-    assert checked.fates == {Fate.ACKNOWLEDGED: 11, Fate.LOST: 1}
-    assert checked.chains() == [(10, 11, Fate.LOST)]
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 11, MessageStatus.LOST: 1}
+    assert checked.chains() == [(10, 11, MessageStatus.LOST)]
 
 
 def test_past_it_once_is_told_once() -> None:
     running = [deliver(3_000, "one", 10), commit(5_000, "one", 11), commit(6_000, "one", 11), result(7_000, "one", 10)]
     checked = check(ONE_HAS_IT, found(2_500, "one", 10, 11), running)
     assert checked.counts(UNFINISHED) == (1, 0)
-    assert checked.fates == {Fate.ACKNOWLEDGED: 11}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 11}
 
 
 def test_past_a_listener_that_returned_at_about_the_same_time() -> None:
@@ -181,7 +181,7 @@ def test_doubts_about_running_listeners() -> None:
     assert check(ONE_HAS_IT, running, gap(3_500, 4_000)).doubts(UNFINISHED) == [Doubt.GAP]
     checked = check(ONE_HAS_IT, running, evidence=EVERYTHING - {Kind.RESULT})
     assert checked.counts(UNFINISHED) == (0, 0)
-    assert checked.fates[Fate.ACKNOWLEDGED] == 10
+    assert checked.statuses[MessageStatus.ACKNOWLEDGED] == 10
 
 
 def test_past_a_failed_message() -> None:
@@ -198,7 +198,7 @@ def test_past_a_failed_message() -> None:
     again = [send_back(3_200, "one", 10, "failed"), *consumed(8_200, "one", 10), commit(9_000, "one", 11)]
     assert check(ONE_HAS_IT, failed, again).broken == {}
     # Whoever failed is followed by the monitor of messages.
-    assert check(ONE_HAS_IT, failed, accepted).fates == {Fate.ACKNOWLEDGED: 10}
+    assert check(ONE_HAS_IT, failed, accepted).statuses == {MessageStatus.ACKNOWLEDGED: 10}
 
 
 def test_past_a_suspended_message() -> None:
@@ -223,7 +223,7 @@ def test_broadcasting_drops_what_fails() -> None:
     failed = [assign(1_000, "one", 0), found(1_500, "one", 0, 1), deliver(2_000, "one", 0)]
     checked = check(failed, result(2_100, "one", 0, "later"), commit(3_000, "one", 1, "file"), groups=BROADCASTING)
     assert checked.broken == {}
-    assert checked.fates == {Fate.DROPPED: 1}
+    assert checked.statuses == {MessageStatus.DROPPED: 1}
 
 
 def test_past_messages_that_nobody_got() -> None:
@@ -233,14 +233,14 @@ def test_past_messages_that_nobody_got() -> None:
     assert checked.broken == {SKIPPED: (1, 0)}
     (row,) = checked.rows(SKIPPED)
     assert (row["offset"], row["until"], row["value"], row["time"]) == (10, 14, 4, 6_000)
-    assert checked.fates == {Fate.ACKNOWLEDGED: 12, Fate.LOST: 4}
-    assert checked.chains() == [(10, 14, Fate.LOST)]
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 12, MessageStatus.LOST: 4}
+    assert checked.chains() == [(10, 14, MessageStatus.LOST)]
 
 
 def test_a_jump_over_millions() -> None:
     checked = check(ONE_HAS_IT, commit(6_000, "one", 50_000_000))
     assert [(row["offset"], row["until"]) for row in checked.rows(SKIPPED)] == [(10, 50_000_000)]
-    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.LOST: 49_999_990}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 10, MessageStatus.LOST: 49_999_990}
 
 
 def test_more_violations_in_one_commit_than_there_is_room_for() -> None:
@@ -251,19 +251,19 @@ def test_more_violations_in_one_commit_than_there_is_room_for() -> None:
     assert [(row["offset"], row["until"]) for row in checked.rows(SKIPPED)] == [
         (offset, offset + 1) for offset in range(11, 5_010, 2)
     ]
-    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.LOST: 5_000}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 10, MessageStatus.LOST: 5_000}
 
 
 def test_filtered_messages_are_not_skipped() -> None:
     none_matched = answered(3_000, "one", "no_matched_message", 10, 800, 800)
     checked = check(ONE_HAS_IT, none_matched, commit(6_000, "one", 800))
     assert checked.broken == {}
-    assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.FILTERED: 790}
-    assert checked.chains() == [(10, 800, Fate.FILTERED)]
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 10, MessageStatus.FILTERED: 790}
+    assert checked.chains() == [(10, 800, MessageStatus.FILTERED)]
     some = [found(3_000, "one", 10, 20, count=2), *consumed(4_000, "one", 13, 17), commit(6_000, "one", 20)]
     checked = check(ONE_HAS_IT, some)
     assert checked.broken == {}
-    assert checked.fates == {Fate.ACKNOWLEDGED: 12, Fate.FILTERED: 8}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 12, MessageStatus.FILTERED: 8}
 
 
 def test_one_of_a_filtered_range_that_came_and_was_not_delivered() -> None:
@@ -288,7 +288,7 @@ def test_jumps_that_are_meant() -> None:
         assert checked.broken == {}
         (note,) = checked.notes(Note.SKIPPED)
         assert (note["offset"], note["until"], note["value"]) == (10, 100, jump)
-        assert checked.fates == {Fate.ACKNOWLEDGED: 10, Fate.SKIPPED: 90}
+        assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 10, MessageStatus.SKIPPED: 90}
 
 
 def test_a_new_group_that_starts_at_the_end() -> None:
@@ -302,7 +302,7 @@ def test_a_new_group_that_starts_at_the_end() -> None:
     assert checked.broken == {}
     (note,) = checked.notes(Note.SKIPPED)
     assert (note["offset"], note["until"], note["value"]) == (20, 50, Jump.FIRST_START)
-    assert checked.fates == {Fate.SKIPPED: 30}
+    assert checked.statuses == {MessageStatus.SKIPPED: 30}
 
 
 def test_doubts_about_skipped_messages() -> None:
@@ -386,4 +386,4 @@ def test_offsets_may_be_huge(offset: int) -> None:
     ]
     checked = check(far)
     assert checked.broken == {"every-duplicate-has-a-cause": (1, 0)}
-    assert checked.fates == {Fate.ACKNOWLEDGED: 3}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 3}

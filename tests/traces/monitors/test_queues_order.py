@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from rocketproof.traces.findings import Note, sort_rows
-from rocketproof.traces.verdicts import Fate
+from rocketproof.traces.engine.findings import Note, sort_rows
+from rocketproof.traces.format.message_status import MessageStatus
 
 from .queue_events import (
     BROADCASTING,
@@ -71,7 +71,7 @@ def test_one_queue_after_another_gives_the_same(seed: int, groups: dict[str, obj
         for name in ("judged", "violated", "doubtful"):
             assert np.array_equal(getattr(whole.outcome, name), getattr(other.outcome, name))
         count = len(whole.names.slots)
-        assert np.array_equal(whole.outcome.fates[:count], other.outcome.fates[:count])
+        assert np.array_equal(whole.outcome.statuses[:count], other.outcome.statuses[:count])
 
 
 def test_every_count_has_its_rows() -> None:
@@ -92,5 +92,5 @@ def test_many_queues_and_sparse_offsets() -> None:
         each += consumed(2_000, "one", far, far + 300, far + 599)
         events += [{**event, "queue": queue} for event in each]
     checked = check(events)
-    assert checked.fates == {Fate.ACKNOWLEDGED: 900, Fate.WAITING: 300 * 597}
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 900, MessageStatus.WAITING: 300 * 597}
     assert len(checked.chains()) == 600

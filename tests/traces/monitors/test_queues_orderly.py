@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 
 from .queue_events import (
     EVERYTHING,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt, Note
-from rocketproof.traces.kinds import Kind, Path, codes
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.findings import Doubt, Note
+from rocketproof.traces.format.kinds import Kind, Path, codes
 from rocketproof.traces.monitors.ownership import End
-from rocketproof.traces.names import Names
 
 from .queue_events import (
     EVERYTHING,

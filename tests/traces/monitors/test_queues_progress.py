@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.monitors.progress import Reason
-from rocketproof.traces.verdicts import Fate
 
 from .queue_events import (
     BROADCASTING,
@@ -60,8 +60,8 @@ def test_an_owner_that_does_not_pull() -> None:
     (row,) = checked.rows(MOVES)
     assert (row["since"], row["time"], row["offset"], row["until"]) == (3_030, 300_000, 2, 50)
     assert checked.actor(row["actor"]) == "one"
-    assert checked.fates == {Fate.ACKNOWLEDGED: 2, Fate.WAITING: 48}
-    assert checked.chains() == [(2, 50, Fate.WAITING)]
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 2, MessageStatus.WAITING: 48}
+    assert checked.chains() == [(2, 50, MessageStatus.WAITING)]
 
 
 def test_a_standstill_that_ended_is_told_too() -> None:
@@ -80,8 +80,8 @@ def test_a_pinned_minimum() -> None:
     (row,) = checked.rows(MOVES)
     assert row["offset"] == 0
     assert checked.actor(row["other"]) == "one"
-    assert checked.fates == {Fate.ACKNOWLEDGED: 2, Fate.WAITING: 47, Fate.IN_LISTENER: 1}
-    assert checked.chains() == [(0, 1, Fate.IN_LISTENER), (3, 50, Fate.WAITING)]
+    assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 2, MessageStatus.WAITING: 47, MessageStatus.IN_LISTENER: 1}
+    assert checked.chains() == [(0, 1, MessageStatus.IN_LISTENER), (3, 50, MessageStatus.WAITING)]
 
 
 def test_a_call_that_never_ends() -> None:

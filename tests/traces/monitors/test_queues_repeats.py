@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.model.history import Cause
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 
 from .queue_events import (
     BROADCASTING,

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
-from rocketproof.traces.names import Slot
+from rocketproof.traces.encoding.names import Slot
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 
 from .group_events import Judged, event, heartbeat, rebalance
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.monitors.rebalance_history import flapping, rebalance_history
 from rocketproof.traces.monitors.views import Differ
-from rocketproof.traces.names import Actor
 
 from .group_events import context_of, rebalance, stop
 

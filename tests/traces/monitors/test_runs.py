@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.runs import told_by
 
 from .group_events import Event, event, heartbeat, rebalance, stop

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.encoding.names import Actor
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.notebook import whole
 from rocketproof.traces.monitors.subscriptions import Unequal, asked_for, parse_subscription, subscription_table
-from rocketproof.traces.names import Actor
 
 from .group_events import WITHOUT_ENDS, Judged, context_of, event, heartbeat, stop
 

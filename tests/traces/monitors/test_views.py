@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from rocketproof.traces.findings import Doubt
-from rocketproof.traces.kinds import Kind
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 from rocketproof.traces.monitors.notebook import whole
 from rocketproof.traces.monitors.views import Differ
-from rocketproof.traces.schema import Group
 
 from .group_events import WITHOUT_ENDS, Event, Judged, event, rebalance, stop
 

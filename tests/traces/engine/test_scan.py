@@ -1,0 +1,67 @@
+"""The first look at a trace: that it tells the same of row groups side by side as of one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rocketproof.traces.encoding.coding import COLUMNS
+from rocketproof.traces.engine.scan import is_incomplete, scan
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.format.schema import HEADER_KEY
+from rocketproof.traces.io import Trace, open_trace, splits
+
+LINES = 4
+"""Events of a row group."""
+
+
+def damaged(path: Path) -> Path:
+    """Three row groups: in each the members of an event have a hole; the last has an impossible offset too."""
+    rows: list[dict[str, Any]] = []
+    for place in range(3 * LINES):
+        rows.append({"time": 1_000 + place, "kind": "heartbeat", "client": "c", "members": ["c"], "offset": 7})
+    for place in range(0, 3 * LINES, LINES):
+        rows[place]["members"] = ["c", None]
+    rows[-1]["offset"] = -9
+    table = pa.Table.from_pylist(rows).replace_schema_metadata({HEADER_KEY: '{"rocketproof_trace": 1}'})
+    pq.write_table(table, path, row_group_size=LINES)
+    return path
+
+
+def problems_after_all(trace: Trace) -> list[str]:
+    scan(trace)
+    first = [str(problem) for problem in trace.problems.kept]
+    for _ in trace.sorted_batches(COLUMNS):
+        pass
+    for _ in trace.batches():  # stories read everything
+        pass
+    assert trace.problems.count == len(trace.problems.kept)
+    told = [str(problem) for problem in trace.problems.kept]
+    assert told[: len(first)] == first
+    return told
+
+
+def test_problems_are_told_once_and_wherever_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = damaged(tmp_path / "trace.parquet")
+    one_after_the_other = problems_after_all(open_trace([path]))
+    hole = "impossible value: members has a null in it; it counts as not known"
+    assert one_after_the_other[:3] == [f"{path}:{row}: {hole}" for row in (1, 5, 9)]
+    assert len(one_after_the_other) == 4
+    assert one_after_the_other[3].startswith(f"{path}:12: impossible value: offset is not from 0 to ")
+
+    monkeypatch.setattr(splits, "SPLIT_ROWS", LINES)
+    trace = open_trace([path])
+    assert len(trace.splits()) == 3
+    assert problems_after_all(trace) == one_after_the_other
+    assert is_incomplete(trace.problems)
+
+
+def test_the_first_problem_is_an_error_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splits, "SPLIT_ROWS", LINES)
+    path = damaged(tmp_path / "trace.parquet")
+    with pytest.raises(TraceError, match=r"trace\.parquet:1: impossible value: members has a null in it"):
+        scan(open_trace([path], strict=True))

@@ -1,0 +1,176 @@
+"""Opening: which files of which form are read, in which order, and what is an error."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group, Header
+from rocketproof.traces.io import Problems, importers, open_trace
+from rocketproof.traces.io.events import batch_of
+from rocketproof.traces.io.importers.protocol import Event, Imported
+from rocketproof.traces.io.writing import ParquetWriter
+
+from ..recordings import HEADER, delivery, offsets, text, told, write
+
+
+class Diary:
+    """An importer of lines such as ``diary 7``: a delivery of that offset."""
+
+    name = "diary"
+
+    def detects(self, head: str, name: str) -> bool:
+        return head.startswith("diary") or name == "diary.txt"
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        skipped: Counter[str] = Counter()
+        return Imported(
+            header=Header(source="a diary", evidence=frozenset({Kind.PULL})),
+            events=self._events([path], problems, skipped),
+            skipped=skipped,
+        )
+
+    def _events(self, paths: Sequence[Path], problems: Problems, skipped: Counter[str]) -> Iterator[Event]:
+        for path in paths:
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                word, _, rest = line.partition(" ")
+                if word != "diary":
+                    skipped["weather"] += 1
+                elif rest.isdigit():
+                    yield {"time": 5, "kind": "deliver", "offset": int(rest)}
+                else:
+                    problems.add(str(path), number, f"{rest} is no number")
+
+
+class Series(Diary):
+    """The same for several files at once."""
+
+    name = "series"
+
+    def read_series(self, paths: Sequence[Path], problems: Problems) -> Imported:
+        return Imported(header=Header(), events=self._events(paths, problems, Counter()))
+
+
+def parquet(path: Path, *numbers: int) -> Path:
+    with ParquetWriter(path, Header(source="parquet", evidence=frozenset({Kind.COMMIT}))) as writer:
+        writer.write(batch_of([delivery(number) for number in numbers]))
+    return path
+
+
+def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "_temporary").mkdir()
+    write(tmp_path / "c.jsonl", HEADER, delivery(5))
+    write(tmp_path / "b" / "z.jsonl", HEADER, delivery(4))
+    parquet(tmp_path / "b" / "part-0.parquet", 2, 3)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text(HEADER, delivery(1)).encode()))
+    write(tmp_path / "_temporary" / "x.jsonl", HEADER, delivery(9))
+    write(tmp_path / ".hidden.jsonl", HEADER, delivery(9))
+    (tmp_path / "_SUCCESS").touch()
+    write(tmp_path / "README.md", "Notes")
+    trace = open_trace([tmp_path])
+    assert offsets(trace.batches()) == [1, 2, 3, 4, 5]
+    assert [Path(file).name for file in trace.files] == ["a.gz", "part-0.parquet", "z.jsonl", "c.jsonl"]
+    assert [note.split(": ")[0] for note in trace.left_out] == [str(tmp_path / "README.md")]
+    assert trace.header.evidence == {Kind.DELIVER, Kind.RESULT, Kind.COMMIT}
+    assert trace.header.source == "test; parquet"
+    assert (trace.rows, trace.time_range, trace.problems.count) == (None, None, 0)
+
+
+def test_a_file_is_read_once_and_wherever_it_is_named(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.jsonl", HEADER, delivery(1)), write(tmp_path / "b.jsonl", HEADER, delivery(2))
+    assert offsets(open_trace([second, first, tmp_path, second]).batches()) == [1, 2]
+
+
+def test_sizes_of_several_parquet_files_add_up(tmp_path: Path) -> None:
+    parquet(tmp_path / "a.parquet", 7, 8)
+    parquet(tmp_path / "b.parquet", 2)
+    trace = open_trace([tmp_path])
+    assert (trace.rows, trace.time_range) == (3, (2_000, 8_000))
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        (["none"], "none: there is no such file or folder"),
+        (["empty.jsonl"], r"empty\.jsonl: no events can be read\. .*nothing in it"),
+        (["folder"], "folder: no files in it"),
+        (["notes.txt"], "notes.txt: no trace that is known by its content. Known are jsonl, parquet"),
+        (["notes"], r"notes: no trace in 1 files\. .*other\.txt: no trace that is known"),
+        ([], "no trace was given"),
+    ],
+)
+def test_nothing_to_read_is_an_error(tmp_path: Path, paths: list[str], message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "empty.jsonl").touch()
+    write(tmp_path / "notes.txt", "Notes")
+    write(tmp_path / "notes" / "other.txt", "Notes")
+    with pytest.raises(TraceError, match=message):
+        open_trace([tmp_path / path for path in paths])
+
+
+def test_an_empty_file_among_others_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    write(tmp_path / "b.jsonl", HEADER)
+    parquet(tmp_path / "c.parquet")
+    write(tmp_path / "d.jsonl", HEADER, delivery(1))
+    trace = open_trace([tmp_path])
+    assert offsets(trace.batches()) == [1]
+    assert told(trace) == [(0, "EMPTY")] * 3
+
+
+def test_packed_parquet_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet.gz"
+    path.write_bytes(gzip.compress(parquet(tmp_path / "a.parquet", 1).read_bytes()))
+    with pytest.raises(TraceError, match="Parquet packed with gzip; unpack it"):
+        open_trace([path])
+
+
+def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
+    first = {**HEADER, "release": "4.9.8", "groups": {"g": {"mode": "clustering"}}, "complete": True}
+    second = {**HEADER, "release": "5.3.3", "groups": {"g": {"mode": "broadcasting"}, "h": {}}, "delays": "1s"}
+    write(tmp_path / "a.jsonl", first, delivery(1))
+    write(tmp_path / "b.jsonl", second, delivery(2))
+    write(tmp_path / "c.jsonl", HEADER, delivery(3))
+    trace = open_trace([tmp_path])
+    assert told(trace) == [(0, "DISAGREE")] * 2
+    assert (trace.header.release, trace.header.delays, trace.header.complete) == ("4.9.8", "1s", False)
+    assert trace.header.groups == {"g": Group(), "h": Group()}
+
+
+def test_an_importer_reads_what_it_detects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importers, "all_importers", lambda: (Diary(),))
+    monkeypatch.setattr(importers, "detect", lambda head, name: Diary() if Diary().detects(head, name) else None)
+    write(tmp_path / "a.txt", "diary 7", "diary x", "rain", "diary 8")
+    write(tmp_path / "b.jsonl", HEADER, delivery(9))
+    trace = open_trace([tmp_path])
+    assert trace.header.evidence == {Kind.PULL, Kind.DELIVER, Kind.RESULT}
+    for _ in range(2):
+        assert offsets(trace.batches()) == [7, 8, 9]
+        assert [value for batch in trace.batches(["seq"]) for value in batch.column("seq").to_pylist()] == [1, 2, 2]
+    assert told(trace) == [(2, "DAMAGED")]
+    assert trace.skipped == {"weather": 1}
+
+
+def test_an_importer_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importers, "all_importers", lambda: (Diary(),))
+    path = write(tmp_path / "a.txt", "rain", "diary 7")
+    assert offsets(open_trace([path], format="diary").batches()) == [7]
+    with pytest.raises(TraceError, match="no format dairy; there are auto, jsonl, parquet, diary"):
+        open_trace([path], format="dairy")
+
+
+def test_files_of_a_series_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importers, "all_importers", lambda: (Series(),))
+    for name, line in (("a", "diary 1"), ("c", "diary 3"), ("d", "diary x")):
+        write(tmp_path / name, line)
+    write(tmp_path / "b.jsonl", HEADER, delivery(2))
+    trace = open_trace([tmp_path])
+    assert [len(file.split(", ")) for file in trace.files] == [3, 1]
+    assert offsets(trace.batches()) == [1, 3, 2]
+    assert [(Path(problem.file).name, problem.line) for problem in trace.problems.kept] == [("d", 1)]

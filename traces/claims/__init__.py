@@ -1,0 +1,1 @@
+"""What must hold of a recording, on what evidence, and within which times."""

@@ -1,0 +1,206 @@
+"""Names and codes: monitors work with small numbers, people with names; this keeps the two together.
+
+A *slot* is a queue of a group: (group, topic, broker, queue id), and for broadcasting groups also the client. What a
+producer or broker does for all groups, such as storing a message, has a slot without a group. An *actor* is a process:
+(client id, incarnation), or a broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..format.schema import Group
+from ..machine_code.compiled import digest, entry
+
+RETRY_PREFIX = "%RETRY%"
+DEAD_LETTER_PREFIX = "%DLQ%"
+
+ORDERLY, BROADCASTING, RETRY_TOPIC, DEAD_LETTER_TOPIC, OF_A_TOPIC, NO_QUEUE = 1, 2, 4, 8, 16, 32
+"""Flags of a slot: of an orderly group, a broadcasting one, of a retry topic, a dead-letter topic, of no group, and of
+no queue: its events do not tell it."""
+
+
+@dataclass(frozen=True, order=True)
+class Slot:
+    """A queue as one group, or one broadcasting client, sees it.
+
+    Attributes:
+        group: consumer group, empty for what concerns all groups.
+        topic: as consumed.
+        broker: broker name.
+        queue: queue id, -1 for what is in no queue that is known; broker is empty then.
+        client: of a broadcasting group, else empty.
+    """
+
+    group: str
+    topic: str
+    broker: str
+    queue: int
+    client: str = ""
+
+    def __str__(self) -> str:
+        of = f" of {self.group}" if self.group else ""
+        at = f" at {self.client}" if self.client else ""
+        if self.queue < 0:
+            return (f"{self.topic}{of}" if self.topic else self.group) + at
+        return f"{self.topic}@{self.broker}:{self.queue}{of}{at}"
+
+
+@dataclass(frozen=True, order=True)
+class Actor:
+    """A process.
+
+    Attributes:
+        name: client id, or broker name.
+        incarnation: which process of that client id; -1 for a broker.
+    """
+
+    name: str
+    incarnation: int = 0
+
+    def __str__(self) -> str:
+        if self.incarnation < 0:
+            return f"broker {self.name}"
+        return f"{self.name}#{self.incarnation}" if self.incarnation else self.name
+
+
+class Words:
+    """A growing list of different words; the code of a word is its place."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, word: str) -> int:
+        """The code of a word, a new one for a new word."""
+        found = self._codes.get(word)
+        if found is None:
+            found = self._codes[word] = len(self.words)
+            self.words.append(word)
+        return found
+
+
+class Names:
+    """All names of a trace, in the order of their first appearance."""
+
+    def __init__(self, groups: Mapping[str, Group] | None = None) -> None:
+        self.of_groups: Mapping[str, Group] = dict(groups or {})
+        self.groups, self.topics, self.brokers, self.clients = Words(), Words(), Words(), Words()
+        self.slots: list[Slot] = []
+        self.flags: list[int] = []
+        self.actors: list[Actor] = []
+        self._slot_codes: dict[Slot, int] = {}
+        self._actor_codes: dict[Actor, int] = {}
+
+    def slot(self, slot: Slot) -> int:
+        """The code of a slot, a new one for a new slot."""
+        found = self._slot_codes.get(slot)
+        if found is None:
+            found = self._slot_codes[slot] = len(self.slots)
+            self.slots.append(slot)
+            self.flags.append(self._flags(slot))
+        return found
+
+    def actor(self, actor: Actor) -> int:
+        """The code of an actor, a new one for a new actor."""
+        found = self._actor_codes.get(actor)
+        if found is None:
+            found = self._actor_codes[actor] = len(self.actors)
+            self.actors.append(actor)
+        return found
+
+    def slot_at(self, group: str, topic: str, broker: str, queue: int, client: str) -> int:
+        """The code of the slot of an event with these fields.
+
+        The name of a retry or dead-letter topic tells the group where the event does not.
+        """
+        for prefix in (RETRY_PREFIX, DEAD_LETTER_PREFIX):
+            if not group and topic.startswith(prefix):
+                group = topic[len(prefix) :]
+        known = self.of_groups.get(group)
+        own = known is not None and known.mode == "broadcasting"
+        return self.slot(Slot(group, topic, broker, queue, client if own else ""))
+
+    def _flags(self, slot: Slot) -> int:
+        known = self.of_groups.get(slot.group)
+        flags = 0
+        if known is not None and known.listener == "orderly":
+            flags |= ORDERLY
+        if known is not None and known.mode == "broadcasting":
+            flags |= BROADCASTING
+        if slot.topic.startswith(RETRY_PREFIX):
+            flags |= RETRY_TOPIC
+        if slot.topic.startswith(DEAD_LETTER_PREFIX):
+            flags |= DEAD_LETTER_TOPIC
+        if not slot.group:
+            flags |= OF_A_TOPIC
+        if slot.queue < 0:
+            flags |= NO_QUEUE
+        return flags
+
+
+_EMPTY = -1
+_START = 1 << 10
+
+ENTRY = np.dtype([("key", np.int64), ("code", np.int32), (f"sources_{digest('traces.encoding.names')}", np.int32)])
+"""A combination and its code; key is -1 where there is none. The last field is there for kept machine code of other
+files, see :func:`.compiled.digest`; as a number it makes an entry 16 bytes."""
+
+
+class Combinations:
+    """Codes of combinations of codes, found for whole columns at machine speed.
+
+    A combination is one whole number from 0 on, made of its parts by a compiled function of the caller.
+    """
+
+    def __init__(self) -> None:
+        self._table = _new_table(_START)
+        self._count = 0
+        self._reached = 0
+
+    def add(self, key: int, code: int) -> None:
+        """Give a combination its code."""
+        if 2 * (self._count + 1) > len(self._table):
+            old = self._table
+            self._table = _new_table(2 * len(old))
+            for known in old[old["key"] != _EMPTY]:
+                _insert(self._table, known["key"], known["code"])
+        _insert(self._table, np.int64(key), np.int32(code))
+        self._count += 1
+
+    def resolve(self, function: Callable[..., int], columns: Sequence[Any], out: Any) -> int:
+        """Let a compiled function write the codes of events to ``out``; the event whose combination has none, or -1.
+
+        The caller gives that combination its code and calls again: the function goes on where it stopped.
+        """
+        reached = function(self._table, self._reached, out, *columns)
+        done = reached == len(out)
+        self._reached = 0 if done else reached
+        return -1 if done else reached
+
+
+def _new_table(size: int) -> Any:
+    table = np.zeros(size, ENTRY)
+    table["key"] = _EMPTY
+    return table
+
+
+@entry
+def place_of(table: Any, key: Any) -> Any:
+    """Where a table of ENTRY has ``key``, or the free place where it would be."""
+    mask = len(table) - 1
+    at = (key * np.int64(0x9E3779B97F4A7C1) >> np.int64(40)) & mask
+    while table[at].key != _EMPTY and table[at].key != key:
+        at = (at + 1) & mask
+    return at
+
+
+@entry
+def _insert(table: Any, key: Any, code: Any) -> None:
+    at = place_of(table, key)
+    table[at].key = key
+    table[at].code = code

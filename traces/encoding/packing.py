@@ -1,0 +1,205 @@
+"""Packing: coded events in a fraction of their room, to be gone through as often as needed.
+
+What a column has in common is kept once: a column of one value is that value, of a column that is mostly absent only
+the rest is kept, and other whole numbers are counted from the smallest one, with as few bytes as they need. All columns
+of a batch share one block of memory: asking for many small ones costs more than filling them.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from ..format.schema import ABSENT
+from ..io.temporary import in_temporary_folder
+from ..machine_code.compiled import entry
+from .coding import TYPES, Coded
+from .columns import Column
+
+_NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
+_PLACE = np.dtype(np.uint32)
+_LEAST = -(2**63)
+_SPARSE = 4
+"""A column is kept without what is absent where that leaves one value in so many."""
+
+_HASHES = ("origin",)
+"""Columns that have no fewer bytes: looking would be in vain."""
+
+_ROUND = 64
+"""Bytes of a column begin at multiples of this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a column is kept.
+
+    Attributes:
+        type: of the column.
+        base: what is to be added to the values; what all are, if none is kept.
+        stored: type of the values that are kept.
+        count: how many are.
+        absent: whether 0 stands for an absent one.
+        places: whether the place of each is kept too, and all others are ``base``.
+    """
+
+    type: np.dtype[Any]
+    base: int
+    stored: np.dtype[Any]
+    count: int = 0
+    absent: bool = False
+    places: bool = False
+
+    @classmethod
+    def of(cls, name: str, column: Column) -> _Form:
+        type_, length = TYPES[name], len(column)
+        known = length - column.missing
+        if not known:
+            return cls(type_, ABSENT, type_)
+        if name in _HASHES:
+            return cls(type_, 0, type_, length)
+        low, high = column.span()
+        if low == high and not column.missing:
+            return cls(type_, low, type_)
+        if _SPARSE * known <= length:
+            return cls(type_, ABSENT, type_, known, places=True)
+        base = low - 1 if column.missing else low
+        for narrow in _NARROW if base >= _LEAST else ():
+            if high - base < 1 << 8 * narrow.itemsize and narrow.itemsize < type_.itemsize:
+                return cls(type_, base, narrow, length, absent=column.missing > 0)
+        if column.missing:
+            return cls(type_, ABSENT, type_, known, places=True)
+        return cls(type_, 0, type_, length)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Bytes of the values, and of the places."""
+        return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _PLACE.itemsize * self.places)
+
+    def put(self, column: Column, values: Any, places: Any) -> None:
+        """Keep a column."""
+        if self.places:
+            column.pick(values, places)
+        elif self.count:
+            column.less(self.base, 0, values)
+
+    def take(self, begin: int, end: int, values: Any, places: Any) -> Any:
+        """A part of the column as it was."""
+        if self.count and not self.places:
+            values = values[begin:end]
+            if self.stored == self.type:
+                return values
+            column = np.empty(end - begin, self.type)
+            _widen(values, self.base, int(self.absent), column)
+            return column
+        column = np.full(end - begin, self.base, self.type)
+        if self.places:
+            first, last = np.searchsorted(places, (begin, end))
+            column[places[first:last] - _PLACE.type(begin)] = values[first:last]
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Packed events; see :func:`pack`."""
+
+    length: int
+    forms: tuple[_Form, ...]
+    block: Any
+
+    @property
+    def nbytes(self) -> int:
+        """About so many bytes it takes."""
+        return int(self.block.nbytes)
+
+    def unpack(self, rows: int) -> Iterator[Coded]:
+        """The events as they were, so many at a time."""
+        parts = list(_parts(self.forms, self.block))
+        for begin in range(0, self.length, rows):
+            end = min(begin + rows, self.length)
+            columns = zip(TYPES, self.forms, parts, strict=True)
+            yield Coded(**{name: form.take(begin, end, *part) for name, form, part in columns})
+
+
+def pack(columns: Mapping[str, Column]) -> Packed:
+    """Events in less room: all columns of :class:`~.coding.Coded`, none of them longer than others."""
+    forms = tuple(_Form.of(name, columns[name]) for name in TYPES)
+    block = np.empty(sum(sum(form.room) for form in forms), np.uint8)
+    for name, form, part in zip(TYPES, forms, _parts(forms, block), strict=True):
+        form.put(columns[name], *part)
+    return Packed(len(columns["time"]), forms, block)
+
+
+def _parts(forms: tuple[_Form, ...], block: Any) -> Iterator[tuple[Any, Any]]:
+    """Of each column the values and places in the block."""
+    at = 0
+    for form in forms:
+        of_values, of_places = form.room
+        values = block[at : at + form.count * form.stored.itemsize].view(form.stored)
+        at += of_values
+        places = block[at : at + form.count * _PLACE.itemsize * form.places].view(_PLACE)
+        at += of_places
+        yield values, places
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _ROUND) * _ROUND
+
+
+@entry
+def _widen(values: Any, base: int, has_absent: int, column: Any) -> None:
+    if has_absent:
+        for i in range(len(column)):
+            column[i] = values[i] + base if values[i] != 0 else ABSENT
+    else:
+        for i in range(len(column)):
+            column[i] = values[i] + base
+
+
+class Shelf:
+    """Keeps packed events: so many bytes in memory, what comes later in a file that has no name.
+
+    Several threads may put something there, one takes it.
+    """
+
+    def __init__(self, memory: int) -> None:
+        self._left = memory
+        self._file: IO[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def put(self, packed: Packed) -> Packed | int:
+        """Keep it; the answer is for :meth:`take`.
+
+        Raises:
+            TraceError: the file cannot be written.
+        """
+        with self._lock:
+            self._left -= packed.nbytes
+            if self._left >= 0:
+                return packed
+            with in_temporary_folder():
+                if self._file is None:
+                    self._file = tempfile.TemporaryFile(prefix="rocketproof-")  # noqa: SIM115 -- closed by close()
+                place = self._file.tell()
+                pickle.dump(packed, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+                self._file.flush()
+            return place
+
+    def take(self, kept: Packed | int) -> Packed:
+        """What was put there; only after everything was."""
+        if isinstance(kept, Packed):
+            return kept
+        assert self._file is not None
+        self._file.seek(kept)
+        packed: Packed = pickle.load(self._file)
+        return packed
+
+    def close(self) -> None:
+        """Nothing will be taken any more."""
+        if self._file is not None:
+            self._file.close()

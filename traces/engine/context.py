@@ -1,0 +1,117 @@
+"""Context: the few events that concern more than one queue or message, known to every monitor from the beginning.
+
+A monitor of one queue must know that a client died, though the event is not one of its queue. So these events are read
+first, and monitors look them up by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..encoding.names import Actor, Names
+from ..format.kinds import Kind
+from ..machine_code.compiled import part
+
+STOPPED, CRASHED, RESTARTED, FAILED_OVER = 1, 2, 3, 4
+"""How a process ended: an orderly stop, a death, a broker that started anew, one that changed its role."""
+
+_ENDS: Mapping[Kind, int] = {
+    Kind.CLIENT_STOP: STOPPED,
+    Kind.CLIENT_CRASH: CRASHED,
+    Kind.BROKER_START: RESTARTED,
+    Kind.ROLE_CHANGE: FAILED_OVER,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What is known besides the events of a queue or message.
+
+    Attributes:
+        begin: time of the first event of the trace, ms; ``end``: of the last one.
+        evidence: mask of the kinds whose absence means something, see ``findings.evidence_mask``.
+        events: events of the context as dictionaries with the fields of the schema, by time.
+        gap_since: where the recording has gaps, ms, with ``gap_until``; a gap of unknown place covers everything.
+    """
+
+    begin: int
+    end: int
+    evidence: int
+    events: tuple[Mapping[str, Any], ...]
+    gap_since: Any
+    gap_until: Any
+
+    def ends(self, names: Names) -> Ends:
+        """The ends of all processes, by actor code of ``names``."""
+        rows = []
+        for event in self.events:
+            how = _ENDS.get(event["kind"])
+            if how is not None:
+                rows.append((names.actor(actor_of(event)), int(event["time"]), how))
+        rows.sort()
+        table = np.array(rows, np.int64).reshape(-1, 3)
+        return Ends(actor=table[:, 0].copy(), time=table[:, 1].copy(), how=table[:, 2].copy())
+
+    @classmethod
+    def of(
+        cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int, damaged: bool = False
+    ) -> Context:
+        """The context of events; ``damaged``: something of unknown time could not be read."""
+        ordered = tuple(sorted(events, key=lambda event: (event["time"], event.get("seq") or 0)))
+        gaps = [(int(e.get("due") or begin), int(e["time"])) for e in ordered if e["kind"] == Kind.GAP]
+        if damaged:
+            gaps.append((begin, end))
+        table = np.array(gaps, np.int64).reshape(-1, 2)
+        return cls(
+            begin=begin,
+            end=end,
+            evidence=evidence,
+            events=ordered,
+            gap_since=table[:, 0].copy(),
+            gap_until=table[:, 1].copy(),
+        )
+
+
+def actor_of(event: Mapping[str, Any]) -> Actor:
+    """The process that acts in an event."""
+    if event.get("client"):
+        return Actor(event["client"], event.get("incarnation") or 0)
+    return Actor(event.get("broker") or "", -1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """When processes ended, sorted by actor, then time: three columns of equal length, int64."""
+
+    actor: Any
+    time: Any
+    how: Any
+
+
+@part
+def ended_between(actors: Any, times: Any, hows: Any, actor: int, since: int, until: int) -> int:
+    """How the process ``actor`` ended last in ``since`` … ``until`` (both included), 0 if it did not."""
+    low, high = 0, len(actors)
+    while low < high:
+        middle = (low + high) // 2
+        if actors[middle] < actor or (actors[middle] == actor and times[middle] <= until):
+            low = middle + 1
+        else:
+            high = middle
+    at = low - 1
+    if at >= 0 and actors[at] == actor and times[at] >= since:
+        return int(hows[at])
+    return 0
+
+
+@part
+def gap_between(gap_since: Any, gap_until: Any, since: int, until: int) -> bool:
+    """Whether the recording has a gap that touches ``since`` … ``until``."""
+    for at in range(len(gap_since)):  # noqa: SIM110 -- compiled
+        if gap_since[at] <= until and gap_until[at] >= since:
+            return True
+    return False

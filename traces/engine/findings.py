@@ -1,0 +1,71 @@
+"""Findings: what monitors write down, one row each, in the same form on every engine.
+
+A row with a cause explains something (a duplicate, a decrease); a row without one, :attr:`Cause.NONE`, is a violation
+of its claim, unless it is in doubt. Rows name queues, messages and actors by code; :mod:`.names` has the names.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from ..format.kinds import Kind
+
+
+class Doubt(enum.IntFlag):
+    """Why a violation may be none."""
+
+    NONE = 0
+    SKEW = 1  # it rests on the order of two events of different clocks, and they are closer than the allowed skew
+    GAP = 2  # it rests on something not being there, and the recording has a gap
+    EVIDENCE = 4  # what would explain it is not of a kind that was recorded
+
+
+class Note(enum.IntEnum):
+    """What a row tells besides violations and explained repetitions."""
+
+    NONE = 0
+    SKIPPED = 1  # offsets ``offset`` … ``until`` (excluded) were jumped over by actor at time
+    OWNERSHIP = 2  # actor owned the queue from ``since`` to ``time``; value = path code of the end
+    OFFSET = 3  # the stored offset was ``value`` at ``time``, by actor; expected = path code, until = log end or -1
+    CHAIN = 4  # what became of a message: value = verdict code, see traces.verdicts
+
+
+ROW = np.dtype(
+    [
+        ("claim", np.int16),  # code of the claim; -1 for rows that belong to none
+        ("note", np.uint8),  # Note
+        ("cause", np.uint8),  # code of model.history.Cause or Regression, 0 without
+        ("doubt", np.uint8),  # Doubt flags
+        ("slot", np.int32),  # the queue, -1 without
+        ("origin", np.int64),  # the message, 0 without
+        ("offset", np.int64),
+        ("until", np.int64),  # end of a range of offsets, excluded
+        ("since", np.int64),  # time of the earlier event, ms
+        ("time", np.int64),  # time of the event that showed it, ms
+        ("actor", np.int32),  # who acted, -1 without
+        ("other", np.int32),  # who acted at ``since``, -1 without
+        ("value", np.int64),  # what was seen
+        ("expected", np.int64),  # what should have been seen
+    ]
+)
+"""One finding."""
+
+ORDER = ("claim", "note", "slot", "origin", "offset", "time", "since", "actor", "other", "value", "expected", "cause")
+"""The columns by which findings are sorted, so that engines can be compared."""
+
+
+def sort_rows(rows: Any) -> Any:
+    """Rows in the order of :data:`ORDER`."""
+    return rows[np.lexsort([rows[name] for name in reversed(ORDER)])]
+
+
+EVIDENCE_BIT: dict[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
+"""Which bit of an evidence mask stands for a kind."""
+
+
+def evidence_mask(kinds: frozenset[Kind]) -> int:
+    """The mask of a set of kinds."""
+    return sum(EVIDENCE_BIT[kind] for kind in kinds)

@@ -1,0 +1,197 @@
+"""Gathering: a trace is read once, and what monitors need of it is kept in little room.
+
+Monitors must know the context before the first event, and the context is spread over the whole trace. So the events
+wait, coded and packed, until everything was read. Parquet files are read in several threads, each of which codes its
+part with names of its own. Where that finds events out of order, or anything wrong, it is done again the careful way: a
+first look for the context and the problems, then everything in the order of time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..encoding.coding import COLUMNS, Coded, Coder
+from ..encoding.columns import Column
+from ..encoding.names import Names
+from ..encoding.packing import Packed, Shelf, pack
+from ..encoding.store_counts import StoreCounts, note_stores
+from ..format.kinds import Kind, codes
+from ..format.schema import ABSENT
+from ..io import Split, Trace, read_split
+from ..io.read_ahead import read_ahead
+from ..io.time_order import Standing
+from .scan import CONTEXT_COLUMNS, Scan, Scanning, concluded, scan
+
+Progress = Callable[[str, int], None]
+"""Called with what is being done, and how many more events of it are done."""
+
+_DELIVER = codes(Kind)[Kind.DELIVER]
+_ROWS = 1 << 18
+"""Events that are read and packed at a time: so many that what a batch costs in Python does not count."""
+
+_ROWS_FED = 1 << 16
+"""Events that are fed to the folds at a time: few enough for the memory of a processor."""
+
+_READ = tuple(dict.fromkeys((*COLUMNS, *CONTEXT_COLUMNS, "seq")))
+
+
+@dataclass(kw_only=True)
+class Part:
+    """A part of a trace that was read.
+
+    Attributes:
+        names: those its events are coded with.
+        stores: how many messages were stored, and where.
+        deliveries: how many there are: about as many as messages.
+        kept: its events.
+    """
+
+    names: Names
+    stores: StoreCounts = field(default_factory=StoreCounts)
+    deliveries: int = 0
+    kept: deque[Packed | int] = field(default_factory=deque)
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """A trace that was read.
+
+    Attributes:
+        scan: its context, and how many events there are.
+        parts: in the order of time.
+        shelf: where the events of the parts are.
+    """
+
+    scan: Scan
+    parts: Sequence[Part]
+    shelf: Shelf
+
+    def stores(self) -> StoreCounts:
+        """How many messages were stored, and where."""
+        stores = StoreCounts()
+        for part in self.parts:
+            stores.join(part.stores)
+        return stores
+
+    @property
+    def deliveries(self) -> int:
+        """How many deliveries there are."""
+        return sum(part.deliveries for part in self.parts)
+
+    def events(self, names: Names, *, last: bool) -> Iterator[Coded]:
+        """All events in the order of time.
+
+        Args:
+            names: those they are coded with; they learn what is new to them before the first event.
+            last: nobody will ask for them again, so that those that were taken need not be kept.
+        """
+        coded_anew = [
+            (part, _table(map(names.slot, part.names.slots)), _table(map(names.actor, part.names.actors)))
+            for part in self.parts
+        ]
+        for part, slots, actors in coded_anew:
+            for _ in range(len(part.kept)):
+                packed = self.shelf.take(part.kept[0])
+                part.kept.rotate(-1)
+                if last:
+                    part.kept.pop()
+                for coded in packed.unpack(_ROWS_FED):
+                    yield replace(coded, slot=slots.take(coded.slot), actor=actors.take(coded.actor))
+
+
+def _table(new: Iterable[int]) -> Any:
+    """New codes by old ones, and none at the end, which is where -1 looks."""
+    return np.array([*new, -1], np.int32)
+
+
+def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Gathered:
+    """Read a trace.
+
+    Args:
+        trace: what to read.
+        memory: so many bytes of packed events are kept in memory; the others wait in a temporary file.
+        progress: told how far it is.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    shelf = Shelf(memory)
+    gathered = _at_once(trace, shelf, progress)
+    if gathered is None:
+        shelf.close()
+        gathered = _carefully(trace, Shelf(memory), progress)
+    return gathered
+
+
+def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered | None:
+    """The trace by its splits side by side; None if that cannot be done, since something is wrong or not in order."""
+    splits = trace.splits()
+    if not splits or any(split.groups is None for split in splits):
+        return None
+    seen, standing, parts = Scanning(), Standing(), list[Part]()
+    file, latest = splits[0].file, seen.end
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for split, read in zip(splits, pool.map(partial(_read, trace, shelf), splits), strict=True):
+            if split.file != file:
+                file, latest, standing = split.file, seen.end, Standing()
+            standing.join(read.standing)
+            if read.problems or not standing.by_time or read.seen.begin < latest:
+                if progress is not None:
+                    progress("read", -seen.events)
+                return None
+            seen.join(read.seen)
+            parts.append(read.part)
+            if progress is not None:
+                progress("read", read.seen.events)
+    if not seen.events:
+        return None
+    return Gathered(scan=concluded(seen, trace), parts=parts, shelf=shelf)
+
+
+@dataclass(kw_only=True)
+class _Read:
+    """What was found in a split."""
+
+    part: Part
+    seen: Scanning = field(default_factory=Scanning)
+    standing: Standing = field(default_factory=Standing)
+    problems: int = 0
+
+
+def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
+    read, reader = _Read(part=Part(names=Names(trace.header.groups))), read_split(split)
+    coder = Coder(read.part.names)
+    for batch in reader.batches(_READ, rows=_ROWS):
+        read.seen.see(batch.select(CONTEXT_COLUMNS))
+        read.standing.see(batch)
+        _keep(coder.columns(batch), read.part, shelf)
+    read.problems = reader.problems.count
+    return read
+
+
+def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered:
+    """The trace by a first look, and once more in the order of time."""
+    scanned = scan(trace, progress)
+    part = Part(names=Names(trace.header.groups))
+    coder = Coder(part.names)
+    for batch in read_ahead(trace.sorted_batches(COLUMNS)):
+        _keep(coder.columns(batch), part, shelf)
+        if progress is not None:
+            progress("put in order", len(batch))
+    return Gathered(scan=scanned, parts=[part], shelf=shelf)
+
+
+def _keep(columns: Mapping[str, Column], part: Part, shelf: Shelf) -> None:
+    kind, slot = columns["kind"].values, columns["slot"].values
+    offset = columns["offset"].filled(ABSENT, np.int64)
+    note_stores(kind, slot, offset, names=part.names, stores=part.stores)
+    part.deliveries += int(np.count_nonzero(kind == _DELIVER))
+    part.kept.append(shelf.put(pack(columns)))

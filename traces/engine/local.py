@@ -1,0 +1,219 @@
+"""The embedded engine: all monitors in one process, without Java.
+
+The trace is read once, see :mod:`.gathering`; then the folds by queue and by message go through its events beside each
+other, each in a thread of its own, in machine code. What they keep grows with the number of messages, not of events; a
+trace whose state would not fit is checked in several passes, each over a share of the queues and messages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from ..claims.settings import Settings
+from ..encoding.coding import Coded
+from ..encoding.names import Names
+from ..encoding.shares import Share
+from ..io import Trace
+from ..monitors.first_starts import settle_first_starts
+from ..monitors.fold import Fold, Outcome
+from ..monitors.groups import GroupMonitor
+from ..monitors.messages import MessageFold
+from ..monitors.queues import QueueFold
+from .gathering import Gathered, Progress, gather
+from .result import CheckResult, merge, verdicts
+from .scan import Scan, is_incomplete
+
+STATE_BYTES = 40
+"""What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
+
+_KEPT = ((-3, 16 << 20), (-1, 512 << 20))  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes
+
+_AHEAD = 8
+"""Batches that wait for each fold."""
+
+
+@contextlib.contextmanager
+def _shared_memory() -> Iterator[None]:
+    """Let Arrow have its memory where numpy has it, from the C library, and let that keep what is freed.
+
+    So what decoding gives back serves the folds: new pages cost more than the work on them. Without the C library of
+    GNU everything works as well, only slower.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        for parameter, value in _KEPT:
+            library.mallopt(parameter, value)
+    usual = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(usual)
+
+
+@_shared_memory()
+def check_locally(
+    trace: Trace,
+    *,
+    settings: Settings,
+    memory: int = 4 << 30,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Hold a trace against all claims.
+
+    Args:
+        trace: what to check.
+        settings: the terms.
+        memory: bytes that the events and the state of the folds may take, half of it each. Further events wait in a
+            temporary file; where the state needs more, the events are gone through several times.
+        progress: told how far it is.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    started = time.perf_counter()
+    half = max(1, memory // 2)
+    gathered = gather(trace, memory=half, progress=progress)
+    scanned, names = gathered.scan, Names(trace.header.groups)
+    passes = max(1, -(-scanned.events * STATE_BYTES // half))
+    outcomes: list[Outcome] = []
+    for number in range(passes):
+        workers = _workers(trace, gathered, names, settings, Share(number, passes))
+        what = "checked" if passes == 1 else f"checked, pass {number + 1} of {passes}:"
+        _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
+        outcomes += [worker.outcome() for worker in workers]
+    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
+    groups.stores(gathered.stores())
+    gathered.shelf.close()
+    return conclude(
+        trace,
+        scanned,
+        names=names,
+        settings=settings,
+        outcomes=[*outcomes, groups.finish()],
+        engine="local" if passes == 1 else f"local, in {passes} passes",
+        seconds=time.perf_counter() - started,
+    )
+
+
+def conclude(
+    trace: Trace,
+    scanned: Scan,
+    *,
+    names: Names,
+    settings: Settings,
+    outcomes: Sequence[Outcome],
+    engine: str,
+    seconds: float,
+) -> CheckResult:
+    """The answer of a check, from what its monitors say."""
+    outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
+    return CheckResult(
+        header=trace.header,
+        files=trace.files,
+        events=scanned.events,
+        begin=scanned.context.begin,
+        end=scanned.context.end,
+        seconds=seconds,
+        engine=engine,
+        problems=trace.problems,
+        settings=settings,
+        evidence=scanned.context.evidence,
+        context=scanned.context,
+        names=names,
+        verdicts=verdicts(outcome, evidence=scanned.context.evidence, damaged=is_incomplete(trace.problems)),
+        rows=outcome.rows,
+        statuses=outcome.statuses,
+        passed_over=outcome.passed_over,
+        left_out=trace.left_out,
+        skipped=dict(trace.skipped.most_common()),
+    )
+
+
+def _workers(
+    trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share
+) -> tuple[_Worker, _Worker]:
+    """Folds for a share of the queues and of the messages."""
+    context = gathered.scan.context
+    queues = QueueFold(names=names, settings=settings, context=context)
+    messages = MessageFold(
+        names=names,
+        settings=settings,
+        context=context,
+        release=trace.header.release,
+        messages=gathered.deliveries // share.count,
+    )
+    return _Worker(queues, share.of_queues), _Worker(messages, share.of_messages)
+
+
+def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progress: Progress | None) -> None:
+    try:
+        for coded in events:
+            for worker in workers:
+                worker.put(coded)
+            if progress is not None:
+                progress(what, len(coded))
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+class _Worker:
+    """A thread that feeds a fold what ``chosen`` makes of events, and lets it finish."""
+
+    def __init__(self, fold: Fold, chosen: Callable[[Coded], Coded]) -> None:
+        self._fold = fold
+        self._chosen = chosen
+        self._waiting: queue.Queue[Coded | None] = queue.Queue(_AHEAD)
+        self._outcome: Outcome | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def put(self, coded: Coded) -> None:
+        """Let the fold have further events; waits while enough others do. Raises what the fold has raised."""
+        self._raise_failure()
+        self._waiting.put(coded)
+
+    def end(self) -> None:
+        """There are no further events."""
+        self._waiting.put(None)
+
+    def outcome(self) -> Outcome:
+        """What has come out, after :meth:`end`. Raises what the fold has raised."""
+        self._thread.join()
+        self._raise_failure()
+        assert self._outcome is not None
+        return self._outcome
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _work(self) -> None:
+        while (coded := self._waiting.get()) is not None:
+            if self._failure is None:
+                self._try(partial(self._take, coded))
+        if self._failure is None:
+            self._try(self._finish)
+
+    def _take(self, coded: Coded) -> None:
+        self._fold.feed(self._chosen(coded))
+
+    def _finish(self) -> None:
+        self._outcome = self._fold.finish()
+
+    def _try(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except BaseException as failure:
+            # The reader goes on putting: what it puts is taken, and the failure is raised there.
+            self._failure = failure

@@ -1,0 +1,178 @@
+"""The first look at a trace: its context, its range of time, and what kinds of events were recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..encoding.columns import Column, read_only
+from ..errors import TraceError
+from ..format.kinds import CONTEXT, Kind
+from ..format.schema import Header
+from ..io import Problems, Split, SplitReader, Trace, Trouble, read_split
+from .context import Context
+from .findings import evidence_mask
+
+CONTEXT_COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "path",
+    "client",
+    "incarnation",
+    "group",
+    "topic",
+    "broker",
+    "count",
+    "due",
+    "members",
+    "queues",
+    "assigned",
+    "subscriptions",
+    "detail",
+)
+"""Columns that events of the context use."""
+
+_LOSES = (Trouble.DAMAGED, Trouble.TRUNCATED, Trouble.UNREADABLE, Trouble.NO_TIME, Trouble.IMPOSSIBLE)
+
+
+@dataclass
+class Scanning:
+    """What has been seen so far; several can be put together.
+
+    Attributes:
+        events: how many.
+        begin: time of the earliest, ms; ``end``: of the latest.
+        kinds: words of the kinds that occur.
+        context: events of the context, in the order of reading.
+    """
+
+    events: int = 0
+    begin: int = 2**63 - 1
+    end: int = -(2**63)
+    kinds: set[str] = field(default_factory=set)
+    context: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        """Look at a batch with the columns :data:`CONTEXT_COLUMNS`."""
+        if not len(batch):
+            return
+        kind = batch.column("kind")
+        if not pa.types.is_dictionary(kind.type):
+            kind = kind.dictionary_encode()
+        words, at = kind.dictionary.to_pylist(), Column.of(kind.indices)
+        occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
+        self.kinds |= occurring
+        begin, end = Column.of(batch.column("time")).span()
+        self.begin, self.end = min(self.begin, begin), max(self.end, end)
+        self.events += len(batch)
+        if CONTEXT.isdisjoint(occurring):
+            return
+        is_wanted = read_only(np.array([*(word in CONTEXT for word in words), False], np.uint8))
+        wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
+        # Where Arrow is to find out what it gets, it imports pandas if it can, which takes longer than all this.
+        places = pa.Array.from_buffers(pa.int64(), len(wanted), [None, pa.py_buffer(wanted)])
+        self.context += batch.take(places).to_pylist()
+
+    def join(self, later: Scanning) -> None:
+        """Add what was seen of the trace after this."""
+        self.events += later.events
+        self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
+        self.kinds |= later.kinds
+        self.context += later.context
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """What the first look tells.
+
+    Attributes:
+        context: events of the context, the time range, and what was recorded.
+        events: how many events there are.
+    """
+
+    context: Context
+    events: int
+
+
+def conclude(seen: Scanning, header: Header, *, files: Iterable[str], damaged: bool) -> Scan:
+    """The context of a trace of which everything was seen.
+
+    Args:
+        seen: all of it.
+        header: which kinds the trace claims to record; without a claim those that occur count.
+        files: what was read, for the error.
+        damaged: something could not be read.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    if not seen.events:
+        raise TraceError(f"{', '.join(files)}: there are no events to check.")
+    recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
+    context = Context.of(
+        seen.context, begin=seen.begin, end=seen.end, evidence=evidence_mask(recorded), damaged=damaged
+    )
+    return Scan(context=context, events=seen.events)
+
+
+def concluded(seen: Scanning, trace: Trace) -> Scan:
+    """As :func:`conclude`, of a trace in files, whose problems are all known.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
+
+
+def is_incomplete(problems: Problems) -> bool:
+    """Whether events, or values of events, could not be read; other problems cost nothing that is checked."""
+    return any(problems.by_kind[kind] for kind in _LOSES)
+
+
+def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:
+    """Look at a whole trace.
+
+    Args:
+        trace: what to look at.
+        progress: told what is being done, and how many more events of it are done.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    splits = trace.splits()
+    if len(splits) > 1 and all(split.groups is not None for split in splits):
+        seen = _side_by_side(trace, splits, progress)
+    else:
+        seen = Scanning()
+        for batch in trace.batches(CONTEXT_COLUMNS):
+            seen.see(batch)
+            if progress is not None:
+                progress("read", len(batch))
+    return concluded(seen, trace)
+
+
+def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:
+    """Look at the splits of a trace, as many at a time as there are cores."""
+
+    def look(split: Split) -> tuple[Scanning, SplitReader]:
+        part, reader = Scanning(), read_split(split)
+        for batch in reader.batches(CONTEXT_COLUMNS):
+            part.see(batch)
+        return part, reader
+
+    seen, readers = Scanning(), []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for part, reader in pool.map(look, splits):
+            seen.join(part)
+            readers.append(reader)
+            if progress is not None:
+                progress("read", part.events)
+    trace.read_elsewhere(zip(splits, readers, strict=True))
+    return seen

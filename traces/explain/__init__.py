@@ -1,0 +1,1 @@
+"""What findings rest on, in RocketMQ's words: stories, drawings, reports."""

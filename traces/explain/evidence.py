@@ -1,0 +1,306 @@
+"""Evidence: the events of a trace that a few questions are about, collected in one more pass over it.
+
+A question names a queue with a range of offsets, moments at which somebody owned or wrote something, a message, or
+processes. Whole batches are sifted by codes; only what is asked for is ever looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..encoding.coding import Coded, Coder
+from ..encoding.names import Actor, Names, Slot
+from ..format.kinds import CONTEXT, Kind, Path, codes
+from ..format.schema import ABSENT
+from ..io import Trace
+from ..monitors.runs import REPEATED
+from .sentences import Event
+from .source_lines import Place, pieces, places
+
+_CODES = codes(Kind)
+
+OF_MESSAGES = frozenset(
+    {
+        Kind.PULL_RESULT,
+        Kind.DELIVER,
+        Kind.RESULT,
+        Kind.REMOVED,
+        Kind.DISCARDED,
+        Kind.EXPIRE,
+        Kind.SEND_BACK,
+        Kind.STORE,
+        Kind.DELAY_DELIVER,
+        Kind.DEAD_LETTER,
+    }
+)
+"""Kinds that concern the message at their offset; a pull result concerns all from its offset up to next."""
+
+OF_QUEUES = frozenset(
+    {
+        Kind.ASSIGN,
+        Kind.REVOKE,
+        Kind.LOCK,
+        Kind.UNLOCK,
+        Kind.LOCK_LOST,
+        Kind.OFFSET_QUERY,
+        Kind.COMMIT,
+        Kind.RESET,
+        Kind.CORRECT,
+        Kind.FLOW_CONTROL,
+    }
+)
+"""Kinds that concern a queue as a whole."""
+
+_OFFSETS = 40  # bits: offsets up to 2 ** 40, slots up to 2 ** 23
+_LAST = (1 << _OFFSETS) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked of a trace; an event that answers any part of it is collected.
+
+    Attributes:
+        slot: a queue; None without.
+        offsets: ranges of offsets of it, ends excluded: their messages.
+        moments: times from … to, ms: what happened to the queue as a whole then, and to ``actors``.
+        origin: a message, 0 without.
+        actors: processes.
+        group: events of ``actors`` that name another group are left out; empty for any.
+        topic: so are those that name another topic.
+        kinds: events of ``actors`` are of these kinds.
+    """
+
+    slot: Slot | None = None
+    offsets: tuple[tuple[int, int], ...] = ()
+    moments: tuple[tuple[int, int], ...] = ()
+    origin: int = 0
+    actors: tuple[Actor, ...] = ()
+    group: str = ""
+    topic: str = ""
+    kinds: frozenset[Kind] = CONTEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event that was asked for.
+
+    Attributes:
+        event: it, with all fields.
+        slot: code of its queue; ``actor``: of who acts; ``origin``: of its message.
+        place: where it stands.
+    """
+
+    event: Event
+    slot: int
+    actor: int
+    origin: int
+    place: Place
+
+
+def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[int] = ()) -> list[Found]:
+    """The events without what just goes on: stored offsets that rise, heartbeats and passes that say nothing new.
+
+    Of stored offsets those are kept that pass ``offset``, those that go back, those on another way than the usual ones,
+    and those at given times.
+
+    Args:
+        found: events by time.
+        offset: of a message; None for none.
+        times: ms.
+    """
+    kept = []
+    stored: dict[int, int] = {}
+    said: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for each in found:
+        event = each.event
+        value = event.get("offset")
+        if event["kind"] in REPEATED:
+            about = event["kind"], each.actor, event.get("group"), event.get("topic")
+            what = tuple(event.get(field) for field in ("members", "queues", "assigned", "subscriptions", "result"))
+            if said.get(about) == what and event["time"] not in times:
+                continue
+            said[about] = what
+        if event["kind"] != Kind.COMMIT or value is None:
+            kept.append(each)
+            continue
+        before = stored.get(each.slot)
+        stored[each.slot] = value
+        passes = offset is not None and value > offset and (before is None or before <= offset)
+        back = before is not None and value < before
+        usual = event.get("path") in (None, "", Path.PERIODIC, Path.PIGGYBACK)
+        if passes or back or not usual or event["time"] in times:
+            kept.append(each)
+    return kept
+
+
+def collect(trace: Trace, questions: Sequence[Question], names: Names) -> list[list[Found]]:
+    """The events that answer each question, in the order of time, then of the trace. Reads the trace once."""
+    sieve = _Sieve(questions, names)
+    coder = Coder(names)
+    hits: list[tuple[tuple[int, int], Event, int, int, int]] = []
+    for piece in pieces(trace):
+        rough = np.flatnonzero(sieve.rough(piece.batch))
+        if not len(rough):
+            continue
+        batch = piece.batch.take(rough)
+        coded = coder.code(batch)
+        chosen = np.flatnonzero(sieve.mask(coded))
+        for at, event in zip(chosen.tolist(), batch.take(chosen).to_pylist(), strict=True):
+            where = int(coded.slot[at]), int(coded.actor[at]), int(coded.origin[at])
+            hits.append(((piece.file, piece.first + int(rough[at])), event, *where))
+    placed = places(trace, [hit[0] for hit in hits])
+    hits.sort(key=lambda hit: (hit[1]["time"], hit[0][0], hit[1].get("seq") or 0, hit[0][1]))
+    found = [Found(event, slot, actor, origin, placed[key]) for key, event, slot, actor, origin in hits]
+    return _answers(found, questions, names)
+
+
+class _Sieve:
+    """Tells which events of a batch answer any question."""
+
+    def __init__(self, questions: Sequence[Question], names: Names) -> None:
+        messages: list[tuple[int, int]] = []
+        queues: list[tuple[int, int]] = []
+        processes: list[tuple[int, int]] = []
+        for question in questions:
+            for slot in _slots(question, names):
+                base = slot << _OFFSETS
+                messages += [(base + first, base + last) for first, last in question.offsets]
+                queues += [(base + _time(first), base + _time(last) + 1) for first, last in question.moments]
+            for actor in question.actors:
+                base = names.actor(actor) << _OFFSETS
+                processes += [(base + _time(first), base + _time(last) + 1) for first, last in question.moments]
+        self._messages, self._queues, self._processes = (_ranges(each) for each in (messages, queues, processes))
+        self._origins = np.unique(np.array([q.origin for q in questions if q.origin], np.int64))
+        self._offsets = _ranges(offsets for question in questions for offsets in question.offsets)
+        self._moments = _ranges((first, last + 1) for question in questions for first, last in question.moments)
+        self._coder = Coder(Names())
+        self._of_messages, self._of_queues, self._of_context = (
+            _chosen(each) for each in (OF_MESSAGES, OF_QUEUES, CONTEXT - {Kind.GAP})
+        )
+
+    def rough(self, batch: pa.RecordBatch) -> Any:
+        """Which events may be chosen, by what costs little to look at: queues and processes are left aside."""
+        columns = ["time", "kind", "offset", "next"]
+        if len(self._origins):
+            columns += ["origin", "key"] if batch.column("origin").null_count else ["origin"]
+        coded = self._coder.code(batch.select(columns))
+        found = self._of_origins(coded)
+        if len(self._offsets):
+            at = np.flatnonzero(self._of_messages[coded.kind] & (coded.offset != ABSENT))
+            found[at[_touches(self._offsets, coded.offset[at], coded.offset[at] + _length(coded, at))]] = True
+        if len(self._moments):
+            at = np.flatnonzero(self._of_queues[coded.kind] | self._of_context[coded.kind])
+            found[at[_touches(self._moments, coded.time[at], coded.time[at] + 1)]] = True
+        return found
+
+    def mask(self, coded: Coded) -> Any:
+        """Which events are chosen."""
+        found = self._of_origins(coded)
+        if len(self._messages):
+            at = np.flatnonzero(self._of_messages[coded.kind] & (coded.slot >= 0) & (coded.offset != ABSENT))
+            first = (coded.slot[at].astype(np.int64) << _OFFSETS) + np.minimum(coded.offset[at], _LAST)
+            found[at[_touches(self._messages, first, first + _length(coded, at))]] = True
+        for ranges, kinds, code in (
+            (self._queues, self._of_queues, coded.slot),
+            (self._processes, self._of_context, coded.actor),
+        ):
+            if len(ranges):
+                at = np.flatnonzero(kinds[coded.kind] & (code >= 0))
+                key = (code[at].astype(np.int64) << _OFFSETS) + np.clip(coded.time[at] >> _COARSE, 0, _LAST)
+                found[at[_touches(ranges, key, key + 1)]] = True
+        return found
+
+    def _of_origins(self, coded: Coded) -> Any:
+        if not len(self._origins):
+            return np.zeros(len(coded), bool)
+        at = np.searchsorted(self._origins, coded.origin) % len(self._origins)
+        return (self._origins[at] == coded.origin) & (coded.origin != 0)
+
+
+def _length(coded: Coded, at: Any) -> Any:
+    """How many messages an event is about: a pull result all from its offset up to next."""
+    length = np.where(coded.kind[at] == _CODES[Kind.PULL_RESULT], coded.next[at] - coded.offset[at], 1)
+    return np.clip(length, 1, _LAST)
+
+
+_COARSE = 4
+"""Times are sifted in steps of 16 ms, so that they need no more bits than offsets."""
+
+
+def _time(time: int) -> int:
+    return min(max(time >> _COARSE, 0), _LAST - 1)
+
+
+def _slots(question: Question, names: Names) -> list[int]:
+    """The queue, and the same queue as brokers know it, without a group."""
+    slot = question.slot
+    if slot is None or slot.queue < 0:
+        return []
+    return [names.slot(slot), names.slot_at("", slot.topic, slot.broker, slot.queue, "")]
+
+
+def _ranges(ranges: Iterable[tuple[int, int]]) -> Any:
+    """Ranges in order, with those that touch put together: two columns."""
+    joined: list[list[int]] = []
+    for first, last in sorted(ranges):
+        if joined and first <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], last)
+        else:
+            joined.append([first, last])
+    return np.array(joined, np.int64).reshape(-1, 2)
+
+
+def _touches(ranges: Any, first: Any, last: Any) -> Any:
+    """Which of the ranges ``first`` … ``last`` (excluded) have something in common with any of ``ranges``."""
+    at = np.minimum(np.searchsorted(ranges[:, 1], first, side="right"), len(ranges) - 1)
+    return (ranges[at, 0] < last) & (ranges[at, 1] > first)
+
+
+def _chosen(kinds: Iterable[Kind]) -> Any:
+    """For each code of a kind whether it is one of them; codes are bytes."""
+    table = np.zeros(256, bool)
+    table[[_CODES[kind] for kind in kinds]] = True
+    return table
+
+
+def _answers(found: Sequence[Found], questions: Sequence[Question], names: Names) -> list[list[Found]]:
+    by_slot: dict[int, list[int]] = {}
+    by_actor: dict[int, list[int]] = {}
+    by_origin: dict[int, list[int]] = {}
+    for place, each in enumerate(found):
+        by_slot.setdefault(each.slot, []).append(place)
+        by_actor.setdefault(each.actor, []).append(place)
+        by_origin.setdefault(each.origin, []).append(place)
+    answers = []
+    for question in questions:
+        of_queue = [place for slot in _slots(question, names) for place in by_slot.get(slot, ())]
+        of_actors = [place for actor in question.actors for place in by_actor.get(names.actor(actor), ())]
+        chosen = set(by_origin.get(question.origin, ())) if question.origin else set()
+        chosen |= {place for place in of_queue if _of_queue(found[place].event, question)}
+        chosen |= {place for place in of_actors if _of_actor(found[place].event, question)}
+        answers.append([found[place] for place in sorted(chosen)])
+    return answers
+
+
+def _of_queue(event: Event, question: Question) -> bool:
+    kind, offset = event["kind"], event.get("offset")
+    if kind in OF_QUEUES:
+        return any(first <= event["time"] <= last for first, last in question.moments)
+    if kind not in OF_MESSAGES or offset is None:
+        return False
+    end = max(event.get("next") or 0, offset + 1) if kind == Kind.PULL_RESULT else offset + 1
+    return any(first < end and offset < last for first, last in question.offsets)
+
+
+def _of_actor(event: Event, question: Question) -> bool:
+    return (
+        event["kind"] in question.kinds
+        and any(first <= event["time"] <= last for first, last in question.moments)
+        and (not question.group or event.get("group") in (None, "", question.group))
+        and (not question.topic or event.get("topic") in (None, "", question.topic))
+    )

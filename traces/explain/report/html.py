@@ -1,0 +1,199 @@
+"""The report as one HTML file: nothing is fetched, so it can be mailed, archived and opened anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ....properties.verdict import Verdict
+from ...engine.result import CheckResult, ClaimVerdict
+from ...monitors.rebalance_history import Change, Flapping, flapping, rebalance_history
+from ...monitors.subscriptions import Subscribed, subscription_table
+from ..story import CERTAIN, Story
+from ..timelines import Oddity
+from . import attempts, offsets, ownership, rules, sections
+from .chain import Chain
+from .charts import Axis, bars
+from .words import counted, queue, span, utc
+
+CHANGES_SHOWN = 200
+"""Rebalances of a group in the page."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim with what was found about it."""
+
+    answer: ClaimVerdict
+    findings: list[dict[str, Any]]
+    explained: list[tuple[str, int]]
+    stories: list[Story]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A consumer group: what its members consume, and its rebalances."""
+
+    name: str
+    subscriptions: tuple[Subscribed, ...]
+    changes: tuple[Change, ...]
+    flapping: Flapping
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawing of one queue, or of one message, with its name."""
+
+    name: str
+    note: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Page:
+    """Drawings that are shown together; the first page at once, the others behind a click."""
+
+    title: str
+    drawings: list[Drawing]
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The ownership of the queues of a group."""
+
+    group: str
+    legend: Markup
+    pages: list[Page]
+    left_out: int
+
+
+def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable[Chain] = ()) -> str:
+    """The text of the report.
+
+    Args:
+        result: what to report.
+        stories: violations told in sentences, see ``traces.story``.
+        chains: messages whose attempts are to be drawn.
+    """
+    axis = Axis(result.begin, result.end)
+    courses, followed = offsets.courses(result)
+    claims = [_claim(result, answer, stories) for answer in result.verdicts]
+    context = {
+        "result": result,
+        "overall": sections.overall(result.verdicts),
+        "headline": sections.headline(result.verdicts),
+        "claims": sorted(claims, key=lambda claim: sections.WORST_FIRST.index(claim.answer.verdict)),
+        "counts": {verdict: sum(item.verdict is verdict for item in result.verdicts) for verdict in Verdict},
+        "evidence": sections.evidence(result),
+        "settings": sections.settings(result),
+        "problem_limit": sections.PROBLEMS_SHOWN,
+        "problems_shown": result.problems.kept[: sections.PROBLEMS_SHOWN],
+        "repeats": sections.repeats(result),
+        "repeat_bars": bars(sections.repeats(result), css={"no cause was found": "bad"}),
+        "statuses": sections.statuses(result),
+        "status_bars": bars(sections.statuses(result), css=sections.colours_of_statuses()),
+        "axis": axis,
+        "owners": list(_owners(result, axis)),
+        "courses": _pages([_course(course, axis) for course in courses], offsets.SHOWN),
+        "courses_left_out": followed - len(courses),
+        "chains": [Drawing(chain.title, "", attempts.draw(chain.attempts)) for chain in chains],
+        "groups": list(_groups(result)),
+        "stuck": sections.shown(result, result.verdict("every-queue-moves")),
+        "rules": rules.glossary(rule for answer in result.verdicts for rule in answer.claim.rules),
+        "known_rules": rules.all_rules(),
+        "style": _text("style.css"),
+        "script": _text("script.js"),
+    }
+    return _environment().get_template("template.html").render(context)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__, "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"utc": utc, "span": span, "counted": counted, "code": _code, "moment": _moment}
+    environment.globals |= {
+        "CERTAIN": CERTAIN,
+        "Verdict": Verdict,
+        "signs": sections.SIGNS,
+        "queue": queue,
+        "columns": sections.columns,
+        "changes_shown": CHANGES_SHOWN,
+    }
+    return environment
+
+
+def _text(name: str) -> Markup:
+    return Markup(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _moment(ms: int) -> Markup:
+    """A time that a click shows in UTC or in the reader's own zone."""
+    return Markup('<time data-ms="{}">{}</time>').format(ms, utc(ms))
+
+
+def _code(text: str) -> Markup:
+    """Text with parts in backquotes as code."""
+    parts = str(escape(text)).split("`")
+    return Markup("".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)))
+
+
+def _claim(result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> Claim:
+    return Claim(
+        answer=answer,
+        findings=sections.shown(result, answer),
+        explained=sections.explained(result, answer),
+        stories=[story for story in stories if story.claim.id == answer.claim.id],
+    )
+
+
+def _owners(result: CheckResult, axis: Axis) -> Iterator[Owners]:
+    for group, lanes in ownership.lanes(result).items():
+        colour = ownership.colours(lanes)
+        drawings = [
+            Drawing(
+                queue(lane.slot),
+                counted(len(lane.marks), "violation") if lane.marks else "",
+                ownership.draw(lane, axis, colour, rounds=result.settings.rounds),
+            )
+            for lane in lanes[: ownership.MOST]
+        ]
+        yield Owners(
+            group=group,
+            legend=ownership.clients(colour),
+            pages=_pages(drawings, ownership.SHOWN),
+            left_out=len(lanes) - len(drawings),
+        )
+
+
+def _course(course: offsets.Course, axis: Axis) -> Drawing:
+    of = f" of {course.slot.group}" if course.slot.group else ""
+    odd = [f"{course.count(oddity)} × {oddity}" for oddity in Oddity if oddity and course.count(oddity)]
+    note = ", ".join([f"{course.lowest:,} – {course.highest:,}", *odd])
+    return Drawing(queue(course.slot) + of, note, offsets.draw(course, axis))
+
+
+def _pages(drawings: Sequence[Drawing], size: int) -> list[Page]:
+    return [
+        Page(f"queues {first + 1} – {min(first + size, len(drawings))} of {len(drawings)}", list(part))
+        for first in range(0, len(drawings), size)
+        for part in [drawings[first : first + size]]
+    ]
+
+
+def _groups(result: CheckResult) -> Iterator[Group]:
+    told = {str(event["group"]) for event in result.context.events if event.get("group")}
+    for name in sorted(told):
+        changes = rebalance_history(result.context, name)
+        subscriptions = subscription_table(result.context, name, settings=result.settings)
+        if changes or subscriptions:
+            yield Group(name, subscriptions, changes, flapping(changes))

@@ -1,0 +1,114 @@
+"""Places: where in its file an event stands, so that a finding can name its source lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..format.header import MARK
+from ..format.schema import ARROW
+from ..io import ROWS, Problems, Trace, Trouble
+from ..io.compressed import lines_of
+from ..io.jsonl import JsonLines
+from ..io.parquet import ParquetTrace
+
+_LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where an event stands.
+
+    Attributes:
+        file: as the trace names it.
+        number: which one of the file, from 1.
+        unit: what is counted: ``line``, ``row``, or ``event`` where the file has another form.
+    """
+
+    file: str
+    number: int
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}" if self.unit == "line" else f"{self.file} {self.unit} {self.number:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some events of one file, one after another.
+
+    Attributes:
+        file: number of the file in the trace.
+        first: how many events of the file come before.
+        batch: the events, with all columns.
+    """
+
+    file: int
+    first: int
+    batch: pa.RecordBatch
+
+
+def pieces(trace: Trace, *, rows: int = ROWS) -> Iterator[Piece]:
+    """The events of a trace in the order of its files, with what :func:`places` needs to find them again."""
+    for file, source in enumerate(trace.sources):
+        first = 0
+        for batch in source.batches(ARROW.names, rows=rows):
+            yield Piece(file, first, batch)
+            first += len(batch)
+
+
+def places(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Place]:
+    """The places of events, each given as the number of its file and how many events of that file come before it."""
+    by_file: dict[int, set[int]] = {}
+    for file, before in wanted:
+        by_file.setdefault(file, set()).add(before)
+    found: dict[tuple[int, int], Place] = {}
+    for file, events in sorted(by_file.items()):
+        ordered = sorted(events)
+        name = trace.files[file]
+        numbers, unit = _numbers(trace, file, ordered)
+        found |= {(file, event): Place(name, number, unit) for event, number in zip(ordered, numbers, strict=True)}
+    return found
+
+
+def _numbers(trace: Trace, file: int, events: list[int]) -> tuple[list[int], str]:
+    source = trace.sources[file]
+    problems = [problem for problem in trace.problems.kept if problem.file == source.file]
+    lost = sorted(problem.line for problem in problems if problem.kind in _LEFT_OUT)
+    all_known = trace.problems.count == len(trace.problems.kept)
+    if isinstance(source, JsonLines) and all_known:
+        return _lines(source.path, events, set(lost)), "line"
+    if isinstance(source, ParquetTrace) and all_known and not any(p.kind is Trouble.UNREADABLE for p in problems):
+        return _rows(events, lost), "row"
+    return [event + 1 for event in events], "event"
+
+
+def _lines(path: Path, events: list[int], lost: set[int]) -> list[int]:
+    """Lines of the n-th events: those that are neither blank nor the header nor left out."""
+    numbers: list[int] = []
+    wanted = iter(events)
+    next_event = next(wanted, None)
+    seen = 0
+    for number, line in lines_of(path, Problems()):
+        if next_event is None:
+            break
+        if number in lost or not line.strip() or (number == 1 and MARK in line):
+            continue
+        if seen == next_event:
+            numbers.append(number)
+            next_event = next(wanted, None)
+        seen += 1
+    return numbers + [0] * (len(events) - len(numbers))
+
+
+def _rows(events: list[int], lost: list[int]) -> list[int]:
+    """Rows of the n-th events, when some rows are left out."""
+    rows: Any = np.array(events, np.int64) + 1
+    for row in lost:
+        rows = np.where(rows >= row, rows + 1, rows)
+    return [int(row) for row in rows]

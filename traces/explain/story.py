@@ -1,0 +1,319 @@
+"""Stories: what a finding rests on, as short sentences in RocketMQ's words, each with its source line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..claims.claims import CLAIMS, TraceClaim
+from ..claims.settings import REBALANCE_PERIOD
+from ..encoding.names import Names, Slot
+from ..engine.findings import Doubt, Note
+from ..format.kinds import CONTEXT, Kind
+from ..io import Trace
+from ..monitors.runs import REPEATED
+from .evidence import Found, Question, collect, turning_points
+from .sentences import clock, tell
+from .source_lines import Place
+
+MOST_STORIES = 20
+"""Findings of one claim that are told, unless more are asked for."""
+
+MOST_EVENTS = 24
+"""Events of one finding that are told."""
+
+_AROUND = REBALANCE_PERIOD
+_FEW = 3  # of a long range of offsets only so many at its beginning are looked for
+
+CERTAIN = "certain"
+"""The certainty of a story without doubt."""
+
+DOUBTS: Mapping[Doubt, str] = {
+    Doubt.SKEW: "it rests on two clocks that are closer than the allowed skew",
+    Doubt.GAP: "the recording has a gap where an explanation may be",
+    Doubt.EVIDENCE: "what may explain it was not recorded",
+}
+"""Why a finding may be none, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One event of a story.
+
+    Attributes:
+        time: ms.
+        text: what happened, with the time of day.
+        place: where the event stands.
+    """
+
+    time: int
+    text: str
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.text} [{self.place}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A finding with its evidence.
+
+    Attributes:
+        claim: what is violated.
+        title: what is wrong, in one sentence.
+        certainty: :data:`CERTAIN`, or why it may be none.
+        sentences: the evidence, by time.
+        left_out: events that belong to it and are not told.
+        row: the finding, by the columns of ``findings.ROW``.
+        slot: the queue, or what stands for a group or topic; None without.
+    """
+
+    claim: TraceClaim
+    title: str
+    certainty: str
+    sentences: tuple[Sentence, ...]
+    left_out: int
+    row: Mapping[str, int]
+    slot: Slot | None
+
+    def __str__(self) -> str:
+        lines = [self.title if self.certainty == CERTAIN else f"{self.title} ({self.certainty})"]
+        lines += [f"  {sentence}" for sentence in self.sentences]
+        if self.left_out:
+            lines.append(f"  … and {self.left_out:,} more events")
+        return "\n".join(lines)
+
+
+def stories(
+    trace: Trace, rows: Any, names: Names, *, most: int = MOST_STORIES, events: int = MOST_EVENTS
+) -> tuple[Story, ...]:
+    """The stories of a few violations of each claim, in the order of claims. Reads the trace once.
+
+    Violations without doubt come before others. Of each queue the first one is told before any second one, as what
+    follows on one queue mostly has the same cause.
+
+    Args:
+        trace: what was checked.
+        rows: what was found, sorted.
+        names: of the check.
+        most: stories for each claim.
+        events: sentences for each story.
+    """
+    chosen = _first_of_each_claim(rows, most)
+    if not chosen:
+        return ()
+    answers = collect(trace, [_question(row, names) for row in chosen], names)
+    return tuple(_story(row, found, names, events) for row, found in zip(chosen, answers, strict=True))
+
+
+def sentences(found: Sequence[Found]) -> tuple[Sentence, ...]:
+    """Events as sentences; what happens again and again with nothing between is told once, with how often."""
+    return tuple(_sentence(run) for run in _runs(found))
+
+
+def certainty(doubt: Doubt) -> str:
+    """Why a finding may be none, in words."""
+    return "; ".join(text for flag, text in DOUBTS.items() if doubt & flag) or CERTAIN
+
+
+def _first_of_each_claim(rows: Any, most: int) -> list[dict[str, int]]:
+    violations = rows[(rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)]
+    chosen = []
+    for code in range(len(CLAIMS)):
+        of_claim = violations[violations["claim"] == code]
+        sure = of_claim["doubt"] == 0
+        in_order = np.concatenate([_by_turns(of_claim[sure]), _by_turns(of_claim[~sure])])
+        chosen += [{name: int(row[name]) for name in violations.dtype.names} for row in in_order[:most]]
+    return chosen
+
+
+def _by_turns(rows: Any) -> Any:
+    """The first of each queue by time, then the second of each, and so on."""
+    by_queue = rows[np.lexsort([rows["time"], rows["slot"]])]
+    turn = np.arange(len(by_queue)) - np.searchsorted(by_queue["slot"], by_queue["slot"])
+    return by_queue[np.lexsort([by_queue["time"], turn])]
+
+
+def _runs(found: Sequence[Found]) -> list[list[tuple[Found, str]]]:
+    """Events with their words, those next to each other together that have the same words."""
+    runs: list[list[tuple[Found, str]]] = []
+    for each in found:
+        text = tell(each.event)
+        if runs and runs[-1][-1][1] == text:
+            runs[-1].append((each, text))
+        else:
+            runs.append([(each, text)])
+    return runs
+
+
+def _sentence(run: Sequence[tuple[Found, str]]) -> Sentence:
+    (first, text), (last, _) = run[0], run[-1]
+    again = f" ({len(run)} times until {clock(last.event['time'])})" if len(run) > 1 else ""
+    return Sentence(first.event["time"], f"{clock(first.event['time'])} {text}{again}", first.place)
+
+
+def _question(row: Mapping[str, int], names: Names) -> Question:
+    slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
+    first, last = row["offset"], max(row["until"], row["offset"] + 1)
+    offsets = ((first, min(last, first + _FEW)), (max(last - 1, first), last))
+    claim = CLAIMS[row["claim"]].id
+    moments = tuple((time - _AROUND, time + _AROUND) for time in sorted({row["since"], row["time"]}))
+    whole = slot is not None and slot.queue < 0
+    return Question(
+        slot=None if whole else slot,
+        offsets=offsets if slot is not None and first >= 0 and not whole and _has_offsets(claim) else (),
+        moments=moments,
+        origin=row["origin"],
+        actors=tuple(names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0),
+        group=slot.group if slot is not None else "",
+        topic=slot.topic if slot is not None else "",
+        kinds=CONTEXT - _BESIDE.get(claim, frozenset()),
+    )
+
+
+def _story(row: Mapping[str, int], found: Sequence[Found], names: Names, events: int) -> Story:
+    slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
+    claim = CLAIMS[row["claim"]]
+    passed = row["offset"] if row["offset"] >= 0 and _has_offsets(claim.id) else None
+    found = turning_points(found, passed, (row["since"], row["time"]))
+    if slot is not None and slot.queue >= 0:
+        found = _without_earlier_passes(found, row)
+    kept = _nearest(row, _runs(found), events)
+    return Story(
+        claim=claim,
+        title=_title(claim, row, slot, names),
+        certainty=certainty(Doubt(row["doubt"])),
+        sentences=tuple(_sentence(run) for run in kept),
+        left_out=len(found) - sum(len(run) for run in kept),
+        row=row,
+        slot=slot,
+    )
+
+
+def _without_earlier_passes(found: Sequence[Found], row: Mapping[str, int]) -> list[Found]:
+    """The events without what members said for the first time before it came to it, unless they had just started.
+
+    What changes is told; how it was before is of no interest for a single queue.
+    """
+    since, time = row["since"], row["time"]
+    until = max(since, time - _AROUND) if since < time else since - _AROUND
+    said: set[tuple[Any, ...]] = set()
+    started: set[int] = set()
+    kept = []
+    for each in found:
+        event = each.event
+        if event["kind"] == Kind.CLIENT_START:
+            started.add(each.actor)
+        about = event["kind"], each.actor, event.get("group"), event.get("topic")
+        earlier = event["time"] < until and each.actor not in started
+        if not (event["kind"] in REPEATED and earlier and about not in said):
+            kept.append(each)
+        said.add(about)
+    return kept
+
+
+def _nearest(
+    row: Mapping[str, int], runs: Sequence[list[tuple[Found, str]]], events: int
+) -> list[list[tuple[Found, str]]]:
+    """What is told of it: the message itself before its surroundings, and what is near in time before the rest."""
+
+    def rank(found: Found) -> tuple[int, int]:
+        event = found.event
+        at_offset = _has_offsets(CLAIMS[row["claim"]].id) and event.get("offset") == row["offset"]
+        own = at_offset or (row["origin"] != 0 and found.origin == row["origin"])
+        passing = event["kind"] in (Kind.PULL_RESULT, Kind.REMOVED, Kind.HEARTBEAT)
+        away = min(abs(event["time"] - row["since"]), abs(event["time"] - row["time"]))
+        return (0 if own and not passing else 2 if passing else 1), away
+
+    nearest = sorted(range(len(runs)), key=lambda at: (min(rank(found) for found, _ in runs[at]), at))
+    return [runs[at] for at in sorted(nearest[:events])]
+
+
+_TITLES: Mapping[str, str] = {
+    "every-duplicate-has-a-cause": "{message} was delivered again{to}, and nothing that was recorded explains it",
+    "offset-never-back-without-cause": "the stored offset of {queue} went back from {expected} to {value}{by}, "
+    "for no known reason",
+    "offset-never-past-unfinished": "the stored offset of {queue} passed offset {offset}, whose listener was running",
+    "nothing-skipped": "the stored offset of {queue} passed {offsets}, which nobody was given",
+    "failed-message-comes-again": "the stored offset of {queue} passed {offsets}, which failed and was not sent back",
+    "only-owners-commit": "{actor} stored an offset of {queue}, which it did not have",
+    "overlaps-are-short": "{actor} and {other} both had {queue} for {span}",
+    "every-queue-gets-an-owner": "{queue} had no owner for {span}",
+    "no-flapping": "{actor} dropped and took {queue} again and again for {span}",
+    "orderly-one-listener": "{actor} was given {message} while the listener of {other} ran on the queue",
+    "orderly-in-order": "{actor} was given {message} out of order",
+    "every-queue-moves": "{queue} stood still for {span} although messages were left",
+    "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
+    "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
+    "every-copy-has-a-cause": "{message} has a second copy of one attempt, and nothing that was recorded explains it",
+    "only-failed-messages-are-sent-back": "{message} was sent back{by} although it had not failed",
+    "retry-waits-as-its-level-says": "{message} came again after {value} ms instead of at least {expected} ms",
+    "level-as-the-count-says": "{message} waits otherwise than its count asks for: {value} instead of {expected}",
+    "never-before-it-is-due": "{message} was delivered before it was due",
+    "delivered-when-due": "{message} was not delivered when it was due",
+    "dead-letter-exactly-at-the-maximum": "{message} became a dead letter at the wrong count",
+    "nothing-after-the-dead-letter": "{message} was delivered{to} after it had become a dead letter",
+    "sent-back-message-comes-again": "{message} was sent back and never stored again",
+    "one-process-for-each-client-id": "two processes of group {group} have the client id {id} at once",
+    "same-subscriptions": "members of group {group} differ about {topic} for {span}: {actor} and {other}, for example",
+    "allocation-as-the-strategy-says": "{actor} gave itself {value} queues of {topic}, but its strategy {answer}",
+    "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
+    "for example",
+    "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
+    "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
+    "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
+    "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
+}
+"""What is wrong, for each claim."""
+
+_BESIDE: Mapping[str, frozenset[Kind]] = {
+    "same-subscriptions": frozenset({Kind.REBALANCE, Kind.ROUTE, Kind.MEMBERS}),
+    "views-agree": frozenset({Kind.HEARTBEAT}),
+    "allocation-as-the-strategy-says": frozenset({Kind.HEARTBEAT}),
+}
+"""Kinds that have nothing to do with a claim."""
+
+_VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
+
+
+def _title(claim: TraceClaim, row: Mapping[str, int], slot: Slot | None, names: Names) -> str:
+    actor, other = (str(names.actors[row[role]]) if row[role] >= 0 else "somebody" for role in ("actor", "other"))
+    queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
+    last = max(row["until"], row["offset"] + 1) - 1
+    offsets = f"offset {row['offset']}" if last == row["offset"] else f"offsets {row['offset']} to {last}"
+    message = f"offset {row['offset']} of {queue}"
+    if slot is None or row["offset"] < 0:
+        message = f"message {row['origin']}"
+    template = _TITLES[claim.id]
+    text = template.format(
+        actor=actor,
+        other=other,
+        id=names.actors[row["actor"]].name if row["actor"] >= 0 else "somebody",
+        group=slot.group if slot is not None else "",
+        topic=(slot.topic if slot is not None else "") or "several topics",
+        queue=queue,
+        message=message,
+        offset=row["offset"],
+        offsets=offsets,
+        value=row["value"],
+        expected=row["expected"],
+        span=_span(row["time"] - row["since"]),
+        to=f" to {actor}" if row["actor"] >= 0 else "",
+        by=f" by {actor}" if row["actor"] >= 0 else "",
+        answer=f"gives it {row['expected']}" if row["expected"] >= 0 else "has no answer to what it saw",
+        views=_VIEWS.get(row["value"], "views"),
+    )
+    # A name keeps its spelling.
+    return text if template.startswith(("{queue}", "{actor}")) else text[0].upper() + text[1:]
+
+
+def _has_offsets(claim: str) -> bool:
+    """Whether findings of a claim are about messages at their offsets."""
+    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
+
+
+def _span(ms: int) -> str:
+    return f"{ms / 1000:,.1f} s"

@@ -1,0 +1,160 @@
+"""Timelines: who had a queue when, and where its stored offset was, with the reason of every end and every oddity.
+
+They are read from the notes that the monitor by queue writes down.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..encoding.names import Actor, Names, Slot
+from ..engine.findings import Note
+from ..format.kinds import Path
+from ..monitors.ownership import End
+
+_PATHS = tuple(Path)
+
+GIVEN_UP: dict[Path, str] = {
+    Path.NONE: "given up",
+    Path.REMOVAL: "given up by rebalance",
+    Path.SHUTDOWN: "given up in an orderly shutdown",
+    Path.EXPIRED: "dropped, because it had not pulled for 120 s",
+    Path.LOCK: "dropped, because the broker's lock was lost",
+    Path.UNSUBSCRIBE: "dropped, because its topic was unsubscribed",
+    Path.RESET: "dropped for a reset of the offset",
+    Path.CORRECTION: "dropped, because the pull offset was illegal",
+}
+"""Why a client gives a queue up, in words."""
+
+
+class Oddity(enum.StrEnum):
+    """What is odd about a stored offset."""
+
+    NONE = ""
+    DECREASE = "decrease"  # it is smaller than the one before
+    JUMP = "jump"  # it passes messages that were not consumed
+    BEYOND_END = "beyond the end"  # the queue has no such offset yet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ownership:
+    """A client had a queue for a while.
+
+    Attributes:
+        slot: the queue.
+        actor: the client.
+        since: ms; ``until``: ms, the end of the trace where the end was not seen.
+        end: how it ended.
+        path: on which way, where the client gave the queue up.
+        start: the offset at which it began, -1 where that is not known.
+    """
+
+    slot: Slot
+    actor: Actor
+    since: int
+    until: int
+    end: End
+    path: Path
+    start: int
+
+    @property
+    def reason(self) -> str:
+        """How it ended, in words."""
+        if self.end is End.REVOKED:
+            return GIVEN_UP.get(self.path, f"given up ({self.path})")
+        return {
+            End.OPEN: "still had at the end of the trace",
+            End.STOPPED: "the client stopped",
+            End.CRASHED: "the client died",
+            End.AGAIN: "taken again without being given up",
+        }[self.end]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetPoint:
+    """The stored offset of a queue from a moment on.
+
+    Attributes:
+        slot: the queue.
+        time: ms.
+        value: the offset.
+        writer: who wrote it, None where that is not known.
+        path: on which way.
+        oddity: what is odd about it.
+    """
+
+    slot: Slot
+    time: int
+    value: int
+    writer: Actor | None
+    path: Path
+    oddity: Oddity
+
+
+def ownerships(rows: Any, names: Names, slot: Slot | None = None) -> tuple[Ownership, ...]:
+    """Who had which queue, by queue and time.
+
+    Args:
+        rows: of a check.
+        names: of its queues and processes.
+        slot: of this queue only.
+    """
+    found = []
+    for row in _noted(rows, names, Note.OWNERSHIP, slot):
+        found.append(
+            Ownership(
+                slot=names.slots[row["slot"]],
+                actor=names.actors[row["actor"]],
+                since=int(row["since"]),
+                until=int(row["time"]),
+                end=End(int(row["expected"])),
+                path=_path(int(row["value"])),
+                start=max(int(row["offset"]), -1),
+            )
+        )
+    return tuple(sorted(found, key=lambda item: (item.slot, item.since, item.until, item.actor)))
+
+
+def offset_points(rows: Any, names: Names, slot: Slot | None = None) -> tuple[OffsetPoint, ...]:
+    """Stored offsets, by queue and time; see :func:`ownerships` for the arguments.
+
+    Of what moved on in order only some points are there; every decrease is.
+    """
+    skips = rows[rows["note"] == Note.SKIPPED]
+    skipped = set(zip(skips["slot"].tolist(), skips["time"].tolist(), strict=True))
+    found: list[OffsetPoint] = []
+    noted = _noted(rows, names, Note.OFFSET, slot)
+    before: Any = None
+    for row in noted[np.lexsort([noted["time"], noted["slot"]])]:
+        oddity = Oddity.NONE
+        if before is not None and before["slot"] == row["slot"] and row["value"] < before["value"]:
+            oddity = Oddity.DECREASE
+        elif 0 < row["until"] < row["value"]:
+            oddity = Oddity.BEYOND_END
+        elif (int(row["slot"]), int(row["time"])) in skipped:
+            oddity = Oddity.JUMP
+        found.append(
+            OffsetPoint(
+                slot=names.slots[row["slot"]],
+                time=int(row["time"]),
+                value=int(row["value"]),
+                writer=names.actors[row["actor"]] if row["actor"] >= 0 else None,
+                path=_path(int(row["expected"])),
+                oddity=oddity,
+            )
+        )
+        before = row
+    return tuple(sorted(found, key=lambda point: (point.slot, point.time)))
+
+
+def _noted(rows: Any, names: Names, note: Note, slot: Slot | None) -> Any:
+    kept = rows[rows["note"] == note]
+    return kept if slot is None else kept[kept["slot"] == names.slot(slot)]
+
+
+def _path(code: int) -> Path:
+    return _PATHS[code] if 0 <= code < len(_PATHS) else Path.NONE

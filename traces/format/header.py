@@ -1,0 +1,155 @@
+"""The header of a trace as JSON, and one header for several files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ..io.problems import Problems, Trouble
+from .kinds import Kind
+from .schema import VERSION, Group, Header
+
+MARK = "rocketproof_trace"
+"""The member of the header that tells a trace from other JSON; its value is the version of the schema."""
+
+_MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly")}
+
+
+def header_json(header: Header) -> dict[str, Any]:
+    """The header as a JSON object. Groups are sorted by name, evidence by the order of kinds."""
+    return {
+        MARK: header.version,
+        "source": header.source,
+        "evidence": [str(kind) for kind in Kind if kind in header.evidence],
+        "delays": header.delays,
+        "release": header.release,
+        "groups": {
+            name: {field.name: getattr(group, field.name) for field in fields(Group)}
+            for name, group in sorted(header.groups.items())
+        },
+        "complete": header.complete,
+        **header.extra,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """The header of one file.
+
+    Attributes:
+        header: the header, with defaults for what is not said.
+        members: names of the members that the file does say.
+        file: that file.
+    """
+
+    header: Header
+    members: frozenset[str] = frozenset()
+    file: str = ""
+
+
+def read_header(given: object, *, file: str, line: int, problems: Problems) -> Stated:
+    """The header that a JSON value is. What is damaged is reported, and its default taken."""
+
+    def tell(what: str, kind: Trouble = Trouble.HEADER) -> None:
+        problems.add(file, line, what, kind=kind)
+
+    if not isinstance(given, dict):
+        tell(f"a JSON object is needed, not {ascii(given)[:60]}")
+        return Stated(header=Header(), file=file)
+    known: dict[str, Any] = {}
+    version = given.get(MARK, VERSION)
+    if type(version) is not int or version < 1:
+        tell(f"{MARK} is {ascii(version)[:60]}, but a version from 1 on is needed")
+    else:
+        known["version"] = version
+        if version > VERSION:
+            tell(f"version {version}, this kit knows {VERSION}; what it knows is read", Trouble.VERSION)
+    for name in ("source", "delays", "release"):
+        if name in given:
+            if isinstance(given[name], str):
+                known[name] = given[name]
+            else:
+                tell(f"{name} is {ascii(given[name])[:60]}, but a text is needed")
+    if "complete" in given:
+        if isinstance(given["complete"], bool):
+            known["complete"] = given["complete"]
+        else:
+            tell(f"complete is {ascii(given['complete'])[:60]}, but true or false is needed")
+    if "evidence" in given:
+        known["evidence"] = _evidence(given["evidence"], tell)
+    if "groups" in given:
+        known["groups"] = _groups(given["groups"], tell)
+    mine = {MARK, "source", "delays", "release", "complete", "evidence", "groups"}
+    known["extra"] = {name: value for name, value in given.items() if name not in mine}
+    return Stated(header=Header(**known), members=frozenset(known), file=file)
+
+
+def _evidence(given: object, tell: Any) -> frozenset[Kind]:
+    if not isinstance(given, list):
+        tell(f"evidence is {ascii(given)[:60]}, but a list of kinds is needed")
+        return frozenset()
+    words = set(map(str, Kind))
+    for word in given:
+        if word not in words:
+            tell(f"evidence names {ascii(word)[:60]}, which this version does not know", Trouble.UNKNOWN_WORD)
+    return frozenset(Kind(word) for word in given if word in words)
+
+
+def _groups(given: object, tell: Any) -> dict[str, Group]:
+    if not isinstance(given, dict):
+        tell(f"groups is {ascii(given)[:60]}, but an object is needed")
+        return {}
+    groups: dict[str, Group] = {}
+    for name, members in given.items():
+        if not isinstance(members, dict):
+            tell(f"group {name} is {ascii(members)[:60]}, but an object is needed")
+            members = {}
+        known: dict[str, Any] = {}
+        for field in fields(Group):
+            value = members.get(field.name, field.default)
+            possible = _MODES.get(field.name)
+            if type(value) is not type(field.default) or (possible and value not in possible):
+                wanted = " or ".join(possible) if possible else type(field.default).__name__
+                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
+            else:
+                known[field.name] = value
+        groups[name] = Group(**known)
+    return groups
+
+
+def merge(stated: Sequence[Stated], problems: Problems) -> Header:
+    """One header for all files.
+
+    What a file does not say, another one may. Evidence is that of all files together: each is taken to have recorded
+    its part of the same run. The trace is complete if every file says so. Where files contradict each other the first
+    one counts, and the contradiction is reported.
+    """
+    if len(stated) == 1:
+        return stated[0].header
+    first: dict[str, tuple[Any, str]] = {}
+    groups: dict[str, tuple[Group, str]] = {}
+    for one in stated:
+        header = one.header
+        for name in ("delays", "release"):
+            if name in one.members and getattr(header, name):
+                value = getattr(header, name)
+                kept, file = first.setdefault(name, (value, one.file))
+                if kept != value:
+                    problems.add(one.file, 0, f"{name} is {value}, in {file} {kept}", kind=Trouble.DISAGREE)
+        for name, group in header.groups.items():
+            known, file = groups.setdefault(name, (group, one.file))
+            if known != group:
+                problems.add(one.file, 0, f"group {name} is {group}, in {file} {known}", kind=Trouble.DISAGREE)
+    extra: dict[str, object] = {}
+    for one in stated:
+        extra = {**one.header.extra, **extra}
+    return Header(
+        version=max(one.header.version for one in stated),
+        source="; ".join(dict.fromkeys(one.header.source for one in stated if one.header.source)),
+        evidence=frozenset().union(*(one.header.evidence for one in stated)),
+        complete=all(one.header.complete for one in stated),
+        groups={name: group for name, (group, _) in sorted(groups.items())},
+        extra=extra,
+        **{name: value for name, (value, _) in first.items()},
+    )

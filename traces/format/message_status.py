@@ -1,0 +1,20 @@
+"""What became of a message: the closed list of answers, none of which is guessed from an offset alone."""
+
+from __future__ import annotations
+
+import enum
+
+
+class MessageStatus(enum.IntEnum):
+    """What became of a message, for its group."""
+
+    ACKNOWLEDGED = 0  # a listener succeeded with it
+    PENDING_RETRY = 1  # it failed, and waits for its next attempt
+    DEAD_LETTERED = 2
+    FILTERED = 3  # the expression of the queue's owner does not ask for it
+    SKIPPED = 4  # the stored offset, or a start position, jumped over it
+    LOST = 5  # the stored offset passed it although it was never consumed, or nothing became of its retry
+    WAITING = 6  # not delivered when the trace ends, and the stored offset is not past it
+    IN_LISTENER = 7  # delivered, and no result when the trace ends
+    DROPPED = 8  # it failed in a broadcasting group, which tries nothing again (G5)
+    NOT_OBSERVABLE = 9  # the trace does not have what would tell

@@ -1,0 +1,166 @@
+"""Offsets: what clients send to the store, what arrives late, and what brokers lose and replicas bring back.
+
+A commit is recorded when it changes the stored offset, as the broker sees it; one that is lost, or ignored, changes
+nothing (OF-5, OF-22).
+"""
+
+from __future__ import annotations
+
+from ...format.kinds import Kind, Path
+from .cluster import GROUP
+from .step import Moment
+from .windows import Record, leaves, stored, table
+
+
+def sent(path: Path) -> Record:
+    """The client sends its offset, and it arrives."""
+
+    def record(now: Moment) -> None:
+        stored(now, now.c, path)
+
+    return record
+
+
+def held_up(now: Moment) -> None:
+    """OF-5: the message is under way."""
+    now.recorder.under_way[now.q] = (now.c, Path.PERIODIC)
+
+
+def arrives(now: Moment) -> None:
+    """OF-20: the broker asks neither who sent it nor when."""
+    client, path = now.recorder.under_way.pop(now.q)
+    stored(now, client, path)
+
+
+def persist(now: Moment) -> None:
+    """OF-10: a broadcasting client writes its file."""
+    now.by_client(Kind.FILE_PERSIST, now.c)
+    stored(now, now.c, Path.FILE)
+
+
+def flush(now: Moment) -> None:
+    """OF-23: the broker writes its table to disk."""
+    now.of_broker(Kind.FILE_PERSIST, str(now.cluster.place(now.q)["broker"]))
+
+
+def restarted(now: Moment, brokers: list[str], *, in_order: bool = False) -> None:
+    """A broker ends and starts again, with what it has on disk."""
+    for broker in brokers:
+        now.of_broker(Kind.BROKER_STOP if in_order else Kind.BROKER_CRASH, broker)
+        now.of_broker(Kind.BROKER_START, broker)
+
+
+def restart_broker(now: Moment) -> None:
+    """OF-23, OR-1: the table of offsets is that of the last flush, the table of locks empty."""
+    restarted(now, now.cluster.all_brokers())
+
+
+def change_role(word: str) -> Record:
+    """OF-23: the table of the other replica counts from now on."""
+
+    def record(now: Moment) -> None:
+        for broker in now.cluster.all_brokers():
+            now.of_broker(Kind.ROLE_CHANGE, broker, result=word)
+
+    return record
+
+
+def lose_tail(now: Moment) -> None:
+    """G2-4: an unclean restart; the next message at that offset is another one."""
+    restarted(now, [str(now.cluster.place(now.q)["broker"])])
+    now.recorder.lives[now.q, now.after("log_end", now.q)] += 1
+
+
+def recreate(now: Moment) -> None:
+    """G2-5: the topic loses its queues and gets new, empty ones."""
+    for queues in ([], [now.cluster.spelled(q) for q in now.cluster.of_topic()]):
+        now.recorder.write(Kind.ROUTE, {"topic": now.cluster.place(now.q)["topic"], "queues": queues})
+    for m in now.messages:
+        now.recorder.lives[now.q, m] += 1
+
+
+def produce(now: Moment) -> None:
+    """A producer's message is stored."""
+    stores(now, now.q, now.before("log_end", now.q))
+
+
+def stores(now: Moment, q: int, m: int) -> None:
+    """The message at ``m`` of ``q`` is stored."""
+    now.by_broker(Kind.STORE, q, offset=m, key=now.recorder.key(q, m), attempt=0)
+
+
+# --- corrections and resets -----------------------------------------------------------------------------------------
+
+
+def set_target(now: Moment) -> None:
+    """[4.9.8] the corrected offset is set and sent, 10 s after the answer."""
+    now.by_client(Kind.CORRECT, now.c, now.q, offset=now.after("memory", now.c, now.q))
+    stored(now, now.c, Path.CORRECTION)
+
+
+def end_correction(now: Moment) -> None:
+    """PL-23: the corrected offset is sent, the queue removed."""
+    now.by_client(Kind.CORRECT, now.c, now.q, offset=_corrected(now))
+    leaves(Path.CORRECTION)(now)
+
+
+def end_correction_late(now: Moment) -> None:
+    """OF-8: as :func:`end_correction`, and the offset is under way when the queue is gone."""
+    now.by_client(Kind.CORRECT, now.c, now.q, offset=_corrected(now))
+    now.recorder.under_way[now.q] = (now.c, Path.CORRECTION)
+    table(now, Path.CORRECTION)
+
+
+def _corrected(now: Moment) -> int:
+    """The offset of an end of a correction: the entry in memory where it was set before, else the target itself."""
+    if now.before("target_set", now.c, now.q):
+        return now.before("memory", now.c, now.q)
+    return now.before("target", now.c, now.q)
+
+
+def reset_at_broker(now: Moment) -> None:
+    """OF-30: the operator's offset is noted, and stored."""
+    now.by_broker(Kind.RESET, now.q, group=GROUP, offset=int(now.constants.reset_to))
+
+
+def order_reset(now: Moment) -> None:
+    """OF-31: the broker tells all clients; it stores nothing itself."""
+    for q in now.queues:
+        now.by_broker(Kind.RESET, q, group=GROUP, offset=int(now.constants.reset_to))
+
+
+def begin_reset(now: Moment) -> None:
+    """OF-31: the client drops its windows."""
+    table(now, Path.RESET)
+
+
+def same_table(now: Moment) -> None:
+    """What is recorded is only how the table and the in-memory offsets change."""
+    table(now)
+
+
+ACTIONS: dict[str, Record] = {
+    "produce": produce,
+    "commit": sent(Path.PERIODIC),
+    "commit_late": held_up,
+    "late_commit_arrives": arrives,
+    "persist_at_stop": sent(Path.SHUTDOWN),
+    "persist": persist,
+    "flush": flush,
+    "restart_offsets": restart_broker,
+    "forget_locks": restart_broker,
+    "fail_over": change_role("slave"),
+    "return_of_master": change_role("master"),
+    "lose_tail": lose_tail,
+    "recreate": recreate,
+    "set_target": set_target,
+    "end_correction": end_correction,
+    "end_correction_late": end_correction_late,
+    "lose_dropped": leaves(Path.REMOVAL),
+    "reset_at_broker": reset_at_broker,
+    "order_reset": order_reset,
+    "begin_reset": begin_reset,
+    "end_reset": leaves(Path.RESET),
+    "update_late": same_table,
+}
+"""Actions of this file, by name."""

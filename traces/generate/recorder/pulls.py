@@ -1,0 +1,147 @@
+"""Pulls: requests and the broker's answers, as the client gets them (PL-1, PL-19, PL-23, PL-24).
+
+What the broker answered is worked out from its log, not from what the window made of it: a broken client that loses an
+answer has had it all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....model.offsets import broadcasting
+from ....model.process_queue import NO_OFFSET
+from ....model.pull import carries
+from ....model.tags import PATTERNS, Edition, asked_for, filtered, hash_code
+from ...format.kinds import Kind, Path, Result
+from .step import Moment
+from .windows import Record, leaves, table
+
+
+def _ask(now: Moment, q: int) -> None:
+    """With ``pulls=whole`` the request goes out in the same step as its answer comes."""
+    if now.constants.pulls == "whole":
+        now.by_client(Kind.PULL, now.c, q, offset=now.before("next_offset", now.c, q))
+
+
+def answered(now: Moment, result: Result, next_offset: int, count: int = 0) -> None:
+    """The answer to the request of the window."""
+    c, q = now.c, now.q
+    _ask(now, q)
+    _answer(now, result, now.before("next_offset", c, q), next_offset, count)
+
+
+def _answer(now: Moment, result: Result, offset: int, next_offset: int, count: int, **fields: Any) -> None:
+    q = now.q
+    low, high = now.start(q), now.end(q)
+    told = {"result": result, "offset": offset, "next": next_offset, "min": low, "max": high, "count": count}
+    now.by_client(Kind.PULL_RESULT, now.c, q, **told, **fields)
+
+
+def found(now: Moment) -> None:
+    """PL-23 FOUND: a batch from the position on; with expressions the next message that the broker passes, or none."""
+    offset = now.before("next_offset", now.c, now.q)
+    if not filtered(now.constants):
+        after = min(offset + int(now.constants.pull_batch), now.end(now.q))
+        answered(now, Result.FOUND, after, after - offset)
+        return
+    passed = [m for m in range(offset, now.end(now.q)) if _broker_passes(now, m)]
+    if not passed:
+        answered(now, Result.NO_MATCHED_MESSAGE, now.end(now.q))
+        return
+    kept = now.after("stage", now.c, now.q, passed[0]) != 0
+    answered(now, Result.FOUND, passed[0] + 1, int(kept))
+
+
+def _broker_passes(now: Moment, m: int) -> bool:
+    """FI-1: the broker compares the hash code of the tag with those of the expression it has for the group."""
+    if now.cluster.is_retry(now.q):
+        return True
+    pattern = PATTERNS[str(now.constants.tags)]
+    words = asked_for(now.constants, Edition(now.before("group_edition")))
+    return hash_code(pattern[m % len(pattern)]) in {hash_code(word) for word in words}
+
+
+def removed(now: Moment) -> None:
+    """PL-19 MESSAGE_WAS_REMOVING, which the client reads as NO_MATCHED_MSG."""
+    answered(now, Result.NO_MATCHED_MESSAGE, now.before("next_offset", now.c, now.q) + 1)
+
+
+def nothing_new(now: Moment) -> None:
+    """PL-23 NO_NEW_MSG."""
+    answered(now, Result.NO_NEW_MESSAGE, now.before("next_offset", now.c, now.q))
+
+
+def send_pull(now: Moment) -> None:
+    """PL-1: the request goes out; an offset above 0 goes with it (PL-14)."""
+    now.by_client(Kind.PULL, now.c, now.q, offset=now.before("next_offset", now.c, now.q))
+
+
+def apply_carried(now: Moment) -> None:
+    """PL-21: the offset that came with the request is stored."""
+    if now.after("committed", now.q) != now.before("committed", now.q):
+        now.by_client(Kind.COMMIT, now.c, now.q, offset=now.after("committed", now.q), path=Path.PIGGYBACK)
+
+
+def answer_stale(now: Moment) -> None:
+    """PL-24: the answer to a request of a window that is no more."""
+    offset = now.before("stale", now.c, now.q)
+    assert offset != NO_OFFSET
+    epoch = now.recorder.old_epoch.get((now.c, now.q))
+    if now.start(now.q) <= offset < now.end(now.q):
+        _answer(now, Result.FOUND, offset, offset + 1, 1, epoch=epoch)
+    elif offset == now.end(now.q):
+        _answer(now, Result.NO_NEW_MESSAGE, offset, offset, 0, epoch=epoch)
+    else:
+        nearest = now.start(now.q) if offset < now.start(now.q) else now.end(now.q)
+        _answer(now, Result.OFFSET_ILLEGAL, offset, nearest, 0, epoch=epoch)
+
+
+def correct_offset(now: Moment) -> None:
+    """PL-19, PL-23 OFFSET_ILLEGAL: the window is dropped, the corrected offset sent, the queue removed."""
+    corrected = _corrected(now)
+    answered(now, Result.OFFSET_ILLEGAL, corrected)
+    now.by_client(Kind.CORRECT, now.c, now.q, offset=corrected)
+    leaves(Path.CORRECTION)(now)
+
+
+def _corrected(now: Moment) -> int:
+    """PL-19: what the step has stored; where it has stored nothing new, the nearer end of the queue."""
+    c, q = now.c, now.q
+    cell = ("file", 0 if now.constants.shared_file else c, q) if broadcasting(now.constants) else ("committed", q)
+    if now.after(*cell) != now.before(*cell):
+        return now.after(*cell)
+    return now.start(q) if now.before("next_offset", c, q) < now.start(q) else now.end(q)
+
+
+def answer_illegal(now: Moment) -> None:
+    """PL-19: the answer; what follows is left to a task."""
+    answered(now, Result.OFFSET_ILLEGAL, now.after("target", now.c, now.q))
+    table(now, Path.CORRECTION)
+
+
+def answer_reset(now: Moment) -> None:
+    """PL-18, PL-21: the pull that finds the note of a reset; its commit is applied all the same."""
+    overwritten(now)
+    answer_illegal(now)
+
+
+def overwritten(now: Moment) -> None:
+    """PL-14: the commit of a request that is answered in the same step."""
+    if now.constants.piggyback and not carries(now.constants):
+        apply_carried(now)
+
+
+ACTIONS: dict[str, Record] = {
+    "pull": found,
+    "pull_removed": removed,
+    "pull_nothing": nothing_new,
+    "send_pull": send_pull,
+    "apply_carried": apply_carried,
+    "answer_found": found,
+    "answer_nothing": nothing_new,
+    "answer_stale": answer_stale,
+    "correct_offset": correct_offset,
+    "answer_illegal": answer_illegal,
+    "answer_reset": answer_reset,
+}
+"""Actions of this file, by name."""

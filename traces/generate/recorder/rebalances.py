@@ -1,0 +1,156 @@
+"""Rebalances: member lists, routes, heartbeats, and passes with what they saw and what the strategy answered.
+
+RB-4, RB-6, RB-30, ST-3 to ST-8. The members that a pass saw are those it keeps as its view; the retry topic is a topic
+of its own and is divided separately (EN-10).
+"""
+
+from __future__ import annotations
+
+from ....model.kernel import Elements, MemberSet
+from ....model.share import share, strategy_of
+from ...format.kinds import Kind, Path
+from .cluster import GROUP, RETRY
+from .faults import begins
+from .offsets import restarted
+from .step import Moment
+from .windows import Record, leaves, stored, table
+
+
+def listed(now: Moment, b: int) -> None:
+    """EN-1: the member table of broker ``b`` is another one now; an id is in it once for each connection (EN-2)."""
+    members = [now.recorder.client_id(c) for c in now.clients if now.after("members", b, c)]
+    now.of_broker(Kind.MEMBERS, now.cluster.brokers_of(b)[0], group=GROUP, members=members)
+
+
+def heartbeat(now: Moment) -> None:
+    """ST-4: a heartbeat, to which the broker adds a member; where brokers are not followed it is only told."""
+    now.beats(now.c)
+    if "b" in now.arguments:
+        listed(now, now.b)
+
+
+def members_change(now: Moment) -> None:
+    """ST-6: a broker removes a member."""
+    listed(now, now.b)
+
+
+def restart_broker(now: Moment) -> None:
+    """EN-1, OF-23: the table is soft state."""
+    restarted(now, now.cluster.brokers_of(now.b))
+    listed(now, now.b)
+
+
+def start(now: Moment) -> None:
+    """ST-1: the instance runs."""
+    now.recorder.starts(now.c)
+    begins(now)
+
+
+def unregister(now: Moment) -> None:
+    """ST-8 (3), ST-6 (a): the client leaves the group, at one broker where brokers are followed."""
+    now.by_client(Kind.UNREGISTER, now.c)
+    if "b" in now.arguments:
+        listed(now, now.b)
+
+
+def unsubscribe(now: Moment) -> None:
+    """The next heartbeat does not name the topic."""
+    now.recorder.renews_subscription(now.c)
+    now.beats(now.c)
+
+
+def queues_known(now: Moment, count: int) -> list[str]:
+    """The first ``count`` readable queues, as lists of queues spell them."""
+    readable = [q for q in range(count) if not now.cluster.is_retry(q)]
+    return [now.cluster.spelled(q) for q in readable]
+
+
+def add_queue(now: Moment) -> None:
+    """The name server's route."""
+    now.recorder.write(Kind.ROUTE, {"topic": now.cluster.topic, "queues": queues_known(now, now.after("readable"))})
+
+
+def refresh_route(now: Moment) -> None:
+    """ST-3: the client's copy of the route."""
+    now.by_client(Kind.ROUTE, now.c, topic=now.cluster.topic, queues=queues_known(now, now.after("route", now.c)))
+
+
+def divided(now: Moment, c: int) -> None:
+    """RB-6: what the pass of ``c`` saw, and what its strategy answered, for each topic."""
+    k = now.constants
+    view = MemberSet(Elements("Consumer", "c", len(now.clients)), lambda d: bool(now.after("view", c, int(d))))
+    members = [now.recorder.client_id(d) for d in now.clients if now.after("view", c, d)]
+    readable = int(k.queues) - int(k.get("unread_queues", 0))
+    count = now.after("view_route", c, default=readable) - now.cluster.has_retry_queue
+    mine = [now.cluster.spelled(q) for q in range(count) if share(k, c, view, count, q)]
+    now.by_client(
+        Kind.REBALANCE,
+        c,
+        topic=now.cluster.topic,
+        members=members,
+        queues=queues_known(now, count),
+        assigned=mine,
+        detail=strategy_of(k, c),
+    )
+    if now.cluster.has_retry_queue:
+        retry = [now.cluster.spelled(now.queues[-1])]
+        first = members and members[0] == now.recorder.client_id(c)
+        now.by_client(
+            Kind.REBALANCE,
+            c,
+            topic=RETRY,
+            queues=retry,
+            assigned=retry if first else [],
+            members=members,
+            detail="AVG",
+        )
+
+
+def rebalance_pass(now: Moment) -> None:
+    """RB-30: queues are dropped, then others taken."""
+    divided(now, now.c)
+    _changes(now)
+
+
+def ask_members(now: Moment) -> None:
+    """RB-4, RB-6: the pass has what it needs to divide the queues."""
+    divided(now, now.c)
+
+
+def drop_queues(now: Moment) -> None:
+    """RB-30.1, RB-30.2."""
+    _changes(now)
+
+
+def read_failure_as_no_topic(now: Moment) -> None:
+    """RB-5: what a client that takes an error for an answer believes to see."""
+    now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
+    _changes(now)
+
+
+def _changes(now: Moment) -> None:
+    if now.after.has("memory", 0, 0):
+        stored(now, now.c, Path.REMOVAL)
+    table(now, Path.REMOVAL)
+
+
+ACTIONS: dict[str, Record] = {
+    "heartbeat": heartbeat,
+    "expire_member": members_change,
+    "channel_closed": members_change,
+    "restart_broker": restart_broker,
+    "start": start,
+    "unregister": unregister,
+    "unsubscribe": unsubscribe,
+    "add_queue": add_queue,
+    "refresh_route": refresh_route,
+    "rebalance_pass": rebalance_pass,
+    "ask_members": ask_members,
+    "drop_queues": drop_queues,
+    "take_queue": drop_queues,
+    "read_failure_as_no_topic": read_failure_as_no_topic,
+    "truncate": leaves(Path.UNSUBSCRIBE),
+    "repair": leaves(Path.CORRECTION),
+    "remove_queue": table,
+}
+"""Actions of this file, by name."""

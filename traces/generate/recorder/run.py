@@ -1,0 +1,215 @@
+"""Runs of machines as traces: one pass over the states, step by step.
+
+A run that goes round for ever is unrolled: each turn takes as long as one pass of rebalance (RB-1), with heartbeats of
+those who live, so that what never happens is missed for long enough to be noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ....model.kernel import Constants, Traced
+from ....model.membership import Life
+from ....model.offsets import broadcasting
+from ...errors import TraceError
+from ...format.kinds import Kind
+from ...format.schema import Header
+from .actions import ACTIONS, UNSEEN
+from .cluster import GROUP
+from .faults import begins
+from .offsets import stores
+from .pace import Pace
+from .rebalances import divided, listed
+from .step import Event, Moment, Recorder, View, alive, group_of
+from .truth import Truth
+from .windows import in_memory, table
+
+TURNS = 12
+"""So often a run that goes round for ever is unrolled: four minutes, at one pass of rebalance a turn."""
+
+
+class Run(Protocol):
+    """A run of a machine, as engines find it.
+
+    Attributes:
+        traced: the configuration it belongs to.
+        states: the states passed, the initial one first.
+        steps: number of the instance taken between two states.
+        loop: where a run that never ends goes round: place in ``states`` that the last state is equal to, or the place
+            of the last state itself if nothing happens any more; None for other runs.
+    """
+
+    @property
+    def traced(self) -> Traced: ...  # noqa: D102
+    @property
+    def states(self) -> Sequence[tuple[int, ...]]: ...  # noqa: D102
+    @property
+    def steps(self) -> Sequence[int]: ...  # noqa: D102
+    @property
+    def loop(self) -> int | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A recorded run.
+
+    Attributes:
+        header: of the trace.
+        events: of the trace, in their order: dictionaries with the names of the fields of the schema.
+        truth: what the machine knows of the run.
+    """
+
+    header: Header
+    events: list[Event]
+    truth: Truth
+
+
+def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Recording:
+    """The trace that recorders at all processes would write of ``run``.
+
+    Args:
+        run: of one of the machines ``consumption``, ``everything``, ``assignment``, or of a mutant of it.
+        pace: how time passes.
+        turns: how often a run that goes round for ever is unrolled.
+
+    Raises:
+        TraceError: an action of another machine, which nobody here knows how to record.
+    """
+    name = run.traced.configuration.machine.name
+    if "consumers" not in run.traced.configuration.constants:
+        raise TraceError(
+            f"runs of the machine {name} cannot be recorded; those of consumption, everything and assignment can."
+        )
+    recorder = Recorder(run.traced, pace or Pace())
+    truth = Truth()
+    _begin(recorder, run)
+    for at in range(len(run.steps)):
+        truth.note(_step(recorder, run, at))
+    if run.loop is not None:
+        for _ in range(turns):
+            _turn(recorder, run)
+            for at in range(run.loop, len(run.steps)):
+                truth.note(_step(recorder, run, at))
+    return Recording(header=header_of(run.traced, recorder.pace), events=recorder.events, truth=truth)
+
+
+def header_of(traced: Traced, pace: Pace) -> Header:
+    """What the trace of a run of ``traced`` says of itself."""
+    k = traced.configuration.constants
+    return Header(
+        source=f"a run of the machine {traced.configuration.machine.name}",
+        evidence=evidence_of(k),
+        delays=pace.levels(int(k.levels)) if "levels" in k else "",
+        release=str(k.get("version", "5.3.3")),
+        groups={GROUP: group_of(k)},
+        complete=False,
+    )
+
+
+def evidence_of(k: Constants) -> frozenset[Kind]:
+    """The kinds that are recorded in this configuration whenever they happen.
+
+    A pull that flow control does not send is nothing that happens in a machine.
+    """
+    kinds = set(_PROCESSES)
+    if "members" in k or "running" in k:
+        kinds |= _MEMBERSHIP
+    if "messages" in k:
+        kinds |= _CONSUMPTION
+        if not broadcasting(k):
+            kinds |= _BY_BROKER
+        if k.listener == "orderly":
+            kinds |= _LOCKS
+        if k.copies:
+            kinds |= {Kind.DELAY_DELIVER, Kind.DEAD_LETTER}
+    return frozenset(kinds)
+
+
+_PROCESSES = frozenset(
+    {
+        Kind.CLIENT_START,
+        Kind.CLIENT_STOP,
+        Kind.CLIENT_CRASH,
+        Kind.HEARTBEAT,
+        Kind.UNREGISTER,
+        Kind.BROKER_START,
+        Kind.BROKER_STOP,
+        Kind.BROKER_CRASH,
+        Kind.ROLE_CHANGE,
+        Kind.ASSIGN,
+        Kind.REVOKE,
+        Kind.GAP,
+    }
+)
+_MEMBERSHIP = frozenset({Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE})
+_CONSUMPTION = frozenset(
+    {
+        Kind.STORE,
+        Kind.PULL,
+        Kind.PULL_RESULT,
+        Kind.CORRECT,
+        Kind.DELIVER,
+        Kind.RESULT,
+        Kind.REMOVED,
+        Kind.DISCARDED,
+        Kind.EXPIRE,
+        Kind.SEND_BACK,
+        Kind.COMMIT_MEMORY,
+        Kind.COMMIT,
+        Kind.FILE_LOAD,
+        Kind.FILE_PERSIST,
+    }
+)
+_BY_BROKER = frozenset({Kind.OFFSET_QUERY, Kind.RESET, Kind.DELAY_STORE})
+_LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST})
+
+
+def _begin(recorder: Recorder, run: Run) -> None:
+    """What was before the first step: messages that are stored, processes that run, queues that are divided."""
+    nothing, initial = View({}, ()), recorder.view(tuple(run.states[0]))
+    now = Moment(recorder, nothing, initial, {})
+    if "messages" in recorder.constants:
+        for q in recorder.cluster.of_topic():
+            for m in range(initial("log_end", q, default=len(now.messages))):
+                stores(now, q, m)
+    running = [c for c in now.clients if initial("life", c, default=Life.UP) == Life.UP]
+    for c in running:
+        recorder.starts(c)
+        begins(Moment(recorder, nothing, initial, {"c": c}))
+    for b in range(int(recorder.constants.get("brokers", 0))):
+        if running:
+            listed(now, b)
+    for c in running:
+        if initial.has("view", c, 0):
+            divided(now, c)
+    table(now)
+
+
+def _step(recorder: Recorder, run: Run, at: int) -> Moment:
+    instance = run.traced.instances[run.steps[at]]
+    recorder.time += recorder.pace.step
+    before, after = recorder.view(tuple(run.states[at])), recorder.view(tuple(run.states[at + 1]))
+    now = Moment(recorder, before, after, instance.arguments)
+    name = instance.action.name
+    record = ACTIONS.get(instance.action.function.__name__) or ACTIONS.get(name)
+    if record is not None:
+        record(now)
+    elif name not in UNSEEN:
+        raise TraceError(
+            f"machine {run.traced.configuration.machine.name}: nobody knows how to record the action {name}; "
+            "runs of the machines consumption, everything and assignment can be recorded."
+        )
+    in_memory(now)
+    return now
+
+
+def _turn(recorder: Recorder, run: Run) -> None:
+    """One more turn of a run that never ends begins."""
+    recorder.time += recorder.pace.turn
+    last = recorder.view(tuple(run.states[-1]))
+    now = Moment(recorder, last, last, {})
+    for c in now.clients:
+        if alive(last, c):
+            now.beats(c)

@@ -1,0 +1,96 @@
+"""Truth: what the machine itself knows of a run that is recorded, to hold the findings of monitors against.
+
+It is read from the history variables (``model.history``), so it is there only where the constants ask for them:
+``causes`` for messages that came again, ``watch_offsets`` for offsets that went back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ....model.history import Cause, Regression
+from ....model.process_queue import Stage
+from .step import Moment
+from .windows import in_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeat:
+    """A message that was delivered again from its queue.
+
+    Attributes:
+        time: of the delivery, ms.
+        queue: number of the queue in the machine.
+        offset: of the message.
+        causes: why it may have come again, everything that was noted since it came before; empty if there is nothing.
+    """
+
+    time: int
+    queue: int
+    offset: int
+    causes: frozenset[Cause]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decrease:
+    """A stored offset that went back.
+
+    Attributes:
+        time: when it did, ms. A trace may show it later, with the next commit.
+        queue: number of the queue in the machine.
+        before: the stored offset before, and ``after``.
+        reason: why; UNEXPLAINED for a bug.
+    """
+
+    time: int
+    queue: int
+    before: int
+    after: int
+    reason: Regression
+
+
+@dataclass
+class Truth:
+    """What became known so far, in the order in which it happened."""
+
+    repeats: list[Repeat] = field(default_factory=list)
+    decreases: list[Decrease] = field(default_factory=list)
+    _noted: dict[tuple[int, int], set[Cause]] = field(default_factory=dict)
+
+    def note(self, now: Moment) -> None:
+        """One more step."""
+        if now.before.has("delivered", 0, 0):
+            self._deliveries(now)
+            self._causes(now)
+        if now.before.has("went_back", 0):
+            self._offsets(now)
+
+    def _deliveries(self, now: Moment) -> None:
+        for c in now.clients:
+            for q in now.queues:
+                for m in now.messages:
+                    if not now.after("stage", c, q, m) == Stage.RUNNING != now.before("stage", c, q, m):
+                        continue
+                    noted = self._noted.pop((q, m), set())
+                    if now.before("delivered", q, m):
+                        time = now.recorder.time
+                        self.repeats.append(Repeat(time=time, queue=q, offset=m, causes=frozenset(noted)))
+
+    def _causes(self, now: Moment) -> None:
+        """What was noted in this step, and whether a queue has two owners after it."""
+        for q in now.queues:
+            shared = sum(in_table(now.after, c, q) for c in now.clients) > 1
+            for m in now.messages:
+                found = {Cause(now.after("cause", q, m))} - {Cause.NONE}
+                if shared and now.after("delivered", q, m):
+                    found.add(Cause.OVERLAP)
+                if found:
+                    self._noted.setdefault((q, m), set()).update(found)
+
+    def _offsets(self, now: Moment) -> None:
+        for q in now.queues:
+            before, after = now.before("committed", q), now.after("committed", q)
+            if after < before:
+                reason = Regression(now.after("went_back", q))
+                time = now.recorder.time
+                self.decreases.append(Decrease(time=time, queue=q, before=before, after=after, reason=reason))

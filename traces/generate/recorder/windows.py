@@ -1,0 +1,154 @@
+"""Windows: queues that enter and leave the table of a client, with the offsets that are asked for and stored then.
+
+Whatever the action, what is recorded comes from the table before and after it, so that a step of a broken machine is
+recorded as it happened. RB-30, RB-32, RB-40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....model.offsets import broadcasting
+from ....model.orderly import Result as Returned
+from ....model.process_queue import NO_OFFSET, Stage
+from ...format.kinds import Kind, Path, Result
+from .step import Moment, View, alive
+
+Record = Callable[[Moment], None]
+"""Writes the events of a step."""
+
+_PARTS = ("owns", "dropped", "zombie", "leftover")
+"""A queue is in the table if one of these is true of it: in use, or dropped and not removed yet."""
+
+
+def in_table(view: View, c: int, q: int) -> bool:
+    """Whether ``c`` has a window over ``q``, dropped or not."""
+    return any(view(part, c, q) for part in _PARTS)
+
+
+def table(now: Moment, path: Path = Path.REMOVAL, *, asks: bool = True) -> None:
+    """Queues that were dropped, for the reason ``path``, those that left the tables, and those that entered them.
+
+    With ``asks`` the client was told just before where to start.
+    """
+    places = [(c, q) for c in now.clients for q in now.queues]
+    for c, q in places:
+        if now.before("owns", c, q) and not now.after("owns", c, q):
+            now.by_client(Kind.REVOKE, c, q, path=path)
+            now.recorder.old_epoch[c, q] = now.recorder.epochs[c, q]
+            now.recorder.renews_subscription(c)
+        if in_table(now.before, c, q) and not in_table(now.after, c, q):
+            _is_removed(now, c, q)
+    for c, q in places:
+        if now.after("owns", c, q) and not now.before("owns", c, q):
+            _begins(now, c, q, asks)
+
+
+def _is_removed(now: Moment, c: int, q: int) -> None:
+    """What a worker has not acted upon yet is not acted upon any more, and counts in memory are gone."""
+    if now.before("result", c, q) != Returned.NONE:
+        for m in now.messages:
+            if now.before("stage", c, q, m) == Stage.RUNNING and not now.before("kept", c, q, m):
+                now.from_dropped(Kind.DISCARDED, c, q, offset=m, key=now.key(q, m))
+    forget_counts(now, c, q)
+
+
+def _begins(now: Moment, c: int, q: int, asks: bool) -> None:
+    recorder = now.recorder
+    recorder.epochs[c, q] += 1
+    forget_counts(now, c, q)
+    recorder.renews_subscription(c)
+    if not now.after.has("next_offset", c, q):
+        now.by_client(Kind.ASSIGN, c, q)
+        return
+    start = now.after("next_offset", c, q)
+    if now.after.has("holder", q):
+        now.by_client(Kind.LOCK, c, q, result=Result.OK)
+    if asks and not broadcasting(now.constants):
+        nothing = now.before("committed", q) == NO_OFFSET and not (now.constants.head_in_memory and start == 0)
+        answer = {"result": Result.MISSING} if nothing else {"result": Result.OK, "offset": start}
+        now.by_client(Kind.OFFSET_QUERY, c, q, **answer)
+    now.by_client(Kind.ASSIGN, c, q, offset=start)
+
+
+def forget_counts(now: Moment, c: int, q: int) -> None:
+    """What the client counted of the messages in its window over ``q`` is gone."""
+    for m in now.messages:
+        del now.recorder.failed[c, q, m]
+
+
+def stored(now: Moment, c: int, path: Path) -> None:
+    """The offsets that changed in the store, sent by ``c`` on the way ``path``; in broadcasting those of its file."""
+    if broadcasting(now.constants):
+        at = 0 if now.constants.shared_file else c
+        for q in now.queues:
+            if NO_OFFSET != now.after("file", at, q) != now.before("file", at, q):
+                now.by_client(Kind.COMMIT, c, q, offset=now.after("file", at, q), path=Path.FILE)
+        return
+    for q in now.queues:
+        if NO_OFFSET != now.after("committed", q) != now.before("committed", q):
+            now.by_client(Kind.COMMIT, c, q, offset=now.after("committed", q), path=path)
+
+
+def leaves(path: Path, commit: Path | None = None) -> Record:
+    """A step in which a client drops queues for the reason ``path``, its last commit on the way ``commit``."""
+
+    def record(now: Moment) -> None:
+        if now.after.has("memory", 0, 0):
+            stored(now, now.c, commit or path)
+        table(now, path)
+
+    return record
+
+
+def in_memory(now: Moment) -> None:
+    """OF-1: the in-memory offsets that changed, of windows that did not begin in this step."""
+    for c in now.clients:
+        for q in now.queues:
+            offset = now.after("memory", c, q, default=NO_OFFSET)
+            fresh = now.after("owns", c, q) and not now.before("owns", c, q)
+            if alive(now.after, c) and offset != NO_OFFSET and offset != now.before("memory", c, q) and not fresh:
+                now.by_client(Kind.COMMIT_MEMORY, c, q, offset=offset)
+
+
+# --- actions of any assignment --------------------------------------------------------------------------------------
+
+
+def take(now: Moment) -> None:
+    """RB-30.3, RB-40: the queue enters the table."""
+    table(now)
+
+
+def take_where_chosen(now: Moment) -> None:
+    """RB-40: the second request; that nothing is stored was asked before."""
+    table(now, asks=False)
+
+
+def query_fails(now: Moment) -> None:
+    """RB-40: the queue is left out of this pass."""
+    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.ERROR)
+    table(now, asks=False)
+
+
+def find_no_offset(now: Moment) -> None:
+    """OF-21: QUERY_NOT_FOUND."""
+    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.MISSING)
+
+
+def drop_delaying_commit(now: Moment) -> None:
+    """OF-8: the last commit is under way when the queue leaves."""
+    now.recorder.under_way[now.q] = (now.c, Path.REMOVAL)
+    table(now)
+
+
+ACTIONS: dict[str, Record] = {
+    "take": take,
+    "take_where_chosen": take_where_chosen,
+    "query_fails": query_fails,
+    "find_no_offset": find_no_offset,
+    "drop": leaves(Path.REMOVAL),
+    "drop_losing_commit": leaves(Path.REMOVAL),
+    "drop_delaying_commit": drop_delaying_commit,
+    "drop_expired": leaves(Path.EXPIRED),
+}
+"""Actions of this file, by name."""

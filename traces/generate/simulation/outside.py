@@ -1,0 +1,209 @@
+"""Outside: what happens to a correct cluster, and surprises: clients come and go, brokers crash, operators act."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from ....model.history import Cause, Regression
+from ...format.kinds import Kind, Path, Result
+from .broker import replay
+from .cluster import PRODUCING_FROM, Cluster
+from .plan import BROADCASTING, CONCURRENTLY, ORDERLY
+from .world import DECREASED, OWNED
+
+DOWN = 3_000
+"""How long a broker is away, ms."""
+
+SCHEDULE_SAVED = 10_000
+"""DL-4: how often a broker saves how far its delay levels have come, ms."""
+
+LOST_TAIL = 5
+"""So many messages a replica has not copied yet."""
+
+REPEATED_BY_RESET = 40
+AGAIN_IN = 170
+
+
+def schedule(cluster: Cluster) -> None:
+    """Put everything that shall happen from outside on the list of actions."""
+    plan = cluster.plan
+    for n in range(plan.consumers):
+        cluster.at(n * 37, functools.partial(cluster.start, n))
+    for when in moments(cluster, plan.churn):
+        cluster.at(when, lambda: _churn(cluster))
+    for when in moments(cluster, plan.broker_restarts):
+        cluster.at(when, lambda: _crash_broker(cluster))
+    if plan.group_kind != BROADCASTING:
+        for when in moments(cluster, plan.resets):
+            cluster.at(when, lambda: reset(cluster))
+    if plan.group_kind == CONCURRENTLY:
+        for when in moments(cluster, plan.corrections):
+            cluster.at(when, lambda: correct(cluster))
+
+
+def moments(cluster: Cluster, count: int, *, begin: float = 0.1, end: float = 0.9) -> list[int]:
+    """So many times, evenly spread over the given part of the time of producing, each moved a little by chance."""
+    length = cluster.plan.producing
+    step = (end - begin) * length / max(1, count)
+    first = PRODUCING_FROM + begin * length
+    return [int(first + (n + 0.8 * cluster.random.random()) * step) for n in range(count)]
+
+
+def _churn(cluster: Cluster) -> None:
+    """One client leaves or dies, and comes back; or a further one comes and leaves."""
+    alive = cluster.alive()
+    away = cluster.random.randint(5_000, 60_000)
+    kind = cluster.random.choice(("stop", "crash", "join"))
+    if kind == "join" or len(alive) < 2:
+        taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
+        free = next(n for n in range(len(cluster.clients) + 1) if n not in taken)
+        process = cluster.start(free)
+        if free >= cluster.plan.consumers:
+            cluster.after(away, lambda: _leave(cluster, process))
+        return
+    process = cluster.random.choice(alive)
+    client = int(cluster.world.processes[process]["client"])
+    if kind == "stop":
+        cluster.stop(process)
+    else:
+        cluster.crash(process)
+    cluster.after(away, lambda: _come_back(cluster, client))
+
+
+def _leave(cluster: Cluster, process: int) -> None:
+    if process in cluster.members and len(cluster.members) > 1 and not cluster.closing:
+        cluster.stop(process)
+
+
+def _come_back(cluster: Cluster, client: int) -> None:
+    taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
+    if client not in taken and not cluster.closing:
+        cluster.start(client)
+
+
+def _crash_broker(cluster: Cluster) -> None:
+    """OF-23, DL-4: what a broker has not saved yet is forgotten: offsets go back, and retries are delivered again."""
+    up = [n for n in range(cluster.plan.brokers) if cluster.world.brokers[n]["up"]]
+    if not up:
+        return
+    broker = cluster.random.choice(up)
+    cluster.row(Kind.BROKER_CRASH, broker=broker, grouped=False)
+    cluster.world.brokers[broker]["up"] = 0
+    for queue in [queue for queue in cluster.locks if cluster.world.queues[queue]["broker"] == broker]:
+        del cluster.locks[queue]
+    saved = cluster.now // SCHEDULE_SAVED * SCHEDULE_SAVED
+    cluster.after(DOWN, lambda: _start_broker(cluster, broker, saved))
+
+
+def _start_broker(cluster: Cluster, broker: int, saved: int) -> None:
+    cluster.row(Kind.BROKER_START, broker=broker, grouped=False)
+    world = cluster.world
+    world.brokers[broker]["up"] = 1
+    if cluster.plan.group_kind != BROADCASTING:
+        for (_, queue), c in cluster.cells():
+            cell = world.cells[c]
+            if cell["broker"] == broker and cell["committed"] > max(0, cell["saved"]):
+                back = max(0, int(cell["saved"]))
+                cluster.row(Kind.COMMIT, queue=queue, offset=back, path=Path.FILE)
+                go_back(cluster, c, queue, back, Cause.BROKER_RESTART, Regression.BROKER_RESTART)
+        for owned in cluster.owned.values():
+            for queue, w in owned.items():
+                if world.queues[queue]["broker"] == broker:
+                    world.windows[w]["sent"] = -1
+    replay(world, broker, saved)
+
+
+def go_back(cluster: Cluster, c: int, queue: int, offset: int, cause: int, why: int, *, process: int = -1) -> None:
+    """The stored offset of a queue goes back; whatever it passes again is repeated for ``cause``."""
+    cell = cluster.world.cells[c]
+    if offset < cell["committed"]:
+        cluster.note(DECREASED, cause=why, queue=queue, process=process, offset=offset, until=int(cell["committed"]))
+    cell["low"], cell["high"], cell["cause"] = offset, cell["reached"], cause
+    cell["committed"] = offset
+    cell["writer"] = -1
+
+
+def reset(cluster: Cluster) -> None:
+    """OF-31: an operator sets an offset back, and the owner of the queue drops it and takes it anew."""
+    chosen = choose(cluster, lambda w: bool(cluster.world.windows[w]["memory"] > 2 * REPEATED_BY_RESET))
+    if chosen is None:
+        return
+    process, queue, w = chosen
+    c = int(cluster.world.windows[w]["cell"])
+    offset = max(0, int(cluster.world.cells[c]["committed"]) - REPEATED_BY_RESET)
+    cluster.row(Kind.RESET, queue=queue, offset=offset)
+    go_back(cluster, c, queue, offset, Cause.RESET, Regression.RESET)
+    if cluster.plan.group_kind == ORDERLY:
+        cluster.world.windows[w]["memory"] = -1
+        cluster.revoke(process, queue, Path.RESET, Cause.RESET)
+    else:
+        cluster.row(Kind.REVOKE, process=process, queue=queue, path=Path.RESET)
+        cluster.close(process, queue, w, Cause.RESET)
+    cluster.after(100, lambda: cluster.balance(process))
+
+
+def correct(cluster: Cluster) -> None:
+    """PL-19, PL-23: a replica that lags behind answers a pull; its end is before what was asked for."""
+    chosen = choose(cluster, lambda w: is_idle(cluster, w))
+    if chosen is None:
+        try_later(cluster, lambda: correct(cluster))
+    else:
+        process, queue, w = chosen
+        asked = int(cluster.world.windows[w]["next"])
+        illegal(cluster, w, asked - LOST_TAIL, asked - LOST_TAIL)
+        mend(cluster, process, queue, w, asked - LOST_TAIL, Cause.OFFSET_CORRECTED, Regression.CORRECTED)
+
+
+def illegal(cluster: Cluster, w: int, offset: int, end: int) -> None:
+    """The pull that is parked for a window is answered: its offset is illegal, go on with ``offset``."""
+    window = cluster.world.windows[w]
+    window["ticket"] += 1
+    cluster.row(
+        Kind.PULL_RESULT,
+        process=int(window["process"]),
+        queue=int(window["queue"]),
+        result=Result.OFFSET_ILLEGAL,
+        offset=int(window["next"]),
+        next=offset,
+        min=0,
+        max=end,
+        count=0,
+    )
+
+
+def mend(cluster: Cluster, process: int, queue: int, w: int, offset: int, cause: int, why: int) -> None:
+    """PL-23: the client stores the offset it was told, drops the queue and takes it anew."""
+    cluster.row(Kind.CORRECT, process=process, queue=queue, offset=offset)
+    cluster.row(Kind.COMMIT, process=process, queue=queue, offset=offset, path=Path.CORRECTION)
+    go_back(cluster, int(cluster.world.windows[w]["cell"]), queue, offset, cause, why, process=process)
+    cluster.row(Kind.REVOKE, process=process, queue=queue, path=Path.CORRECTION)
+    cluster.close(process, queue, w, Cause.OFFSET_CORRECTED)
+    cluster.after(1, lambda: cluster.balance(process))
+
+
+def is_idle(cluster: Cluster, w: int) -> bool:
+    """Whether a window has finished everything, has stored that, and waits for more."""
+    window = cluster.world.windows[w]
+    stored = window["memory"] == window["next"] == cluster.world.cells[window["cell"]]["committed"]
+    return bool(window["waiting"] and window["cached"] == 0 and window["next"] > 10 * LOST_TAIL and stored)
+
+
+def try_later(cluster: Cluster, action: Callable[[], object]) -> None:
+    """Do in a moment what found nothing to be done to now, as long as messages are produced."""
+    if cluster.world.all[0]["unproduced"]:
+        cluster.after(AGAIN_IN, action)
+
+
+def choose(cluster: Cluster, suits: Callable[[int], bool]) -> tuple[int, int, int] | None:
+    """A window over an ordinary queue that ``suits``, by chance: its process, queue and number."""
+    found = [
+        (process, queue, w)
+        for process in cluster.alive()
+        for queue, w in sorted(cluster.owned[process].items())
+        if queue not in cluster.retry_queues
+        and cluster.world.windows[w]["stage"] == OWNED
+        and cluster.world.brokers[cluster.world.queues[queue]["broker"]]["up"]
+        and suits(w)
+    ]
+    return cluster.random.choice(found) if found else None

@@ -1,0 +1,134 @@
+"""Truth: what was injected into a simulated trace, and what it must therefore show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ....model.history import Cause, Regression
+from ...format.message_status import MessageStatus
+from ...format.schema import ABSENT, origin_of
+from .catalogue import B8, BACK, CLAIMS, D1, E6, FAILED, LATE, MUTANTS
+from .cluster import GROUP, Cluster
+from .rows import key_of
+from .world import DECREASED, DIED, FACT, FACTS, GIVEN_UP, HANGS, JUMPED, VIOLATION
+
+TRUTH = pa.schema(
+    [
+        pa.field("what", pa.string()),
+        pa.field("mutant", pa.string()),
+        pa.field("claim", pa.string()),
+        pa.field("cause", pa.string()),
+        pa.field("group", pa.string()),
+        pa.field("topic", pa.string()),
+        pa.field("broker", pa.string()),
+        pa.field("queue", pa.int32()),
+        pa.field("client", pa.string()),
+        pa.field("incarnation", pa.int32()),
+        pa.field("offset", pa.int64()),
+        pa.field("until", pa.int64()),
+        pa.field("origin", pa.int64()),
+        pa.field("attempt", pa.int32()),
+        pa.field("time", pa.int64()),
+    ]
+)
+"""Form of the truth file, one fact a row, null where a fact has nothing of the kind.
+
+``what`` is one of ``world.FACTS``; ``cause`` a name of Cause, of Regression where the stored offset decreased, of
+MessageStatus where the row tells what became of a message. ``until`` is the end of a range of offsets where there is an
+offset, else a time.
+"""
+
+_STATUS = len(FACTS) - 1
+
+
+def truth_of(cluster: Cluster, facts: Any) -> pa.Table:
+    """Facts of a run as a table, in the order in which they came about, and the statuses of messages after them."""
+    # A decrease that nothing explains is what one claim forbids.
+    unexplained = (facts["what"] == DECREASED) & (facts["cause"] == Regression.UNEXPLAINED)
+    facts["what"][unexplained] = VIOLATION
+    facts["claim"][unexplained] = BACK
+    facts = np.concatenate([facts, _statuses(cluster, facts)])
+    what, start = facts["what"], cluster.plan.start
+    violated = what == VIOLATION
+    queues, processes = cluster.queues, cluster.world.processes
+    clients = np.append(processes["client"], -1)[facts["process"]]
+    causes = np.where(violated, 0, facts["cause"])
+    cause = np.where(
+        what == DECREASED,
+        _words([str(why.name) for why in Regression], np.where(what == DECREASED, causes, 0)),
+        _words([str(why.name) for why in Cause], np.where(what == _STATUS, 0, causes)),
+    )
+    cause[causes == 0] = None
+    fate = what == _STATUS
+    cause[fate] = _words([str(one.name) for one in MessageStatus], facts["cause"][fate])
+    origins = np.where(facts["origin"] == ABSENT, 0, facts["origin"])
+    if cluster.plan.keys:
+        of_key = {int(origin): origin_of(key_of(int(origin))) for origin in np.unique(origins) if origin}
+        origins = np.array([of_key.get(int(origin), 0) for origin in origins], np.int64)
+    offset, until = facts["offset"], facts["until"]
+    is_time = (offset < 0) & (until >= 0)
+    return pa.table(
+        [
+            pa.array(_words(FACTS, what)),
+            pa.array(_words([cluster.plan.mutant], np.where(violated, 0, -1)), pa.string()),
+            pa.array(_words(CLAIMS, facts["claim"]), pa.string()),
+            pa.array(cause, pa.string()),
+            pa.array(np.full(len(facts), GROUP, object), pa.string()),
+            pa.array(_words([queue.topic for queue in queues], facts["queue"]), pa.string()),
+            pa.array(_words([queue.broker_name for queue in queues], facts["queue"]), pa.string()),
+            _whole(np.array([*(queue.queue_id for queue in queues), -1])[facts["queue"]], pa.int32()),
+            pa.array(_words(cluster.clients, clients), pa.string()),
+            _whole(np.append(processes["incarnation"], -1)[facts["process"]], pa.int32()),
+            _whole(offset, pa.int64()),
+            _whole(np.where(is_time, until + start, until), pa.int64()),
+            pa.array(origins, mask=origins == 0),
+            pa.array(facts["attempt"], pa.int32()),
+            pa.array(facts["time"] + start),
+        ],
+        schema=TRUTH,
+    )
+
+
+def _statuses(cluster: Cluster, facts: Any) -> Any:
+    """What became of messages that were not simply acknowledged, one row for a message or a range of offsets."""
+    mutant = MUTANTS[cluster.plan.mutant].code if cluster.plan.mutant else 0
+    what, claim = facts["what"], facts["claim"]
+    violated = what == VIOLATION
+    found = [
+        _status(facts[what == DIED], MessageStatus.DEAD_LETTERED),
+        _status(facts[what == JUMPED], MessageStatus.SKIPPED),
+        _status(facts[what == GIVEN_UP], MessageStatus.DROPPED),
+        _status(facts[what == HANGS], MessageStatus.IN_LISTENER),
+        _status(facts[violated & (claim == LATE)], MessageStatus.PENDING_RETRY),
+    ]
+    if mutant in (D1, E6):
+        found.append(_status(facts[violated & (claim == FAILED)], MessageStatus.LOST))
+    for (_, queue), c in cluster.cells():
+        cell, end = cluster.world.cells[c], int(cluster.world.queues[queue]["end"])
+        if mutant and cell["reached"] < end and not cluster.plan.filtered_rate:
+            waiting = np.zeros(1, FACT)
+            waiting["process"] = -1
+            waiting["queue"], waiting["offset"], waiting["until"] = queue, cell["reached"], end
+            waiting["time"] = cluster.now
+            found.append(_status(waiting, MessageStatus.FILTERED if mutant == B8 else MessageStatus.WAITING))
+    return np.concatenate(found)
+
+
+def _status(facts: Any, fate: MessageStatus) -> Any:
+    statuses = facts.copy()
+    statuses["what"] = _STATUS
+    statuses["claim"] = -1
+    statuses["cause"] = fate
+    return statuses
+
+
+def _words(words: Any, codes: Any) -> Any:
+    """The words of codes; None for -1."""
+    return np.array([*words, None], object)[codes]
+
+
+def _whole(values: Any, type_: pa.DataType) -> pa.Array:
+    return pa.array(values, type_, mask=values < 0)

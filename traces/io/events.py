@@ -1,0 +1,160 @@
+"""Events as they are read: which values are possible, one event at a time or whole batches at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind, Path, Result
+from ..format.schema import ARROW, BY_NAME, FIELDS, Field
+from .problems import Problems, Trouble
+
+EXTRA = "extra"
+"""Column of the members that the schema does not know, as the text of a JSON object; null where there are none."""
+
+ROWS = 262_144
+"""Events in a batch, at most."""
+
+Tell = Callable[[Trouble, str], None]
+"""Takes a problem of the event at hand: its kind, and what it is in words."""
+
+WORDS: Mapping[str, frozenset[str]] = {
+    "kind": frozenset(map(str, Kind)),
+    "result": frozenset(map(str, Result)),
+    "path": frozenset(map(str, Path)),
+}
+"""The words that columns of words can have, where they are given by the schema."""
+
+_BITS = {pa.int32(): 32, pa.int64(): 64}
+
+
+def _span(field: Field) -> tuple[int, int]:
+    beyond = 2 ** (_BITS[field.type] - 1)
+    return max(field.low, -beyond), beyond - 1 if field.high is None else field.high
+
+
+SPANS: Mapping[str, tuple[int, int]] = {field.name: _span(field) for field in FIELDS if field.type in _BITS}
+"""Smallest and largest possible value of each column of whole numbers."""
+
+
+def is_whole(field: Field) -> bool:
+    """Whether the column has whole numbers."""
+    return field.name in SPANS
+
+
+def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
+    """The event with its possible values only; None if it has no time or kind, and cannot be used.
+
+    Members that are null are left out. A word that is not of this version is reported and kept.
+    """
+    kept: dict[str, Any] = {}
+    for name, value in event.items():
+        field = BY_NAME.get(name)
+        if field is None or value is None:
+            continue
+        wrong = _wrong(field, value)
+        if wrong:
+            tell(Trouble.IMPOSSIBLE, f"{name} is {_shown(value)}, but {wrong}; it counts as not known")
+            continue
+        if name in WORDS and value not in WORDS[name]:
+            tell(Trouble.UNKNOWN_WORD, f"{name} is {_shown(value)}, which this version does not know")
+        kept[name] = value
+    for needed in ("time", "kind"):
+        if needed not in kept:
+            tell(Trouble.NO_TIME, f"no {needed}; the event is left out")
+            return None
+    return kept
+
+
+def _wrong(field: Field, value: Any) -> str:
+    span = SPANS.get(field.name)
+    if span is not None:
+        if type(value) is not int:
+            return "a whole number is needed"
+        low, high = span
+        if low <= value <= high:
+            return ""
+        return f"{low} is the least possible" if value < low else f"{high} is the most possible"
+    if pa.types.is_list(field.type):
+        fine = isinstance(value, list) and all(_is_text(item) for item in value)
+        return "" if fine else "a list of texts is needed"
+    return "" if _is_text(value) else "a text is needed"
+
+
+def _is_text(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can spell and UTF-8 cannot
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def batch_of(events: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    """A batch of mended events: all columns of the schema."""
+    return pa.RecordBatch.from_arrays([_column(field, events) for field in FIELDS], schema=ARROW)
+
+
+def _column(field: Field, events: Sequence[Mapping[str, Any]]) -> pa.Array:
+    values = [event.get(field.name) for event in events]
+    if pa.types.is_dictionary(field.type):
+        return pa.array(values, pa.string()).dictionary_encode()
+    return pa.array(values, field.type)
+
+
+def batches_of(
+    events: Iterable[Mapping[str, Any]], problems: Problems, *, file: str = "", rows: int = ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Events as batches of the schema; impossible values are reported, with the number of the event as line.
+
+    An event without ``seq`` gets its number, from 1.
+    """
+    kept: list[dict[str, Any]] = []
+    line = 0
+
+    def tell(kind: Trouble, what: str) -> None:
+        problems.add(file, line, what, kind=kind)
+
+    for line, event in enumerate(events, 1):
+        mended = mend(event, tell)
+        if mended is not None:
+            mended.setdefault("seq", line)
+            kept.append(mended)
+        if len(kept) == rows:
+            yield batch_of(kept)
+            kept.clear()
+    if kept:
+        yield batch_of(kept)
+
+
+def is_clean(batch: pa.RecordBatch) -> bool:
+    """Whether every value of a batch of the schema's types is possible, and every event has time and kind."""
+    for field in FIELDS:
+        if field.name not in batch.schema.names:
+            continue
+        column = batch.column(field.name)
+        if column.null_count and field.name in ("time", "kind"):
+            return False
+        if column.null_count == len(column):
+            continue
+        if is_whole(field):
+            found, (low, high) = pc.min_max(column), SPANS[field.name]
+            if found["min"].as_py() < low or found["max"].as_py() > high:
+                return False
+        elif pa.types.is_list(field.type):
+            if column.flatten().null_count:
+                return False
+        elif field.name in WORDS and not WORDS[field.name].issuperset(column.dictionary.to_pylist()):
+            return False
+    return True

@@ -1,0 +1,54 @@
+"""Files of other forms as sources of events: what an importer hands over becomes batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from ..format.header import Stated
+from .events import EXTRA, batches_of
+from .importers import protocol
+from .problems import Problems, Repeatable
+
+
+class ImportedTrace:
+    """A file, or a series of files, of another form as a source of events; see :class:`~.source.Source`.
+
+    Attributes:
+        importer: what reads it.
+        paths: the file, or all of a series.
+        skipped: how much of it is no event and no damage either, by what it is; known after the first reading.
+    """
+
+    rows: int | None = None
+    time_range: tuple[int, int] | None = None
+
+    def __init__(self, importer: protocol.Importer, paths: Sequence[Path], problems: Problems) -> None:
+        self.file = ", ".join(map(str, paths))
+        self.skipped: Counter[str] = Counter()
+        self.importer = importer
+        self.paths = tuple(paths)
+        self._problems = Repeatable(problems)
+        self._first_report = self._problems.begin()
+        self._first: protocol.Imported | None = self._read(self._first_report)
+        members = ("source", "evidence", "groups", "complete", "delays", "release")
+        self.stated = Stated(header=self._first.header, members=frozenset(members), file=self.file)
+
+    def _read(self, report: Problems) -> protocol.Imported:
+        if isinstance(self.importer, protocol.SeriesImporter):
+            return self.importer.read_series(self.paths, report)
+        return self.importer.read(self.paths[0], report)
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """The events in the order of the importer; see :class:`~.source.Source`."""
+        # The header came with the first reading, whose events have not been taken yet.
+        report, imported, self._first = self._first_report, self._first, None
+        if imported is None:
+            report = self._problems.begin()
+            imported = self._read(report)
+        for batch in batches_of(imported.events, report, file=self.file, rows=rows):
+            yield batch.append_column(EXTRA, pa.nulls(len(batch), pa.string())).select(list(columns))
+        self.skipped = imported.skipped

@@ -1,0 +1,75 @@
+"""Importers: other forms of recordings than the kit's own, each told by its content."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+from ...errors import TraceError
+from .protocol import Event, Imported, Importer, SeriesImporter
+
+__all__ = [
+    "Event",
+    "Imported",
+    "Importer",
+    "SeriesImporter",
+    "all_importers",
+    "detect",
+    "given_options",
+    "importer",
+    "options_of",
+]
+
+
+@cache
+def all_importers() -> tuple[Importer, ...]:
+    """All importers, in the order in which they are asked. Their tables are not made where nobody asks."""
+    from .broker_log import BrokerLog
+    from .chaos_history import ChaosHistory
+    from .client_log import ClientLog
+    from .consumer_offset import ConsumerOffset
+    from .listener_log import ListenerLog
+    from .message_trace import MessageTrace
+
+    return MessageTrace(), ListenerLog(), ClientLog(), BrokerLog(), ConsumerOffset(), ChaosHistory()
+
+
+def detect(head: str, name: str) -> Importer | None:
+    """The importer for a file that begins with ``head`` and is called ``name``; None if no importer knows it."""
+    return next((importer for importer in all_importers() if importer.detects(head, name)), None)
+
+
+def options_of(importer: Importer) -> frozenset[str]:
+    """The names of the options of an importer, such as ``zone``."""
+    return (
+        frozenset(field.name for field in fields(importer) if field.name != "name")
+        if is_dataclass(importer)
+        else frozenset()
+    )
+
+
+def given_options(importer: Importer) -> dict[str, Any]:
+    """The options of an importer that are set, with their values."""
+    values = {name: getattr(importer, name) for name in sorted(options_of(importer))}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def importer(name: str, **options: Any) -> Importer:
+    """The importer called ``name``, with options of its own, such as ``zone`` of logs.
+
+    Raises:
+        TraceError: there is no such importer, or it has no such option.
+    """
+    found = next((each for each in all_importers() if each.name == name), None)
+    if found is None or not is_dataclass(found):
+        raise TraceError(
+            f"There is no importer {name!r}. Possible: {', '.join(each.name for each in all_importers())}."
+        )
+    possible = sorted(options_of(found))
+    unknown = sorted(set(options) - set(possible))
+    if unknown:
+        raise TraceError(
+            f"The importer {name} has no option {unknown[0]!r}. Possible: {', '.join(possible) or 'none at all'}."
+        )
+    return replace(found, **options)

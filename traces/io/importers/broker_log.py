@@ -1,0 +1,343 @@
+"""Logs of brokers of 4.9 and 5.x: ``broker.log``, ``lock.log`` and ``broker_default.log``.
+
+They show who joined and left a group and with which subscriptions, offsets that were stored below the stored one, the
+table of locks, dead letters (5.x), resets, and starts of the broker. All times are of the broker's clock, in whole
+seconds, also of events that name a client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...format.kinds import Kind, Result
+from ...format.kinds import Path as Way
+from ...format.schema import Group, Header
+from ..problems import Problems
+from .heartbeat_text import consumers_in
+from .log_line import BROKER, LogLine, layout_of, log_lines
+from .log_table import Row, Told, fields_in, row, sort_of, told_by
+from .message_text import QUEUE
+from .protocol import Event, Imported
+
+_CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
+_REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
+
+_JOINED, _HEARTBEAT, _CHANGED, _CLOSED = "joined", "heartbeat", "subscription changed", "closed"
+
+
+def _subscribed(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    for told in consumers_in(line.message):
+        yield fields_in(found) | {"group": told.group, "subscriptions": told.subscriptions}
+
+
+def _went_back(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    """The stored offset as the broker found it, and the lower one that it stored."""
+    fields = fields_in(found)
+    before, after = fields.pop("max"), fields["offset"]
+    yield fields | {"offset": before, "detail": "what was stored so far"}
+    yield fields | {"offset": after, "detail": f"from {fields['detail']}"}
+
+
+def _lock_of(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    fields = fields_in(found)
+    if fields.get("detail"):
+        fields["detail"] = f"instead of {fields['detail']}"
+    yield fields
+
+
+BROKER_TABLE: tuple[Row, ...] = (
+    # ConsumerGroupInfo, ClientManageProcessor. Every new member and every changed subscription is followed by the
+    # message with all subscriptions, which names the address only.
+    row("new consumer connected", rf"^new consumer connected, group: (?P<group>\S+) .*{_CHANNEL}", says=_JOINED),
+    row(
+        "registerConsumer info changed",
+        r"SDK address=(?P<detail>[^,]+), consumerData=",
+        Kind.HEARTBEAT,
+        more=_subscribed,
+    ),
+    row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=_subscribed),
+    row("subscription changed", r"^subscription changed, ", says=_CHANGED),
+    row("unregister a consumer[", rf"^unregister a consumer\[(?P<group>[^]]+)\] .*{_CHANNEL}", Kind.UNREGISTER),
+    row(
+        "remove not active channel",
+        rf"{_CHANNEL}.* from ConsumerGroupInfo groupChannelTable, consumer group: (?P<group>\S+)",
+        Kind.UNREGISTER,
+        path=Way.EXPIRED,
+    ),
+    row(
+        "SCAN: remove expired channel",
+        r"channel=(?P<detail>[^,]+), consumerGroup=(?P<group>\S+)",
+        Kind.UNREGISTER,
+        path=Way.EXPIRED,
+    ),
+    # ConsumerOffsetManager
+    row(
+        "offset less than store",
+        r"clientHost=(?P<detail>[^,]*), key=(?P<topic>[^@,]+)@(?P<group>[^,]+), queueId=(?P<queue>\d+), "
+        r"requestOffset=(?P<offset>-?\d+), storeOffset=(?P<max>-?\d+)",
+        Kind.COMMIT,
+        more=_went_back,
+    ),
+    # PullMessageProcessor, DefaultPullMessageResultHandler
+    row(
+        "PULL_OFFSET_MOVED:correction offset",
+        r"topic=(?P<topic>[^,]+), groupId=(?P<group>[^,]+), requestOffset=(?P<offset>-?\d+), newOffset=(?P<next>-?\d+)",
+        Kind.PULL_RESULT,
+        result=Result.OFFSET_ILLEGAL,
+    ),
+    row(
+        "subscription is not latest",
+        r"^The broker's subscription is not latest, group: (?P<group>\S+)",
+        Kind.PULL_RESULT,
+        result=Result.SUBSCRIPTION_NOT_LATEST,
+    ),
+    row(
+        "subscription not exist",
+        r"^the consumer's subscription not exist, group: (?P<group>[^,]+), topic:(?P<topic>\S+)",
+        Kind.PULL_RESULT,
+        result=Result.SUBSCRIPTION_NOT_EXIST,
+    ),
+    # AbstractSendMessageProcessor [5.x]
+    row(
+        "send msg to DLQ",
+        r"^send msg to DLQ (?P<topic>[^,]+), owner=.*?, originalTopic=(?P<detail>[^,]+), consumerId=(?P<group>[^,]+), "
+        r"msgUniqKey=(?P<key>[^,]+),",
+        Kind.DEAD_LETTER,
+    ),
+    # RebalanceLockManager, 5.x and then 4.9
+    row(
+        "which has not been locked yet",
+        rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mq={QUEUE}",
+        Kind.LOCK,
+        result=Result.OK,
+    ),
+    row(
+        "lock a expired message queue",
+        rf"group=(?P<group>[^,]+), mq={QUEUE}, old client id=(?P<detail>[^,]+), new client id=(?P<client>\S+)",
+        Kind.LOCK,
+        result=Result.OK,
+        more=_lock_of,
+    ),
+    row(
+        "has been locked by other client",
+        rf"group=(?P<group>[^,]+), mq={QUEUE}, locked client id=(?P<detail>[^,]+), current client id=(?P<client>\S+)",
+        Kind.LOCK,
+        result=Result.FAILED,
+        more=_lock_of,
+    ),
+    row("unlockBatch: unlock mq", rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mqs={QUEUE}", Kind.UNLOCK),
+    row(
+        "message queue not locked, I got it",
+        rf"Group: (?P<group>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
+        Kind.LOCK,
+        result=Result.OK,
+    ),
+    row(
+        "message queue lock expired, I got it",
+        rf"Group: (?P<group>\S+) OldClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
+        Kind.LOCK,
+        result=Result.OK,
+        more=_lock_of,
+    ),
+    row(
+        "message queue locked by other client",
+        rf"Group: (?P<group>\S+) OtherClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
+        Kind.LOCK,
+        result=Result.FAILED,
+        more=_lock_of,
+    ),
+    row("unlockBatch, Group: ", rf"^unlockBatch, Group: (?P<group>\S+) {QUEUE} (?P<client>\S+)", Kind.UNLOCK),
+    # AdminBrokerProcessor
+    row(
+        "reset offset started by",
+        r"topic=(?P<topic>[^,]+), group=(?P<group>[^,]+), timestamp=(?P<detail>-?\d+)",
+        Kind.RESET,
+        path=Way.RESET,
+    ),
+    # ConfigManager
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, result=Result.OK),
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, result=Result.ERROR),
+    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, result=Result.ERROR),
+    # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
+    row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
+    row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
+    row(
+        "Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.MASTER
+    ),
+    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
+)
+"""What messages of a broker tell."""
+
+BROKER_EVIDENCE = frozenset(
+    {
+        Kind.HEARTBEAT,
+        Kind.UNREGISTER,
+        Kind.LOCK,
+        Kind.UNLOCK,
+        Kind.DEAD_LETTER,
+        Kind.RESET,
+        Kind.BROKER_START,
+        Kind.ROLE_CHANGE,
+    }
+)
+"""Kinds that a broker always logs, into different files: taken from a file only if they occur in it.
+
+Heartbeats are those that change something, and one for each member that is still there in the end. Not: commits, of
+which only those that go back are logged, and pull results.
+"""
+
+
+DROPPED_AFTER = 130_000
+"""ST-6: a member without heartbeats is dropped after 120 s, found by a look every 10 s; ms."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerLog:
+    """Reads logs of brokers.
+
+    Attributes:
+        zone: of the times; None: GMT+8, which the configuration of the brokers fixes.
+        broker: name of the broker; from its start message if None.
+    """
+
+    name: str = "broker-log"
+    zone: str | None = None
+    broker: str | None = None
+
+    def detects(self, head: str, name: str) -> bool:
+        """Whether one of the first lines has the layout of a broker's log."""
+        return any((found := layout_of(text)) is not None and found[0] is BROKER for text in head.split("\n"))
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        """Read a file twice: for the names that events need, and for the events."""
+        names = _Names()
+        for line in log_lines(path, Problems(), Counter(), zone=self.zone):
+            names.note(line)
+        skipped: Counter[str] = Counter()
+        return Imported(
+            header=Header(
+                source=f"broker log ({path.name}), times as {self.zone or BROKER.zone}",
+                evidence=frozenset(names.kinds & BROKER_EVIDENCE),
+                groups={
+                    group: Group(mode=mode, listener="orderly" if group in names.orderly else "concurrently")
+                    for group, mode in sorted((dict.fromkeys(names.orderly, "clustering") | names.modes).items())
+                },
+            ),
+            events=self._events(path, problems, names, skipped),
+            skipped=skipped,
+        )
+
+    def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
+        members = _Members()
+        broker = self.broker or (next(iter(names.brokers)) if len(names.brokers) == 1 else None)
+        end = 0
+        for line in log_lines(path, problems, skipped, zone=self.zone):
+            end = line.time
+            told = told_by(line, BROKER_TABLE)
+            if told is None:
+                skipped[sort_of(line, BROKER_TABLE)] += 1
+                continue
+            members.note(told)
+            for event in told.events:
+                unsaid = members.settle(event) if event["kind"] in (Kind.HEARTBEAT, Kind.UNREGISTER) else ""
+                if unsaid:
+                    skipped[unsaid] += 1
+                    continue
+                if broker and not event.get("broker"):
+                    event["broker"] = broker
+                yield event
+            if not told.events:
+                skipped["told by other messages"] += 1
+        yield from members.left(end)
+
+
+@dataclass
+class _Names:
+    """What the messages of a file say about brokers and groups."""
+
+    brokers: dict[str, None] = field(default_factory=dict)
+    modes: dict[str, str] = field(default_factory=dict)
+    orderly: set[str] = field(default_factory=set)
+    kinds: set[Kind] = field(default_factory=set)
+
+    def note(self, line: LogLine) -> None:
+        """Take in one message."""
+        told = told_by(line, BROKER_TABLE)
+        if told is None:
+            return
+        for event in told.events:
+            self.kinds.add(event["kind"])
+            if event["kind"] == Kind.HEARTBEAT:
+                self.modes |= {consumer.group: consumer.mode for consumer in consumers_in(line.message)}
+            if event["kind"] in (Kind.LOCK, Kind.UNLOCK):
+                self.orderly.add(event["group"])
+            if event.get("broker"):
+                self.brokers[event["broker"]] = None
+
+
+class _Members:
+    """Clients by their addresses, and which process of a client id is at which host.
+
+    Two hosts with one client id are two processes (A1). Two ports of one host are not told apart: a client that
+    connects anew has another port, and its old connection is dropped later.
+    """
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, str], str] = {}
+        self._hosts: dict[str, list[str]] = {}
+        self._connections: dict[_Member, set[str]] = {}
+        self._beats: dict[_Member, Event] = {}
+
+    def note(self, told: Told) -> None:
+        """A member joined: remember its address."""
+        if told.row.says == _JOINED:
+            address = _address(told.fields["detail"])
+            group, client = told.fields["group"], told.fields["client"]
+            self._clients[group, address] = client
+            self._connections.setdefault((group, client, _host(address)), set()).add(address)
+
+    def settle(self, event: Event) -> str:
+        """Set client and incarnation from the address; else what the message is counted as."""
+        address, group = _address(event["detail"]), event["group"]
+        client = event.get("client") or self._clients.get((group, address))
+        if client is None:
+            return "message about a client that joined before the log begins"
+        host = _host(address)
+        member = group, client, host
+        connections = self._connections.setdefault(member, set())
+        if event["kind"] == Kind.UNREGISTER:
+            connections.discard(address)
+            if connections:
+                return "end of a connection of a client that has a later one"
+            self._beats.pop(member, None)
+        hosts = self._hosts.setdefault(client, [])
+        if host not in hosts:
+            hosts.append(host)
+        event |= {"client": client, "incarnation": hosts.index(host), "detail": address}
+        if event["kind"] == Kind.HEARTBEAT:
+            self._beats[member] = event
+        return ""
+
+    def left(self, end: int) -> Iterator[Event]:
+        """A heartbeat of everyone who has not left when the log ends: else it would have been dropped before."""
+        for beat in self._beats.values():
+            if beat["time"] < end - DROPPED_AFTER:
+                yield beat | {"time": end - DROPPED_AFTER}
+
+
+_Member = tuple[str, str, str]
+"""Group, client id and host."""
+
+
+def _address(text: str) -> str:
+    """The remote address in a printed channel, or the address that is all of the text."""
+    remote = _REMOTE.search(text)
+    return remote["address"] if remote else text.lstrip("/")
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0]

@@ -1,0 +1,226 @@
+"""Logs of clients: ``rocketmq_client.log`` of 4.9 and 5.x, or the application's log if the client was told to use it.
+
+They show when queues were taken and given up, offsets stored, locks won and lost, and what went wrong; not deliveries
+that went well, send-backs that were stored, or offsets that travelled with a pull. Most messages do not name the
+client: it is the one that the nearest message of the same process and group does name (see :meth:`_Names.client_of`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...format.kinds import Kind, Result
+from ...format.kinds import Path as Way
+from ...format.schema import Group, Header
+from ..problems import Problems
+from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
+from .log_line import CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of, log_lines
+from .log_table import Told, sort_of, told_by
+from .protocol import Event, Imported
+
+RESET_PAUSE = 10_000
+"""``MQClientInstance#resetOffset`` waits so long before it sets offsets; ms."""
+
+RESET_WORK = 10_000
+"""What is stored in this time after the pause, because its queue is given up, is taken for a part of the reset; ms."""
+
+# The message that names the client of a round of rebalance comes after those of the round.
+_TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientLog:
+    """Reads logs of clients.
+
+    Attributes:
+        zone: of the times; None: GMT+8 for the layout of 5.x, whose configuration fixes it, UTC for others.
+        client: client id of messages that do not name one; from other messages if None.
+    """
+
+    name: str = "client-log"
+    zone: str | None = None
+    client: str | None = None
+
+    def detects(self, head: str, name: str) -> bool:
+        """Whether one of the first lines has the layout of a client's log, or is one of its messages in another one."""
+        for text in head.split("\n"):
+            found = layout_of(text)
+            if found is None:
+                continue
+            layout, parts = found
+            if layout is CLIENT_5 or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient"):
+                return True
+            if layout in (CLIENT_4, SPRING, LOGBACK) and _fits(parts["message"]):
+                return True
+        return False
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        """Read a file twice: for the names that events need, and for the events."""
+        names = _Names()
+        for line in log_lines(path, Problems(), Counter(), zone=self.zone):
+            names.note(line)
+        skipped: Counter[str] = Counter()
+        return Imported(
+            header=Header(
+                source=f"client log ({path.name}), times as {self.zone or ' and '.join(sorted(names.zones)) or 'UTC'}",
+                evidence=frozenset(names.kinds & CLIENT_EVIDENCE),
+                release="4.9.8" if names.old else "5.3.3",
+                groups=names.groups(),
+            ),
+            events=self._events(path, problems, names, skipped),
+            skipped=skipped,
+        )
+
+    def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
+        course = _Course()
+        for line in log_lines(path, problems, skipped, zone=self.zone):
+            told = told_by(line, CLIENT_TABLE)
+            if told is None:
+                skipped[sort_of(line, CLIENT_TABLE)] += 1
+                continue
+            course.note(told)
+            for event in (each for single in told.events for each in course.settle(single)):
+                if not event.get("group"):
+                    event["group"] = names.group_of(event)
+                if not event.get("group") and event["kind"] not in _OF_PROCESSES:
+                    problems.add(str(path), line.number, f"{event['kind']} of no known group: {line.message[:80]}")
+                    continue
+                if not event.get("client"):
+                    event["client"] = self.client or names.client_of(event, line) or line.process or path.name
+                yield event
+            if not told.events:
+                skipped["told by other messages"] += 1
+
+
+_OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.FILE_LOAD, Kind.FILE_PERSIST})
+
+
+def _fits(message: str) -> bool:
+    return any(row.kind is not None and row.contains in message and row.pattern.search(message) for row in CLIENT_TABLE)
+
+
+@dataclass
+class _Names:
+    """What the messages of a file say about clients and groups."""
+
+    named: dict[tuple[str, str], list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
+    starts: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    groups_of: dict[tuple[str, int | None], set[str]] = field(default_factory=lambda: defaultdict(set))
+    modes: dict[str, str] = field(default_factory=dict)
+    strategies: dict[str, str] = field(default_factory=dict)
+    orderly: set[str] = field(default_factory=set)
+    kinds: set[Kind] = field(default_factory=set)
+    zones: set[str] = field(default_factory=set)
+    old: bool = False
+
+    def note(self, line: LogLine) -> None:
+        """Take in one message."""
+        self.zones.add(line.layout.zone)
+        self.old = self.old or line.layout is CLIENT_4
+        told = told_by(line, CLIENT_TABLE)
+        if told is None:
+            return
+        if told.row.says == MODE:
+            self.modes[told.fields["group"]] = told.fields["detail"].lower()
+        for event in told.events:
+            kind, group = event["kind"], event.get("group")
+            self.kinds.add(kind)
+            if kind == Kind.CLIENT_START:
+                self.starts[line.process].append(line.number)
+            if group is None:
+                continue
+            if event.get("client"):
+                self.named[line.process, group].append((line.number, event["client"]))
+            if event.get("topic"):
+                self.groups_of[event["topic"], event.get("queue")].add(group)
+                self.groups_of[event["topic"], None].add(group)
+            if kind == Kind.REBALANCE:
+                self.strategies[group] = event["detail"]
+            if kind == Kind.HEARTBEAT:
+                self.modes[group] = event["detail"]
+            if kind in (Kind.LOCK, Kind.UNLOCK):
+                self.orderly.add(group)
+
+    def groups(self) -> dict[str, Group]:
+        """What is known of the groups whose mode, strategy or locks are told."""
+        return {
+            name: Group(
+                mode=self.modes.get(name, "clustering"),
+                listener="orderly" if name in self.orderly else "concurrently",
+                strategy=self.strategies.get(name, "AVG"),
+            )
+            for name in sorted({*self.modes, *self.strategies, *self.orderly})
+        }
+
+    def group_of(self, event: Event) -> str | None:
+        """The group that consumes the topic of an event, if only one does."""
+        topic = event.get("topic")
+        if topic is None:
+            return None
+        for groups in (self.groups_of.get((topic, event.get("queue"))), self.groups_of.get((topic, None))):
+            if groups is not None and len(groups) == 1:
+                return next(iter(groups))
+        return None
+
+    def client_of(self, event: Event, line: LogLine) -> str | None:
+        """The client that the nearest naming message of the same process and group names.
+
+        For a round of rebalance that is the next one, unless a client starts in between; else the last one before.
+        """
+        named = self.named.get((line.process, event.get("group") or ""))
+        if not named:
+            return None
+        at = bisect_left(named, (line.number, ""))
+        after = named[at] if at < len(named) else None
+        before = named[at - 1] if at else None
+        if after is None or before is None:
+            return (after or before or (0, None))[1]
+        starts = self.starts.get(line.process, [])
+        between = bisect_left(starts, after[0]) > bisect_left(starts, line.number)
+        return after[1] if event["kind"] in _TOLD_BEFORE and not between else before[1]
+
+
+class _Course:
+    """What earlier messages say about later ones: why an offset is stored, or a queue dropped."""
+
+    def __init__(self) -> None:
+        self._illegal: set[tuple[object, ...]] = set()
+        self._expired: set[tuple[object, ...]] = set()
+        self._resets: dict[tuple[object, ...], int] = {}
+
+    def note(self, told: Told) -> None:
+        """5.x announces that it will drop a queue that was not pulled for too long."""
+        if told.row.says == EXPIRES:
+            self._expired.add(_place(told.fields))
+
+    def settle(self, event: Event) -> list[Event]:
+        """The event with the path that follows from earlier messages, and what happens with it but is not logged."""
+        place, kind = _place(event), event["kind"]
+        if event.get("result") == Result.OFFSET_ILLEGAL:
+            self._illegal.add(place)
+        elif kind == Kind.CORRECT:
+            self._illegal.discard(place)
+        elif kind == Kind.RESET:
+            self._resets[place[:2]] = event["time"]
+        elif kind == Kind.REVOKE and place in self._expired:
+            self._expired.discard(place)
+            event["path"] = Way.EXPIRED
+        elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and place in self._illegal:
+            event["path"] = Way.CORRECTION
+        elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and self._in_reset(place, event["time"]):
+            # The queue is given up without a message of its own.
+            event["path"] = Way.RESET
+            return [event, {name: value for name, value in event.items() if name != "offset"} | {"kind": Kind.REVOKE}]
+        return [event]
+
+    def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
+        begun = self._resets.get(place[:2])
+        return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
+
+
+def _place(event: Event) -> tuple[object, ...]:
+    return tuple(event.get(name) for name in ("group", "topic", "broker", "queue"))

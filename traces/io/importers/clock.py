@@ -1,0 +1,49 @@
+"""Time zones of what is imported: log lines carry none, so it comes from the layout or from the user."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ...errors import TraceError
+
+_OFFSET = re.compile(r"^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?$")
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone of a name: UTC, an offset such as +08:00 or GMT+8, or a name such as Asia/Shanghai.
+
+    Raises:
+        TraceError: there is no such zone.
+    """
+    if name in ("UTC", "GMT", "Z"):
+        return UTC
+    offset = _OFFSET.match(name)
+    if offset:
+        sign, hours, minutes = offset.groups(default="0")
+        span = timedelta(hours=int(hours), minutes=int(minutes))
+        if span < timedelta(hours=24):
+            return timezone(-span if sign == "-" else span)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise TraceError(
+            f"There is no time zone {name!r}. Possible: UTC, an offset such as +08:00, or a name such as Asia/Shanghai."
+        ) from None
+
+
+def millis_of(stamp: str, zone: tzinfo) -> int:
+    """Milliseconds since 1970 UTC of a stamp such as ``2024-05-01 10:00:00.123``; a zone in the stamp comes first.
+
+    Raises:
+        ValueError: it is no date and time.
+    """
+    moment = datetime.fromisoformat(stamp.replace(",", "."))
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)

@@ -1,0 +1,106 @@
+"""Logs of applications whose listeners run in the container of RocketMQ's Spring starter.
+
+``DefaultRocketMQListenerContainer`` logs each failed call with message id, topic and count (WARN), and, where DEBUG is
+on, the message it got and how long a call took that went well. So failures are always there, successes only with DEBUG.
+Documents that quote such a log, in Markdown fences for example, are read too: lines of no layout are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...format.kinds import Kind, Result
+from ...format.schema import Header
+from ..problems import Problems
+from .log_line import LogLine, log_lines
+from .message_text import messages_in
+from .protocol import Event, Imported
+
+_FAILED = re.compile(r"consume message failed\. messageId:([^,\s]+), ?topic:([^,\s]+), ?reconsumeTimes:(\d+)")
+_RECEIVED = "received msg: MessageExt ["
+_SUCCEEDED = re.compile(r"consume (\S+) cost: (\d+) ms")
+
+OWN_LINE = 5_000
+"""A line that its thread wrote at most so long before a failure (ms) is taken for one of the same listener call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenerLog:
+    """Reads logs of listeners.
+
+    Attributes:
+        zone: of the times, where lines have none; None is UTC.
+        group: consumer group of the listeners; the log does not have it.
+        client: client id; the id of the process if None.
+    """
+
+    name: str = "listener-log"
+    zone: str | None = None
+    group: str | None = None
+    client: str | None = None
+
+    def detects(self, head: str, name: str) -> bool:
+        """Whether a failure of the container, or its DEBUG lines, are among the first lines."""
+        return bool(_FAILED.search(head)) or _RECEIVED in head
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        """Read a file."""
+        skipped: Counter[str] = Counter()
+        return Imported(
+            header=Header(source=f"listener log ({path.name})", evidence=frozenset({Kind.DELIVER, Kind.RESULT})),
+            events=self._events(path, problems, skipped),
+            skipped=skipped,
+        )
+
+    def _events(self, path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[Event]:
+        threads: dict[tuple[str, str], _Thread] = {}
+        for line in log_lines(path, problems, skipped, zone=self.zone):
+            thread = threads.setdefault((line.process, line.thread), _Thread())
+            base: Event = {"group": self.group, "client": self.client or line.process or path.name}
+            failed = _FAILED.search(line.message)
+            if failed:
+                yield from self._failure(base, line, thread, failed)
+                thread.line = thread.call = None
+            elif _RECEIVED in line.message:
+                for message in messages_in(line.message, group=self.group):
+                    thread.call = base | message | {"time": line.time, "kind": Kind.DELIVER}
+                    yield thread.call
+            elif done := _SUCCEEDED.search(line.message):
+                yield from self._success(base, line, thread, done)
+                thread.line = thread.call = None
+            else:
+                thread.line = line
+                skipped["other message"] += 1
+                if "consume message failed" in line.message:
+                    problems.add(str(path), line.number, "consume message failed, but not of which message")
+
+    def _failure(self, base: Event, line: LogLine, thread: _Thread, found: re.Match[str]) -> Iterator[Event]:
+        key, topic, attempt = found[1], found[2], int(found[3])
+        call = base | {"topic": topic, "key": key, "attempt": attempt}
+        if thread.call is not None and thread.call.get("key") == key:
+            call |= {name: thread.call[name] for name in ("broker", "queue", "offset") if name in thread.call}
+        else:
+            own = thread.line is not None and line.time - thread.line.time <= OWN_LINE
+            began = thread.line.time if thread.line is not None and own else line.time
+            yield call | {"time": began, "kind": Kind.DELIVER}
+        yield call | {"time": line.time, "kind": Kind.RESULT, "result": Result.EXCEPTION}
+
+    def _success(self, base: Event, line: LogLine, thread: _Thread, found: re.Match[str]) -> Iterator[Event]:
+        call = base | {"key": found[1]}
+        if thread.call is not None and thread.call.get("key") == found[1]:
+            call = {name: value for name, value in thread.call.items() if name not in ("time", "kind")}
+        else:
+            yield call | {"time": line.time - int(found[2]), "kind": Kind.DELIVER}
+        yield call | {"time": line.time, "kind": Kind.RESULT, "result": Result.OK}
+
+
+@dataclass
+class _Thread:
+    """A thread of the application: its last line of its own, and the call that it told the beginning of."""
+
+    line: LogLine | None = None
+    call: Event | None = None

@@ -1,0 +1,151 @@
+"""Lines of logs: their layouts, from the logging configurations that RocketMQ and Spring Boot come with.
+
+A line that has none of the layouts belongs to the line before it: a stack trace, or a message of several lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ..compressed import lines_of
+from ..problems import Problems
+from .clock import millis_of, zone_of
+
+_DAY = r"(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+_LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How one program writes its lines.
+
+    Attributes:
+        name: short name.
+        pattern: of a line that begins a message.
+        zone: of its times, where the user does not tell.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    zone: str
+
+
+CLIENT_5 = Layout(
+    name="client-5",  # rmq.client.logback.xml
+    pattern=re.compile(
+        _DAY
+        + r"\.\d{3}) "
+        + _LEVEL
+        + r" +\[(?P<process>\d+)\] \[(?P<thread>.*?)\] \[(?P<logger>[^]]*)\] - (?P<message>.*)"
+    ),
+    zone="GMT+8",
+)
+CLIENT_4 = Layout(
+    name="client-4",  # LoggingBuilder.DefaultLayout
+    pattern=re.compile(_DAY + r",\d{3}) " + _LEVEL + r" (?P<logger>\S+) - (?P<message>.*)"),
+    zone="UTC",
+)
+BROKER = Layout(
+    name="broker",  # logback_broker.xml, rmq.broker.logback.xml
+    pattern=re.compile(_DAY + r") " + _LEVEL + r" (?P<thread>.*?) - (?P<message>.*)"),
+    zone="GMT+8",
+)
+SPRING = Layout(
+    name="spring",  # Spring Boot; since 3.0 with a zone, and with the application's name before the thread
+    pattern=re.compile(
+        _DAY
+        + r"[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?) +"
+        + _LEVEL
+        + r" +(?P<process>\d+) +--- +(?:\[[^]]*\] )?\[(?P<thread>[^]]*)\] +(?P<logger>\S+) +: ?(?P<message>.*)"
+    ),
+    zone="UTC",
+)
+LOGBACK = Layout(
+    name="logback",  # what most applications choose: date, thread, level, logger
+    pattern=re.compile(
+        _DAY
+        + r"[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?) +\[(?P<thread>[^]]*)\] +"
+        + _LEVEL
+        + r" +(?P<logger>\S+) +- (?P<message>.*)"
+    ),
+    zone="UTC",
+)
+
+LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK)
+"""All layouts; no line has two of them."""
+
+CONTINUATION = "continuation"
+"""What is counted for a line that continues the message before it."""
+
+
+class LogLine(NamedTuple):
+    """One message of a log.
+
+    Attributes:
+        number: of its first line in the file, from 1.
+        time: ms since 1970 UTC.
+        layout: of the line.
+        level: INFO and so on.
+        process: id of the process, empty where the layout has none.
+        thread: name of the thread, empty where the layout has none.
+        logger: name of the logger, empty where the layout has none.
+        message: the first line of the message.
+    """
+
+    number: int
+    time: int
+    layout: Layout
+    level: str
+    process: str
+    thread: str
+    logger: str
+    message: str
+
+
+def layout_of(line: str) -> tuple[Layout, re.Match[str]] | None:
+    """The layout of a line, and its parts; None for a line that begins no message."""
+    for layout in LAYOUTS:
+        found = layout.pattern.match(line)
+        if found:
+            return layout, found
+    return None
+
+
+def log_lines(path: Path, problems: Problems, skipped: Counter[str], *, zone: str | None = None) -> Iterator[LogLine]:
+    """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
+
+    Args:
+        path: of the file.
+        problems: gets lines whose time is impossible.
+        skipped: counts lines that are no event, by what they are.
+        zone: of all times; by the layout if None.
+    """
+    told = zone_of(zone) if zone is not None else None
+    zones = {layout.name: told or zone_of(layout.zone) for layout in LAYOUTS}
+    for number, line in lines_of(path, problems):
+        found = layout_of(line) if line[:1].isdigit() else None
+        if found is None:
+            skipped[CONTINUATION] += 1
+            continue
+        layout, parts = found
+        try:
+            time = millis_of(parts["stamp"], zones[layout.name])
+        except ValueError:
+            problems.add(str(path), number, f"{parts['stamp']} is no date and time")
+            continue
+        has = parts.groupdict()
+        yield LogLine(
+            number=number,
+            time=time,
+            layout=layout,
+            level=parts["level"],
+            process=has.get("process") or "",
+            thread=has.get("thread") or "",
+            logger=has.get("logger") or "",
+            message=parts["message"],
+        )

@@ -1,0 +1,125 @@
+"""Tables of log messages: which of them tell an event, and of what.
+
+A row is a literal that its messages contain, a pattern whose named groups are fields of the event, and what the event
+is. Rows without a kind are messages that are known and tell nothing more. The tables of clients and brokers differ in
+rows only; what cannot be said in a row is done by a function of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ...format.kinds import Kind, Path, Result
+from ...format.schema import BY_NAME
+from .log_line import LogLine
+from .protocol import Event
+
+More = Callable[[re.Match[str], LogLine], Iterable[Event]]
+"""Makes the events of a message that a row cannot tell in its pattern; what the row says is added to each."""
+
+_WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One kind of message.
+
+    Attributes:
+        contains: a literal part of it, case-sensitive: found before the pattern is tried.
+        pattern: searched in the message; its named groups are fields of the event.
+        kind: of the event; None for a message without one.
+        result: of the event.
+        path: of the event.
+        more: makes the events instead, if there is more to it.
+        says: what a message without an event is good for.
+    """
+
+    contains: str
+    pattern: re.Pattern[str]
+    kind: Kind | None = None
+    result: Result | None = None
+    path: Path | None = None
+    more: More | None = None
+    says: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a message tells.
+
+    Attributes:
+        row: that fits it.
+        fields: the named groups of the row's pattern.
+        events: its events, none for rows without a kind.
+    """
+
+    row: Row
+    fields: Event
+    events: list[Event]
+
+
+def row(
+    contains: str,
+    pattern: str,
+    kind: Kind | None = None,
+    *,
+    result: Result | None = None,
+    path: Path | None = None,
+    more: More | None = None,
+    says: str = "",
+) -> Row:
+    """A row; see :class:`Row`. Spaces of the pattern count.
+
+    Raises:
+        ValueError: a named group of the pattern is no field.
+    """
+    compiled = re.compile(pattern)
+    unknown = set(compiled.groupindex) - set(BY_NAME)
+    if unknown:
+        raise ValueError(f"{sorted(unknown)} of {pattern!r} are no fields")
+    return Row(
+        contains=contains,
+        pattern=compiled,
+        kind=kind,
+        result=result,
+        path=path,
+        more=more,
+        says=says,
+    )
+
+
+def told_by(line: LogLine, table: Sequence[Row]) -> Told | None:
+    """What a message tells by the first row that fits it; None if no row does."""
+    for candidate in table:
+        if candidate.contains not in line.message:
+            continue
+        found = candidate.pattern.search(line.message)
+        if found is None:
+            continue
+        fields = fields_in(found)
+        if candidate.kind is None:
+            return Told(row=candidate, fields=fields, events=[])
+        fixed: Event = {"time": line.time, "kind": candidate.kind}
+        if candidate.result is not None:
+            fixed["result"] = candidate.result
+        if candidate.path is not None:
+            fixed["path"] = candidate.path
+        told = candidate.more(found, line) if candidate.more is not None else [fields]
+        return Told(row=candidate, fields=fields, events=[fixed | event for event in told])
+    return None
+
+
+def sort_of(line: LogLine, table: Sequence[Row]) -> str:
+    """What a message is counted as that no row fits: cut off or of another release, or about something else."""
+    return "message in an unknown form" if any(each.contains in line.message for each in table) else "other message"
+
+
+def fields_in(found: re.Match[str]) -> Event:
+    """The named groups of a match as fields; the word ``null`` is a null."""
+    return {
+        name: int(value) if name in _WHOLE else value
+        for name, value in found.groupdict().items()
+        if value is not None and value != "null"
+    }

@@ -1,0 +1,50 @@
+"""Messages as Java prints them (``MessageExt#toString``), which several lines of logs hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...encoding.names import RETRY_PREFIX
+from .protocol import Event
+
+QUEUE = r"MessageQueue \[topic=(?P<topic>[^,]+), brokerName=(?P<broker>[^,]+), queueId=(?P<queue>\d+)\]"
+"""A queue as ``MessageQueue#toString`` prints it (EN-4), as named groups."""
+
+_MESSAGE = re.compile(
+    r"MessageExt \[brokerName=(?P<broker>[^,]+), queueId=(?P<queue>\d+), storeSize=-?\d+, queueOffset=(?P<offset>\d+), "
+    r".*?, msgId=(?P<msg_id>[^,]+), .*?reconsumeTimes=(?P<attempt>\d+), .*?topic='(?P<topic>[^']+)'"
+    r"(?:.*?properties=\{(?P<properties>.*?)\}, body=)?"
+)
+_KEY = re.compile(r"(?:^|, )UNIQ_KEY=([^,}]+)")
+_RETRIED = re.compile(r"(?:^|, )RETRY_TOPIC=")
+_QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").replace("?P<queue>", ""))
+
+
+def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
+    """The fields of every message printed in a text, in its order: queue, offset, ids, attempt and topic.
+
+    A retry copy is printed with the topic of the message but with queue and offset in the retry topic, whose name is
+    that of the group; if the group is not known, the place is left out.
+    """
+    for part in text.split("MessageExt [")[1:]:
+        found = _MESSAGE.match("MessageExt [" + part)
+        if found is None:
+            continue
+        event: Event = {name: found[name] for name in ("broker", "topic", "msg_id") if found[name] != "null"}
+        event |= {name: int(found[name]) for name in ("queue", "offset", "attempt")}
+        key = _KEY.search(found["properties"] or "")
+        if key:
+            event["key"] = key[1]
+        if _RETRIED.search(found["properties"] or ""):
+            if group:
+                event["topic"] = RETRY_PREFIX + group
+            else:
+                del event["queue"], event["offset"]
+        yield event
+
+
+def queues_in(text: str) -> list[str]:
+    """Every queue printed in a text, as broker:id, in order of broker and id."""
+    found = sorted({(broker, int(queue)) for _, broker, queue in _QUEUES.findall(text)})
+    return [f"{broker}:{queue}" for broker, queue in found]

@@ -1,0 +1,348 @@
+r"""RocketMQ's own message trace: what producers and consumers send to ``RMQ_SYS_TRACE_TOPIC`` (TR-1 … TR-9).
+
+A body holds records that end with ``\x02``, of fields between ``\x01``. A file holds one body or many, one a line, each
+as it is, in hexadecimal or base64, or in a JSON object ``{"bornHost": …, "body": …}`` in any of these forms.
+
+Queue, offset and client are not in the records. The client is found all the same: the request id of a delivery is made
+like a unique key, of address and process id of the consumer, and ``bornHost`` says where the trace came from. The topic
+of a delivery is that of the ``Pub`` record with the same message id, if it is in the file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from ipaddress import ip_address
+from pathlib import Path
+
+from ...format.kinds import Kind, Result
+from ...format.schema import Header
+from ..compressed import lines_of
+from ..problems import Problems
+from .protocol import Event, Imported
+
+FIELD, RECORD = "\x01", "\x02"
+_TYPES = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
+_BEGINS = re.compile(rf"(?:{'|'.join(_TYPES)})\x01")
+_SHORTEST = {"Pub": 13, "SubBefore": 8, "SubAfter": 6, "EndTransaction": 13, "Recall": 7}
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+
+# TR-3: positions in the enumeration MessageType.
+_HALF, _DELAYED = 1, 3
+# TR-4: positions in the enumeration ConsumeReturnType.
+_TIMED_OUT, _THREW, _RETURNED_NULL = 1, 2, 3
+
+UNKNOWN_CLIENT = "unknown"
+"""The client of a delivery where neither request id nor bornHost tell it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageTrace:
+    """Reads message-trace data."""
+
+    name: str = "message-trace"
+
+    def detects(self, head: str, name: str) -> bool:
+        """Whether one of the first lines holds a body."""
+        return any(_body_of(line) is not None for line in head.split("\n")[:20])
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        """Read a file twice: for what records need of each other, and for the events."""
+        known = _Known()
+        for record in _records(path, Problems()):
+            known.note(record)
+        skipped: Counter[str] = Counter()
+        return Imported(
+            header=Header(source=f"RocketMQ message trace ({path.name})", evidence=frozenset(known.evidence)),
+            events=_events(path, problems, known, skipped),
+            skipped=skipped,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Record:
+    """One record: its fields, and where it was found."""
+
+    line: int
+    number: int
+    fields: list[str]
+    born: str
+
+    @property
+    def type(self) -> str:
+        return self.fields[0]
+
+    @property
+    def place(self) -> str:
+        return f"record {self.number} ({self.type})"
+
+
+@dataclass(frozen=True)
+class _Call:
+    """The beginning of a listener call, as ``SubBefore`` records tell it."""
+
+    time: int
+    group: str | None
+    attempts: dict[str, int]
+
+
+@dataclass
+class _Known:
+    """What is in the whole file.
+
+    Attributes:
+        topics: topic of a message, by its id.
+        calls: listener calls, by request id.
+        evidence: kinds of events that the types of records show.
+    """
+
+    topics: dict[str, str] = field(default_factory=dict)
+    calls: dict[str, _Call] = field(default_factory=dict)
+    evidence: set[Kind] = field(default_factory=set)
+
+    def note(self, record: _Record) -> None:
+        fields = record.fields
+        if record.type in ("Pub", "EndTransaction"):
+            self.evidence.add(Kind.STORE)
+            if fields[5] != "null":
+                self.topics.setdefault(fields[5], fields[4])
+        elif record.type in ("SubBefore", "SubAfter"):
+            self.evidence |= {Kind.DELIVER, Kind.RESULT}
+        if record.type == "SubBefore":
+            try:
+                time, attempt = _whole("time", fields[1]), _whole("retry times", fields[6])
+            except ValueError:
+                return
+            call = self.calls.setdefault(fields[4], _Call(time, _text(fields[3]), {}))
+            call.attempts[fields[5]] = attempt
+
+
+def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]) -> Iterator[Event]:
+    seen: set[bytes] = set()
+    first = last = None
+    for record in _records(path, problems):
+        # Two clients in one process may both report (TR-2); a request id names one call, so this is no second delivery.
+        digest = blake2b(FIELD.join(record.fields).encode(), digest_size=16).digest()
+        if digest in seen:
+            skipped["repeated record"] += 1
+            continue
+        seen.add(digest)
+        try:
+            event = _READERS[record.type](record, known)
+        except ValueError as error:
+            problems.add(str(path), record.line, f"{record.place}: {error}")
+            continue
+        if isinstance(event, str):
+            skipped[event] += 1
+            continue
+        first = event["time"] if first is None else min(first, event["time"])
+        last = event["time"] if last is None else max(last, event["time"])
+        yield event
+    if last is not None:
+        yield {"time": last, "kind": Kind.GAP, "due": first, "detail": "message traces may lose records (TR-2)"}
+
+
+def _pub(record: _Record, known: _Known) -> Event | str:
+    fields = record.fields
+    number, cost = _whole("message type", fields[11]), _whole("cost", fields[10])
+    if number == _HALF:
+        return "half message: stored for consumers only when its transaction is committed"
+    offset_id, success = ("null", fields[12]) if len(fields) == 13 else (fields[12], fields[13])
+    return {
+        "time": _whole("time", fields[1]),
+        # A delayed message is stored in the schedule topic; when it is due is not in the record.
+        "kind": Kind.DELAY_STORE if number == _DELAYED else Kind.STORE,
+        "result": Result.OK if success == "true" else Result.FAILED,
+        "client": _process(fields[5]) or _host(fields[14] if len(fields) > 14 else record.born) or UNKNOWN_CLIENT,
+        "topic": _text(fields[4]),
+        "key": _text(fields[5]),
+        "msg_id": _text(offset_id),
+        "attempt": 0,
+        "detail": f"producer group {fields[3]}, to {fields[8]}, {cost} ms",
+    }
+
+
+def _sub_before(record: _Record, known: _Known) -> Event | str:
+    fields = record.fields
+    return {
+        "time": _whole("time", fields[1]),
+        "kind": Kind.DELIVER,
+        "client": _consumer(record, fields[4]),
+        "group": _text(fields[3]),
+        "topic": known.topics.get(fields[5]),
+        "key": _text(fields[5]),
+        "attempt": _whole("retry times", fields[6]),
+        "detail": f"call {fields[4]}",
+    }
+
+
+def _sub_after(record: _Record, known: _Known) -> Event | str:
+    fields = record.fields
+    call = known.calls.get(fields[1])
+    # Up to 4.7, and to a cloud channel, neither time nor group are written: they come from the beginning of the call.
+    if len(fields) >= 9:
+        time, group = _whole("time", fields[7]), _text(fields[8])
+    elif call is not None:
+        # TR-5: the cost is that of the batch, divided by its size.
+        time, group = call.time + _whole("cost", fields[3]) * len(call.attempts), call.group
+    else:
+        raise ValueError("without time, and its SubBefore is not in the file")
+    return {
+        "time": time,
+        "kind": Kind.RESULT,
+        "result": _result(fields[4] == "true", _whole("context code", fields[6]) if len(fields) > 6 else 0),
+        "client": _consumer(record, fields[1]),
+        "group": group,
+        "topic": known.topics.get(fields[2]),
+        "key": _text(fields[2]),
+        "attempt": call.attempts.get(fields[2]) if call is not None else None,
+        "detail": f"call {fields[1]}",
+    }
+
+
+def _end_transaction(record: _Record, known: _Known) -> Event | str:
+    fields = record.fields
+    if fields[11] != "COMMIT_MESSAGE":
+        return f"transaction ended with {fields[11]}"
+    return {
+        "time": _whole("time", fields[1]),
+        "kind": Kind.STORE,
+        "result": Result.OK,
+        "client": _process(fields[5]) or _host(record.born) or UNKNOWN_CLIENT,
+        "topic": _text(fields[4]),
+        "key": _text(fields[5]),
+        "attempt": 0,
+        "detail": f"producer group {fields[3]}, transaction {fields[10]}",
+    }
+
+
+def _recall(record: _Record, known: _Known) -> Event | str:
+    _whole("time", record.fields[1])
+    return "recall of a delayed message"
+
+
+_READERS = {
+    "Pub": _pub,
+    "SubBefore": _sub_before,
+    "SubAfter": _sub_after,
+    "EndTransaction": _end_transaction,
+    "Recall": _recall,
+}
+
+
+def _result(success: bool, code: int) -> Result:
+    """TR-4: the code says how the call ended, ``success`` what the listener said; a late success is one."""
+    if code == _THREW:
+        return Result.EXCEPTION
+    if code == _RETURNED_NULL:
+        return Result.NULL
+    if not success:
+        return Result.LATER
+    return Result.TIMEOUT if code == _TIMED_OUT else Result.OK
+
+
+def _records(path: Path, problems: Problems) -> Iterator[_Record]:
+    """All records of a file; those that are cut off or of no known type are problems."""
+    number = 0
+    for line, text in lines_of(path, problems):
+        if not text.strip():
+            continue
+        found = _body_of(text)
+        if found is None:
+            problems.add(str(path), line, "no message-trace body")
+            continue
+        body, born = found
+        for fields in _split(body):
+            number += 1
+            record = _Record(line=line, number=number, fields=fields, born=born)
+            if fields[0] not in _SHORTEST:
+                problems.add(str(path), line, f"record {number}: unknown type {fields[0]!r}")
+            elif len(fields) < _SHORTEST[fields[0]]:
+                needed = _SHORTEST[fields[0]]
+                problems.add(str(path), line, f"{record.place}: {len(fields)} fields, at least {needed} are needed")
+            else:
+                yield record
+
+
+def _split(body: str) -> Iterator[list[str]]:
+    """The records of a body as lists of fields, empty ones kept (TR-6)."""
+    for record in body.split(RECORD):
+        fields = record.split(FIELD)
+        # 4.9 does not terminate a SubAfter record to a cloud channel: the next type is its eighth field.
+        while fields[0] == "SubAfter" and len(fields) > 8 and fields[7] in _TYPES:
+            yield fields[:7]
+            fields = fields[7:]
+        if fields != [""]:
+            yield fields
+
+
+def _body_of(line: str) -> tuple[str, str] | None:
+    """The body that a line holds, and where it was born, empty if not told; None if there is no body."""
+    line = line.strip(" \t\r\n\ufeff")
+    if _BEGINS.match(line):
+        return line, ""
+    if line.startswith("{"):
+        try:
+            told = json.loads(line)
+        except ValueError:
+            return None
+        found = _body_of(told["body"]) if isinstance(told.get("body"), str) else None
+        return (found[0], str(told.get("bornHost") or "")) if found else None
+    for pattern, unpack in ((_HEX, bytes.fromhex), (_BASE64, base64.b64decode)):
+        if pattern.fullmatch(line):
+            try:
+                body = unpack(line).decode()
+            except (ValueError, binascii.Error):
+                continue
+            if _BEGINS.match(body):
+                return body, ""
+    return None
+
+
+def _text(value: str) -> str | None:
+    """A field of text; Java writes nulls as the word."""
+    return None if value in ("", "null") else value
+
+
+def _whole(what: str, value: str) -> int:
+    """A field of a whole number.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not re.fullmatch(r"-?\d{1,18}", value):
+        raise ValueError(f"{what} is {value!r}, not a whole number")
+    return int(value)
+
+
+def _consumer(record: _Record, request_id: str) -> str:
+    """The consumer of a call: the process of its request id, at the address that the trace came from if it is told."""
+    process, host = _process(request_id), _host(record.born)
+    if process and host:
+        return f"{host}@{process.rpartition('@')[2]}"
+    return process or host or UNKNOWN_CLIENT
+
+
+def _process(unique: str) -> str | None:
+    """Address and process id in a unique id (``MessageClientIDSetter``), as ``10.0.0.5@4242``; None for another id."""
+    if len(unique) not in (32, 56):
+        return None
+    try:
+        raw = bytes.fromhex(unique)
+    except ValueError:
+        return None
+    size = 4 if len(raw) == 16 else 16
+    return f"{ip_address(raw[:size])}@{int.from_bytes(raw[size : size + 2])}"
+
+
+def _host(address: str) -> str:
+    """The host of an address such as ``/10.0.0.5:43210``: ports differ from broker to broker, and tell no client."""
+    host = address.lstrip("/")
+    return host.rpartition(":")[0] if re.search(r":\d+$", host) else host

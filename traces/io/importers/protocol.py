@@ -1,0 +1,62 @@
+"""What an importer is: it reads files of another form than the kit's own, and hands over events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from ...format.schema import Header
+from ..problems import Problems
+
+Event = dict[str, Any]
+"""One event: the names of schema.FIELDS with plain Python values; what is absent is missing or None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What an importer made of a file.
+
+    Attributes:
+        header: with the evidence that such a file can give.
+        events: in the order of the file; read lazily. They need not be sorted by time.
+        skipped: how much of the file is no event and no damage either, by what it is, such as lines of a log that tell
+            something else. Complete when the events have been read.
+    """
+
+    header: Header
+    events: Iterator[Event]
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+class Importer(Protocol):
+    """Reads one form of files. The first importer of the registry that detects a file reads it."""
+
+    @property
+    def name(self) -> str:
+        """How users call the form, such as message-trace; ``--format`` takes it."""
+
+    def detects(self, head: str, name: str) -> bool:
+        """Whether a file is of this form.
+
+        Args:
+            head: the first 64 KiB of it, unpacked; bytes that are no UTF-8 are replaced.
+            name: of the file, without folders.
+        """
+
+    def read(self, path: Path, problems: Problems) -> Imported:
+        """Read a file, which :func:`~rocketproof.traces.reading.compressed.lines_of` opens whether packed or not.
+
+        May be called several times for the same file, and must then find the same problems in the same order. Lines
+        that cannot be read are added to ``problems`` with file and line, and left out.
+        """
+
+
+@runtime_checkable
+class SeriesImporter(Protocol):
+    """An importer for which several files make one series, such as copies of a file at different times."""
+
+    def read_series(self, paths: Sequence[Path], problems: Problems) -> Imported:
+        """Read the files as one series; like :meth:`Importer.read` for several files, in the order of their names."""

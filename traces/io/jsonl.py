@@ -1,0 +1,189 @@
+"""JSONL: a header on the first line, then one event a line.
+
+Whole blocks are parsed at once. A block that has anything unusual in it is parsed again line by line, which tells what
+it is and where, so that damage costs time only where it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json
+
+from ..format.header import MARK, Stated, read_header
+from ..format.schema import ARROW, BY_NAME, Header
+from .compressed import blocks_of, head_of
+from .events import EXTRA, batch_of, is_clean, mend
+from .problems import Pass, Problems, Repeatable, Trouble
+from .source import cut, numbered
+
+_BLOCK = 1 << 24
+_FINER = (1 << 20, 1 << 16)
+_PARSED_AT_ONCE = 1 << 20
+
+# The parser has no dictionaries: words are texts until they are read.
+_TEXT = pa.schema(
+    [pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in ARROW]
+)
+# A second value on the line of an object: the parser would take it for an event, and a lone null for anything.
+_SECOND_VALUE = re.compile(rb"\}[ \t\r]*[^ \t\r\n,}\]]")
+
+
+def looks_like_jsonl(head: bytes) -> bool:
+    """Whether a file that begins like this is a trace as JSONL: with a header, or with an event among whole lines."""
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    for place, line in enumerate(lines):
+        value = _value_of(line)
+        if isinstance(value, dict) and (MARK in value or {"time", "kind"} <= value.keys()):
+            return True
+        if place == 100:
+            break
+    return False
+
+
+def _value_of(line: bytes) -> Any:
+    """What a line of JSON says; the error if it is none."""
+    try:
+        return json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+class JsonLines:
+    """A JSONL file as a source of events; see :class:`~.source.Source`."""
+
+    rows: int | None = None
+    time_range: tuple[int, int] | None = None
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self.path = path
+        self.file = str(path)
+        self._problems = Repeatable(problems)
+        self.stated = self._header(head_of(path), problems)
+
+    def _header(self, head: bytes, problems: Problems) -> Stated:
+        line = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
+        if b"\n" not in head:
+            # A header beyond what is looked at first, such as one with very many groups.
+            _, block = next(blocks_of(self.path, Problems(), size=1), (1, b""))
+            line = block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
+        value = _value_of(line)
+        if isinstance(value, dict) and MARK in value:
+            return read_header(value, file=self.file, line=1, problems=problems)
+        if isinstance(value, dict):
+            problems.add(self.file, 1, f"the first line has no {MARK}; defaults are taken", kind=Trouble.NO_HEADER)
+        else:
+            problems.add(self.file, 1, f"not a header: {value}; defaults are taken", kind=Trouble.HEADER)
+        return Stated(header=Header(), file=self.file)
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """The events in the order of the file; see :class:`~.source.Source`."""
+        report = self._problems.begin()
+        for first, block in blocks_of(self.path, report, size=_BLOCK):
+            line = first
+            if line == 1:
+                line, block = _after_header(block)
+            for batch in self._block(line, block, report, with_extra=EXTRA in columns):
+                yield from cut(batch.select(list(columns)), rows)
+
+    def _block(
+        self, line: int, block: bytes, report: Pass, *, with_extra: bool, finer: Sequence[int] = _FINER
+    ) -> Iterator[pa.RecordBatch]:
+        """The events of a block. What cannot be parsed at once is cut into smaller pieces, down to single lines."""
+        batch = _at_once(block, line, with_extra=with_extra)
+        if batch is None and finer:
+            for piece in _pieces(block, finer[0]):
+                yield from self._block(line, piece, report, with_extra=with_extra, finer=finer[1:])
+                line += piece.count(b"\n")
+            return
+        if batch is None:
+            batch = self._line_by_line(block, line, report)
+        if batch is not None:
+            yield batch
+
+    def _line_by_line(self, block: bytes, first: int, report: Pass) -> pa.RecordBatch | None:
+        events: list[Mapping[str, Any]] = []
+        extras: list[str | None] = []
+        line = first
+
+        def tell(kind: Trouble, what: str) -> None:
+            report.add(self.file, line, what, kind=kind)
+
+        for line, text in enumerate(block.split(b"\n")[:-1], first):
+            if not text.strip():
+                continue
+            value = _value_of(text)
+            if isinstance(value, Exception):
+                tell(Trouble.DAMAGED, f"no JSON: {value}")
+                continue
+            if not isinstance(value, dict):
+                tell(Trouble.DAMAGED, f"a JSON object is needed, not {ascii(value)[:60]}")
+                continue
+            event = mend(value, tell)
+            if event is not None:
+                event.setdefault("seq", line)
+                events.append(event)
+                extras.append(_extra_of(value))
+        if not events:
+            return None
+        return batch_of(events).append_column(EXTRA, pa.array(extras, pa.string()))
+
+
+def _pieces(block: bytes, size: int) -> Iterator[bytes]:
+    """Whole lines in pieces of about ``size`` bytes."""
+    start = 0
+    while start < len(block):
+        end = block.find(b"\n", min(start + size, len(block)) - 1) + 1
+        yield block[start:end]
+        start = end
+
+
+def _after_header(block: bytes) -> tuple[int, bytes]:
+    """The first line of events with its number: the second, unless the first is an event or nothing."""
+    value = _value_of(block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0])
+    if isinstance(value, dict) and MARK not in value:
+        return 1, block.removeprefix(b"\xef\xbb\xbf")
+    return 2, block[block.index(b"\n") + 1 :]
+
+
+def _extra_of(value: Mapping[str, Any]) -> str | None:
+    unknown = {name: member for name, member in value.items() if name not in BY_NAME}
+    return json.dumps(unknown, ensure_ascii=True, separators=(",", ":")) if unknown else None
+
+
+def _at_once(block: bytes, line: int, *, with_extra: bool) -> pa.RecordBatch | None:
+    """All lines of a block as one batch; None if anything in it is unusual."""
+    count = block.count(b"\n")
+    if not block.startswith(b"{") or block.count(b"\n{") != count - 1 or _SECOND_VALUE.search(block):
+        return None
+    try:
+        block.decode()  # the parser does not look whether texts are UTF-8
+        table = pyarrow.json.read_json(
+            pa.BufferReader(block),
+            read_options=pyarrow.json.ReadOptions(block_size=min(len(block) + 1, _PARSED_AT_ONCE)),
+            parse_options=pyarrow.json.ParseOptions(
+                explicit_schema=_TEXT, unexpected_field_behavior="error" if with_extra else "ignore"
+            ),
+        )
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    if len(table) != count:
+        return None
+    batch = pa.RecordBatch.from_arrays([_column(table, field) for field in ARROW], schema=ARROW)
+    if not is_clean(batch):
+        return None
+    place = ARROW.get_field_index("seq")
+    batch = batch.set_column(place, ARROW.field("seq"), numbered(batch.column("seq"), line, count))
+    return batch.append_column(EXTRA, pa.nulls(count, pa.string()))
+
+
+def _column(table: pa.Table, field: pa.Field) -> pa.Array:
+    whole = table.column(field.name).combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    return whole.dictionary_encode() if pa.types.is_dictionary(field.type) else whole

@@ -1,0 +1,195 @@
+"""Opening a trace: which files there are, and of which form each is. The content tells, not only the name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import TraceError
+from ..format.header import MARK
+from . import importers
+from .compressed import HEAD, head_of, packing_of
+from .imported import ImportedTrace
+from .importers import protocol
+from .jsonl import JsonLines, looks_like_jsonl
+from .parquet import FAILURES, MAGIC, ParquetTrace, lacks, rows_of
+from .problems import Problems, Trouble
+from .source import Source
+from .trace import Trace
+
+_JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
+_OWN = (_JSONL, _PARQUET)
+
+
+@dataclass(frozen=True)
+class _Found:
+    path: Path
+    named: bool  # by the user; else found in a folder
+
+
+class _Unknown(TraceError):
+    """A file is of no known form."""
+
+
+def open_trace(
+    paths: Sequence[Path | str],
+    *,
+    strict: bool = False,
+    format: str = _AUTO,
+    options: Mapping[str, str] | None = None,
+) -> Trace:
+    """Open files and folders as one trace.
+
+    Folders are searched through; files and folders whose names begin with ``.`` or ``_`` are passed over, and so are
+    files that are no traces, such as notes: :attr:`Trace.left_out` names them. Files are read in the order of their
+    names, each once.
+
+    Args:
+        paths: files and folders.
+        strict: make the first problem an error.
+        format: ``auto`` tells the form of each file by its content; ``jsonl``, ``parquet`` or the name of an importer
+            takes all files for that.
+        options: of importers, such as ``zone``; each goes to those importers that have it.
+
+    Raises:
+        TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
+            read by an importer with one of the options.
+    """
+    if format not in (_AUTO, *_OWN) and _importer(format) is None:
+        raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_forms()))}.")
+    if not paths:
+        raise TraceError("no trace was given; name files or folders.")
+    problems = Problems(strict=strict)
+    left_out: list[str] = []
+    chosen: list[tuple[str, list[Path]]] = []
+    series: dict[str, list[Path]] = {}
+    for found in sorted(_found(paths), key=lambda one: str(one.path)):
+        path = found.path
+        try:
+            form = _form(path, format)
+        except _Unknown as error:
+            if found.named:
+                raise
+            left_out.append(str(error))
+            continue
+        except FAILURES as error:
+            problems.add(str(path), 0, str(error), kind=Trouble.UNREADABLE)
+            continue
+        if not form:
+            problems.add(str(path), 0, "nothing in it", kind=Trouble.EMPTY)
+        elif form in series:
+            series[form].append(path)
+        else:
+            chosen.append((form, [path]))
+            if isinstance(_importer(form), protocol.SeriesImporter):
+                series[form] = chosen[-1][1]
+    if not chosen:
+        raise TraceError(_nothing(paths, problems, left_out))
+    readers = _with_options({form for form, _ in chosen}, options or {})
+    sources = [_source(form, files, readers, problems) for form, files in chosen]
+    return Trace(sources, problems, left_out=left_out)
+
+
+def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
+    seen: set[Path] = set()
+    for given in map(Path, paths):
+        if given.is_dir():
+            inside = (path for path in given.rglob("*") if path.is_file() and not _hidden(path.relative_to(given)))
+            found = [_Found(path, named=False) for path in inside]
+        elif given.is_file():
+            found = [_Found(given, named=True)]
+        elif given.exists():
+            raise TraceError(
+                f"{given} is a pipe or a device. A trace is read more than once: write it to a file first."
+            )
+        else:
+            raise TraceError(f"{given}: there is no such file or folder.")
+        for one in found:
+            if one.path.resolve() not in seen:
+                seen.add(one.path.resolve())
+                yield one
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _form(path: Path, format: str) -> str:
+    """The name of the form of a file; empty if there is nothing in it."""
+    if path.stat().st_size == 0:
+        return ""
+    head = head_of(path)
+    form = format if format != _AUTO else _detected(path, head)
+    if form == _PARQUET:
+        if packing_of(path):
+            raise _Unknown(f"{path}: Parquet packed with {packing_of(path)}; unpack it, Parquet is packed inside.")
+        if what := lacks(path):
+            raise _Unknown(f"{path}: Parquet, but no trace: {what}.")
+        return form if rows_of(path) else ""
+    first, _, rest = head.partition(b"\n")
+    if form == _JSONL and len(head) < HEAD and MARK.encode() in first and not rest.strip():
+        return ""
+    return form
+
+
+def _detected(path: Path, head: bytes) -> str:
+    if head.startswith(MAGIC) or path.suffix == ".parquet":
+        return _PARQUET
+    if looks_like_jsonl(head):
+        return _JSONL
+    importer = importers.detect(head.decode(errors="replace"), path.name)
+    if importer is not None:
+        return importer.name
+    if ".jsonl" in path.suffixes:
+        return _JSONL
+    known = ", ".join(_forms())
+    raise _Unknown(f"{path}: no trace that is known by its content. Known are {known}; --format names one of them.")
+
+
+def _forms() -> tuple[str, ...]:
+    return *_OWN, *(importer.name for importer in importers.all_importers())
+
+
+def _importer(form: str) -> protocol.Importer | None:
+    if form in _OWN:
+        return None
+    return next((importer for importer in importers.all_importers() if importer.name == form), None)
+
+
+def _with_options(forms: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
+    """The importers of those forms that have one, each with the options that it has."""
+    plain = {form: importer for form in sorted(forms) if (importer := _importer(form)) is not None}
+    possible = {form: importers.options_of(importer) for form, importer in plain.items()}
+    for name in options:
+        if not any(name in names for names in possible.values()):
+            all_names = sorted(
+                {each for importer in importers.all_importers() for each in importers.options_of(importer)}
+            )
+            if name not in all_names:
+                raise TraceError(f"there is no option {name!r} of importers; there are {', '.join(all_names)}.")
+            raise TraceError(
+                f"nothing that is read has the option {name!r}: the files are {', '.join(sorted(forms))}. Leave it out."
+            )
+    return {
+        form: importers.importer(form, **{name: value for name, value in options.items() if name in possible[form]})
+        if possible[form].intersection(options)
+        else importer
+        for form, importer in plain.items()
+    }  # fmt: skip
+
+
+def _source(form: str, files: Sequence[Path], readers: Mapping[str, protocol.Importer], problems: Problems) -> Source:
+    importer = readers.get(form)
+    if importer is not None:
+        return ImportedTrace(importer, files, problems)
+    return ParquetTrace(files[0], problems) if form == _PARQUET else JsonLines(files[0], problems)
+
+
+def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence[str]) -> str:
+    given = ", ".join(map(str, paths))
+    if problems.count:
+        return f"{given}: no events can be read. {str(problems.kept[0]).rstrip('.')}."
+    if left_out:
+        return f"{given}: no trace in {len(left_out)} files. {left_out[0]}"
+    return f"{given}: no files in it. Give a trace: JSONL, Parquet, or files that can be imported."

@@ -1,0 +1,289 @@
+"""Parquet: one event a row, the header in the metadata of the file.
+
+Values are checked a column at a time. A row group that cannot be decoded is reported and passed over. Columns of other
+types are taken where their values are the same: any width of whole numbers, time stamps, texts with or without a
+dictionary. So what other programs write, such as Spark, is read too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..encoding.columns import Column
+from ..format.header import Stated, read_header
+from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
+from .events import EXTRA, SPANS, WORDS, is_whole
+from .problems import KEPT, Pass, Problems, Repeatable, Trouble
+from .source import numbered, schema_of
+
+MAGIC = b"PAR1"
+
+TIMES_KEY = "rocketproof.times"
+"""Where a file has the times of its earliest and its latest event in ms, with a space between them."""
+
+FAILURES = (pa.ArrowException, OSError, ValueError, KeyError)
+"""What reading damaged Parquet can raise: names that are no text, for example, or columns that are not there."""
+
+_NEEDED = ("time", "kind")
+
+
+def lacks(path: Path) -> str:
+    """Which of the columns that every trace has are missing, in words; empty if none is.
+
+    Raises:
+        one of :data:`FAILURES`: the file cannot be read, because it breaks off, for example.
+    """
+    with _opened(path) as opened:
+        schema = opened.schema_arrow
+    there = [name for name in schema.names if name in BY_NAME and _fits(schema.field(name).type, BY_NAME[name])]
+    missing = [name for name in _NEEDED if name not in there]
+    return f"no column {' and no column '.join(missing)}" if missing else ""
+
+
+def rows_of(path: Path) -> int:
+    """How many rows a Parquet file has."""
+    return int(pq.read_metadata(path).num_rows)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    metadata = pq.read_metadata(path)
+    leaves = (metadata.schema.column(at) for at in range(metadata.num_columns))
+    texts = {leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"}
+    words = [name for name in BY_NAME if name in texts and pa.types.is_dictionary(BY_NAME[name].type)]
+    return pq.ParquetFile(path, metadata=metadata, read_dictionary=words, page_checksum_verification=True)
+
+
+class ParquetTrace:
+    """A Parquet file as a source of events; see :class:`~.source.Source`.
+
+    Attributes:
+        groups: numbers of the row groups that are read, usually all. Some only are read in one thread: whoever reads
+            some reads others beside them.
+    """
+
+    def __init__(self, path: Path, problems: Problems, *, groups: range | None = None) -> None:
+        self.path = path
+        self.file = str(path)
+        self._problems = Repeatable(problems)
+        with _opened(path) as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
+        self.rows: int | None = metadata.num_rows
+        self._threads = groups is None
+        self.groups = range(metadata.num_row_groups) if groups is None else groups
+        self.time_range = _time_range(metadata.metadata or {})
+        self.stated = self._header(metadata.metadata or {}, problems)
+        self._usable: list[str] = []
+        self._others = [name for name in schema.names if name not in BY_NAME]
+        for name in schema.names:
+            if name not in BY_NAME:
+                continue
+            if _fits(schema.field(name).type, BY_NAME[name]):
+                self._usable.append(name)
+            else:
+                what = f"column {name} is {schema.field(name).type}, {BY_NAME[name].type} is needed; not known then"
+                problems.add(self.file, 0, what, kind=Trouble.IMPOSSIBLE)
+
+    def _header(self, metadata: Mapping[bytes, bytes], problems: Problems) -> Stated:
+        text = metadata.get(HEADER_KEY.encode())
+        if text is None:
+            what = f"the metadata has no {HEADER_KEY}; defaults are taken"
+            problems.add(self.file, 0, what, kind=Trouble.NO_HEADER)
+            return Stated(header=Header(), file=self.file)
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            problems.add(self.file, 0, f"not a header: {error}; defaults are taken", kind=Trouble.HEADER)
+            return Stated(header=Header(), file=self.file)
+        return read_header(given, file=self.file, line=0, problems=problems)
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """The events in the order of the file; see :class:`~.source.Source`."""
+        report = self._problems.begin()
+        wanted = [name for name in self._usable if name in {*columns, *_NEEDED}]
+        if EXTRA in columns:
+            wanted += self._others
+        with _opened(self.path) as opened:
+            first = 1
+            for group in range(opened.num_row_groups):
+                count = opened.metadata.row_group(group).num_rows
+                if group not in self.groups:
+                    first += count
+                    continue
+                row = first
+                try:
+                    for batch in opened.iter_batches(
+                        rows, row_groups=[group], columns=wanted, use_threads=self._threads
+                    ):
+                        checked = self._checked(batch, row, columns, report)
+                        row += len(batch)
+                        if len(checked):
+                            yield checked
+                except FAILURES as error:
+                    what = f"rows {row} to {first + count - 1} cannot be decoded: {error}"
+                    report.add(self.file, row, what, kind=Trouble.UNREADABLE)
+                first += count
+
+    def reading(self) -> Pass:
+        """What somebody else who reads the events reports to; what this then finds again is not told twice."""
+        return self._problems.begin()
+
+    def _checked(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass) -> pa.RecordBatch:
+        """The columns asked for with possible values, without events that lack time or kind."""
+        read: dict[str, pa.Array] = {}
+        for name in batch.schema.names:
+            if name in BY_NAME:
+                read[name] = self._column(batch.column(name), BY_NAME[name], row, report)
+        read["seq"] = numbered(read.get("seq"), row, len(batch))
+        if EXTRA in columns:
+            read[EXTRA] = _extra(batch, self._others)
+        schema = schema_of(columns)
+        arrays = [read[field.name] if field.name in read else pa.nulls(len(batch), field.type) for field in schema]
+        checked = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        if not any(read[name].null_count for name in _NEEDED):
+            return checked
+        usable = pc.and_(*(pc.is_valid(read[name]) for name in _NEEDED))
+        lost = np.flatnonzero(~usable.to_numpy(zero_copy_only=False))
+        self._tell(lost + row, Trouble.NO_TIME, "no time or no kind; the event is left out", "event", report)
+        return checked.filter(usable)
+
+    def _column(self, given: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
+        if given.null_count == len(given):
+            return given if given.type == field.type else pa.nulls(len(given), field.type)
+        try:
+            column = _converted(given, field)
+            if not is_whole(field) and not _is_sound(column):
+                column.validate(full=True)  # texts may be no UTF-8
+        except FAILURES as error:
+            what = f"{field.name} of rows {row} to {row + len(given) - 1}: {error}; counts as not known"
+            report.add(self.file, row, what, kind=Trouble.IMPOSSIBLE, part=field.name)
+            return pa.nulls(len(given), field.type)
+        if is_whole(field):
+            return self._whole(column, field, row, report)
+        if field.name in WORDS:
+            self._words(column, field, row, report)
+        elif pa.types.is_list(field.type) and column.values.null_count and column.flatten().null_count:
+            holes = pc.list_parent_indices(column).filter(pc.is_null(column.flatten())).unique().sort()
+            places = holes.to_numpy(zero_copy_only=False)
+            what = f"{field.name} has a null in it; it counts as not known"
+            self._tell(places + row, Trouble.IMPOSSIBLE, what, field.name, report)
+            return _without(column, places)
+        return column
+
+    def _whole(self, column: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
+        low, high = SPANS[field.name]
+        least, most = Column.of(column).span()
+        if least < low or most > high:
+            outside = pc.or_(pc.less(column, low), pc.greater(column, high)).fill_null(False)
+            places = np.flatnonzero(outside.to_numpy(zero_copy_only=False))
+            if len(places):
+                what = f"{field.name} is not from {low} to {high}; it counts as not known"
+                self._tell(places + row, Trouble.IMPOSSIBLE, what, field.name, report)
+                column = _without(column, places)
+        return column if column.type == field.type else column.cast(field.type)
+
+    def _words(self, column: pa.DictionaryArray, field: Field, row: int, report: Pass) -> None:
+        words = column.dictionary.to_pylist()
+        for code, word in enumerate(words):
+            if word is not None and word not in WORDS[field.name]:
+                places = np.flatnonzero(pc.equal(column.indices, code).fill_null(False).to_numpy(zero_copy_only=False))
+                what = f"{field.name} is {ascii(word)[:60]}, which this version does not know"
+                self._tell(places + row, Trouble.UNKNOWN_WORD, what, field.name, report)
+
+    def _tell(self, rows: Any, kind: Trouble, what: str, part: str, report: Pass) -> None:
+        """One problem for each row; beyond what is kept anyway, they are only counted."""
+        for row in rows[:KEPT].tolist():
+            report.add(self.file, row, what, kind=kind, part=part)
+        if len(rows) > KEPT:
+            report.add(self.file, int(rows[KEPT]), what, kind=kind, part=part, times=len(rows) - KEPT)
+
+
+def _time_range(metadata: Mapping[bytes, bytes]) -> tuple[int, int] | None:
+    """Earliest and latest time, if the writer of the file says so.
+
+    The statistics of Parquet are not asked: where they are damaged, asking ends the process.
+    """
+    try:
+        first, last = map(int, metadata[TIMES_KEY.encode()].split())
+    except (KeyError, ValueError):
+        return None
+    return first, last
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        return _is_text(type_.value_type)
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
+
+
+def _fits(type_: pa.DataType, field: Field) -> bool:
+    """Whether values of a type can be those of the field."""
+    if is_whole(field):
+        stamp = field.name in ("time", "due") and pa.types.is_timestamp(type_)
+        return bool(stamp or pa.types.is_integer(type_) or (pa.types.is_null(type_) and field.name != "time"))
+    if pa.types.is_null(type_):
+        return field.name != "kind"
+    if pa.types.is_list(field.type):
+        lists = pa.types.is_list(type_) or pa.types.is_large_list(type_)
+        return bool(lists and _is_text(type_.value_type))
+    return _is_text(type_)
+
+
+def _converted(column: pa.Array, field: Field) -> pa.Array:
+    """The column with the type of the field; whole numbers of other types with 64 bits, so that they can be checked."""
+    if column.type == field.type:
+        return column
+    if is_whole(field):
+        if pa.types.is_timestamp(column.type):
+            column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False)
+        return column.cast(pa.int64())
+    if pa.types.is_dictionary(field.type):
+        if pa.types.is_dictionary(column.type):
+            return column.cast(field.type)
+        return column.cast(pa.string()).dictionary_encode()
+    return column.cast(field.type)
+
+
+def _is_sound(column: pa.Array) -> bool:
+    """Whether a column of words is in order, seen at a glance; False where only looking closely tells."""
+    if not pa.types.is_dictionary(column.type):
+        return False
+    column.dictionary.validate(full=True)
+    least, most = Column.of(column.indices).span()
+    return least >= 0 and most < len(column.dictionary)
+
+
+def _without(column: pa.Array, places: Any) -> pa.Array:
+    """The column with nulls at some places."""
+    mask = np.zeros(len(column), bool)
+    mask[places] = True
+    return pc.if_else(pa.array(mask), pa.scalar(None, column.type), column)
+
+
+def _extra(batch: pa.RecordBatch, names: Sequence[str]) -> pa.Array:
+    """What other columns say, as the text of a JSON object; a column that has such texts already is taken as it is."""
+    if list(names) == [EXTRA] and _is_text(batch.schema.field(EXTRA).type):
+        return batch.column(EXTRA).cast(pa.string())
+    if not names:
+        return pa.nulls(len(batch), pa.string())
+    texts: list[str | None] = []
+    for row in batch.select(list(names)).to_pylist():
+        members = {name: value for name, value in row.items() if value is not None}
+        inner = members.pop(EXTRA, None)
+        try:
+            inside = json.loads(inner) if isinstance(inner, str) else None
+        except (ValueError, RecursionError):
+            inside = None
+        if isinstance(inside, dict):
+            members = {**inside, **members}
+        elif inner is not None:
+            members[EXTRA] = inner
+        texts.append(json.dumps(members, default=str, separators=(",", ":")) if members else None)
+    return pa.array(texts, pa.string())

@@ -1,0 +1,51 @@
+"""What a file of a trace offers, whatever its form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.header import Stated
+from ..format.schema import ARROW
+from .events import EXTRA
+
+
+class Source(Protocol):
+    """One file, or a series of files that an importer reads as one.
+
+    Attributes:
+        file: its name, as given.
+        stated: its header.
+        rows: how many events it has, None where only reading tells.
+        time_range: time of its earliest and latest event in ms, None where only reading tells.
+    """
+
+    file: str
+    stated: Stated
+    rows: int | None
+    time_range: tuple[int, int] | None
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """The events in the order of the file, ``seq`` filled. Columns are of the schema, or :data:`EXTRA`."""
+
+
+def schema_of(columns: Sequence[str]) -> pa.Schema:
+    """The columns with their types, as batches have them."""
+    return pa.schema([pa.field(EXTRA, pa.string()) if name == EXTRA else ARROW.field(name) for name in columns])
+
+
+def numbered(seq: pa.Array | None, first: int, rows: int) -> pa.Array:
+    """The column ``seq``, with the place of the event in the file where it is null or missing."""
+    if seq is not None and not seq.null_count:
+        return seq
+    places = pa.arange(first, first + rows)
+    return places if seq is None or seq.null_count == len(seq) else pc.coalesce(seq, places)
+
+
+def cut(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    """The batch in pieces of at most ``rows`` events."""
+    for start in range(0, len(batch), rows):
+        yield batch.slice(start, rows)

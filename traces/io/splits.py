@@ -1,0 +1,208 @@
+"""Splits: the parts of a trace that can be read apart from each other, as tasks of a cluster do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from . import importers
+from .events import ROWS
+from .imported import ImportedTrace
+from .jsonl import JsonLines
+from .parquet import ParquetTrace
+from .problems import KEPT, Problems, Trouble
+from .source import Source
+
+PARQUET, JSONL = "parquet", "jsonl"
+"""Forms besides those of importers."""
+
+Options = tuple[tuple[str, str], ...]
+
+SPLIT_ROWS = 1 << 20
+"""Row groups of a Parquet file are put together to about so many events."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """A part of a trace.
+
+    Attributes:
+        form: ``parquet``, ``jsonl``, or the name of an importer.
+        paths: files; several for an importer that reads a series as one.
+        file: its place among the files of the trace, by which events of equal time are ordered.
+        groups: row groups of a Parquet file, the first and the one after the last; None for all of a file.
+        options: of the importer, names and values.
+        source: what was opened; it stays where it is when a split is sent elsewhere.
+    """
+
+    form: str
+    paths: tuple[str, ...]
+    file: int
+    groups: tuple[int, int] | None = None
+    options: Options = ()
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _split, (self.form, self.paths, self.file, self.groups, self.options)
+
+    def note_skipped(self, skipped: Counter[str]) -> None:
+        """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
+        if isinstance(self.source, ImportedTrace):
+            self.source.skipped = skipped
+
+
+def _split(form: str, paths: tuple[str, ...], file: int, groups: tuple[int, int] | None, options: Options) -> Split:
+    return Split(form=form, paths=paths, file=file, groups=groups, options=options)
+
+
+def splits_of(sources: Sequence[Source]) -> list[Split]:
+    """The parts of a trace in the order of reading: row groups of Parquet files, and other files as they are."""
+    found: list[Split] = []
+    for file, source in enumerate(sources):
+        if isinstance(source, ParquetTrace):
+            path = (str(source.path),)
+            found += [Split(form=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
+        elif isinstance(source, JsonLines):
+            found.append(Split(form=JSONL, paths=(str(source.path),), file=file))
+        elif isinstance(source, ImportedTrace):
+            form, paths = source.importer.name, tuple(map(str, source.paths))
+            options = tuple(importers.given_options(source.importer).items())
+            found.append(Split(form=form, paths=paths, file=file, options=options, source=source))
+    return found
+
+
+def _shares(source: ParquetTrace) -> Iterator[tuple[int, int]]:
+    """Row groups that follow each other, together about SPLIT_ROWS events."""
+    metadata = pq.read_metadata(source.path)
+    first, rows = source.groups.start, 0
+    for group in source.groups:
+        more = metadata.row_group(group).num_rows
+        if rows and rows + more > SPLIT_ROWS:
+            yield first, group
+            first, rows = group, 0
+        rows += more
+    if first < source.groups.stop:
+        yield first, source.groups.stop
+
+
+Told = Counter[tuple[int, str, Trouble]]
+"""Problems that have been told: line, what, and kind of each, and how often."""
+
+
+class SplitReader:
+    """Reads a split.
+
+    Attributes:
+        problems: what is wrong with the events; what is wrong with a file as a whole was told when it was opened.
+        skipped: of an imported file, how much of it is no event and no damage; known after a reading.
+    """
+
+    def __init__(self, split: Split, *, told: Told | None) -> None:
+        self.problems: _Fresh = _Fresh(told) if split.form == PARQUET else _First(told)
+        self.skipped: Counter[str] = Counter()
+        self._split = split
+
+    @property
+    def told(self) -> Told:
+        """What this reader has found."""
+        return self.problems.seen
+
+    def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
+        source = self._open()
+        self.problems.listening = True
+        yield from source.batches(columns, rows=rows)
+        if isinstance(source, ImportedTrace):
+            self.skipped = source.skipped
+
+    def _open(self) -> Source:
+        paths = [Path(path) for path in self._split.paths]
+        if self._split.groups is not None:
+            return ParquetTrace(paths[0], self.problems, groups=range(*self._split.groups))
+        if self._split.form == JSONL:
+            return JsonLines(paths[0], self.problems)
+        return ImportedTrace(importers.importer(self._split.form, **dict(self._split.options)), paths, self.problems)
+
+
+def read_split(split: Split, *, told: Told | None = None) -> SplitReader:
+    """A reader of a split; ``told`` is what an earlier one has told."""
+    return SplitReader(split, told=told)
+
+
+@dataclass(kw_only=True)
+class _Part:
+    """A problem of a part of a file, such as a column, that occurs ``times`` times, first at ``line``."""
+
+    file: str
+    line: int
+    what: str
+    kind: Trouble
+    part: str
+    times: int
+
+
+class _Fresh(Problems):
+    """Collects what is told after the opening, without what an earlier reading of other columns has told.
+
+    Attributes:
+        parts: what was told, for :meth:`again`; of each part and kind the first KEPT, the last of which stands for all
+            others.
+    """
+
+    def __init__(self, told: Told | None) -> None:
+        super().__init__()
+        self.listening = False
+        self.told: Told = told or Counter()
+        self.seen: Told = Counter()
+        self.parts: list[_Part] = []
+        self._latest: dict[tuple[str, Trouble], list[_Part]] = {}
+
+    def add(
+        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
+    ) -> None:
+        if not self.listening:
+            return
+        # A row group that cannot be decoded may break off elsewhere when other columns are read.
+        key = (0, "", kind) if kind is Trouble.UNREADABLE else (line, what, kind)
+        self.seen[key] += times
+        fresh = self.seen[key] - self.told[key]
+        if fresh > 0:
+            super().add(file, line, what, kind=kind, times=min(fresh, times))
+            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=min(fresh, times)))
+
+    def again(self, report: Problems) -> None:
+        """Tell all of it again.
+
+        Raises:
+            TraceError: there is something, and ``report`` is strict.
+        """
+        for one in self.parts:
+            report.add(one.file, one.line, one.what, kind=one.kind, part=one.part, times=one.times)
+
+    def _keep(self, one: _Part) -> None:
+        known = self._latest.setdefault((one.part, one.kind), [])
+        if len(known) < KEPT:
+            known.append(one)
+            self.parts.append(one)
+        else:
+            known[-1].times += one.times
+
+
+class _First(_Fresh):
+    """The same for files of which every reading reads all: the first one tells everything."""
+
+    def __init__(self, told: Told | None) -> None:
+        super().__init__(told)
+        self._is_first = told is None
+
+    def add(
+        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
+    ) -> None:
+        if self.listening and self._is_first:
+            Problems.add(self, file, line, what, kind=kind, times=times)

@@ -1,0 +1,52 @@
+"""How the events of a file stand: whether they are in order already, seen as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ..encoding.columns import Column
+
+
+@dataclass(kw_only=True)
+class Standing:
+    """How the events of a file stand.
+
+    Attributes:
+        by_time: in the order of time, then ``seq``.
+        by_seq: in the order of ``seq``.
+        first: time and ``seq`` of the first event; ``last``: of the last. None without events.
+    """
+
+    by_time: bool = True
+    by_seq: bool = True
+    first: tuple[int, int] | None = None
+    last: tuple[int, int] | None = None
+
+    @property
+    def needs_seq(self) -> bool:
+        """Whether sorting by time alone, events of equal time staying as they stand, would be wrong."""
+        return not (self.by_time or self.by_seq)
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        """Look at the next events, with the columns time and ``seq``."""
+        if not len(batch):
+            return
+        time, seq = (Column.of(batch.column(name)).values for name in ("time", "seq"))
+        back = seq[1:] < seq[:-1]
+        by_seq = not back.any()
+        wrong = time[1:] < time[:-1]
+        by_time = not wrong.any() and (by_seq or not (back & (time[1:] == time[:-1])).any())
+        first, last = (int(time[0]), int(seq[0])), (int(time[-1]), int(seq[-1]))
+        self.join(Standing(by_time=by_time, by_seq=by_seq, first=first, last=last))
+
+    def join(self, later: Standing) -> None:
+        """Add the events after these."""
+        if later.first is None:
+            return
+        if self.last is not None:
+            self.by_time = self.by_time and self.last <= later.first
+            self.by_seq = self.by_seq and self.last[1] <= later.first[1]
+        self.by_time, self.by_seq = self.by_time and later.by_time, self.by_seq and later.by_seq
+        self.first, self.last = self.first or later.first, later.last

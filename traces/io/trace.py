@@ -1,0 +1,145 @@
+"""A trace that has been opened: one file or many, read as one stream of events, as often as needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from ..errors import TraceError
+from ..format.header import merge
+from ..format.schema import BY_NAME
+from .events import EXTRA, ROWS
+from .imported import ImportedTrace
+from .parquet import ParquetTrace
+from .problems import Problems
+from .sorting import MEMORY, Ordered, in_order
+from .source import Source
+from .splits import Split, SplitReader, splits_of
+
+
+class Trace:
+    """An opened trace.
+
+    Attributes:
+        header: of all files together.
+        problems: what was wrong so far; complete after one reading to the end. Reading again adds nothing twice.
+        files: the files that are read, in their order.
+        left_out: files of the given folders that are no traces, such as notes beside them.
+        rows: how many events there are, None where only reading tells.
+        time_range: time of the earliest and the latest event in ms, None where only reading tells.
+    """
+
+    def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
+        self._sources = tuple(sources)
+        self._ordered = [Ordered(source) for source in sources]
+        self.header = merge([source.stated for source in sources], problems)
+        self.problems = problems
+        self.files = tuple(source.file for source in sources)
+        self.left_out = tuple(left_out)
+        counts = [source.rows for source in sources]
+        self.rows: int | None = None if None in counts else sum(count or 0 for count in counts)
+        spans = [source.time_range for source in sources]
+        known = [span for span in spans if span is not None]
+        self.time_range = (
+            (min(first for first, _ in known), max(last for _, last in known)) if len(known) == len(spans) else None
+        )
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files as they are read, in the order of :attr:`files`."""
+        return self._sources
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """How much of imported files is no event and no damage, by what it is; complete after one reading."""
+        skipped: Counter[str] = Counter()
+        for source in self._sources:
+            if isinstance(source, ImportedTrace):
+                skipped.update(source.skipped)
+        return skipped
+
+    def splits(self) -> list[Split]:
+        """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
+        return splits_of(self._sources)
+
+    def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
+        """Take over the problems of readers of Parquet splits, in their order, as if they were found here.
+
+        Raises:
+            TraceError: with ``strict``, if there are any.
+        """
+        reports: dict[int, Problems] = {}
+        for split, reader in readers:
+            source = self._sources[split.file]
+            if isinstance(source, ParquetTrace):
+                reader.problems.again(reports.setdefault(split.file, source.reading()))
+
+    def batches(self, columns: Sequence[str] | None = None, *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """The events file by file, each in the order of its recorder.
+
+        Args:
+            columns: of the schema, in the order wanted; all of them by default. :data:`~.events.EXTRA` is a further
+                one, with the members that the schema does not know.
+            rows: events in a batch, at most.
+
+        Raises:
+            TraceError: there is no such column, or there are no events at all, or with ``strict`` any problem.
+        """
+        chosen = _columns(columns)
+        empty = True
+        for source in self._sources:
+            for batch in source.batches(chosen, rows=rows):
+                empty = False
+                yield batch
+        if empty:
+            raise self._without_events()
+
+    def sorted_batches(
+        self, columns: Sequence[str] | None = None, *, rows: int = ROWS, memory_bytes: int = MEMORY
+    ) -> Iterator[pa.RecordBatch]:
+        """The events in the order of time; at equal times in the order of files, then of ``seq``, then as they stand.
+
+        Files that are in order are merged as they are read. Others are sorted in memory, or in pieces that wait in a
+        temporary folder.
+
+        Args:
+            columns: as for :meth:`batches`.
+            rows: events in a batch, at most.
+            memory_bytes: how much memory sorting may take.
+
+        Raises:
+            TraceError: as for :meth:`batches`.
+        """
+        empty = True
+        for batch in in_order(self._ordered, _columns(columns), rows=rows, memory_bytes=memory_bytes):
+            empty = False
+            yield batch
+        if empty:
+            raise self._without_events()
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether :meth:`batches` gives the events in the order of :meth:`sorted_batches`. Reads times once."""
+        latest: int | None = None
+        for one in self._ordered:
+            if one.span is None:
+                continue
+            if not one.span.sorted or (latest is not None and one.span.first < latest):
+                return False
+            latest = one.span.last
+        return True
+
+    def _without_events(self) -> TraceError:
+        given = ", ".join(self.files)
+        detail = f" {self.problems.count} problems, the first: {self.problems.kept[0]}." if self.problems.count else ""
+        return TraceError(f"{given}: there are no events to check.{detail} Give a trace with at least one event.")
+
+
+def _columns(columns: Sequence[str] | None) -> tuple[str, ...]:
+    chosen = tuple(BY_NAME) if columns is None else tuple(columns)
+    for name in chosen:
+        if name not in BY_NAME and name != EXTRA:
+            raise TraceError(f"no column {name}; there are {', '.join(BY_NAME)} and {EXTRA}.")
+    return chosen

@@ -1,0 +1,320 @@
+"""Writing traces: JSONL for people, Parquet for scale. A file has its name only when it is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..errors import TraceError
+from ..format.header import header_json
+from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
+from . import EXTRA, Trace
+from .parquet import TIMES_KEY
+
+ROW_GROUP = 1 << 19
+"""Events in a row group of a Parquet file."""
+
+_WORDS = [field.name for field in FIELDS if pa.types.is_dictionary(field.type)]
+_WHOLE = [field.name for field in FIELDS if pa.types.is_integer(field.type)]
+# Differences of neighbours take a fifth of the room of the numbers, and are read faster. Origins, being hashes, are
+# stored as they are. What is left is packed with LZ4: zstd would save a fifth of the room, and take longer to read.
+_ENCODING = {name: "PLAIN" if name == "origin" else "DELTA_BINARY_PACKED" for name in _WHOLE}
+_PACKING = {".gz": "gzip", ".zst": "zstd"}
+
+
+class TraceWriter(ABC):
+    """Writes events to a file, batch after batch; any number of them in bounded memory.
+
+    Used as a context manager, it removes what it wrote if an exception ends the block.
+
+    Attributes:
+        path: of the file, which is there when it is complete.
+        rows: events that were written.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.rows = 0
+        self._partial = _partial(self.path)
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add events. What a batch does not have is null."""
+
+    def close(self) -> None:
+        """Complete the file; it is there after this."""
+        try:
+            self._finish()
+            self._release()
+        except BaseException:
+            self.abort()
+            raise
+        os.replace(self._partial, self.path)
+
+    def abort(self) -> None:
+        """Give up, and remove what was written."""
+        try:
+            self._release()
+        finally:
+            self._partial.unlink(missing_ok=True)
+
+    def _finish(self) -> None:  # noqa: B027 -- nothing, unless a form needs it
+        """Write what is still to be written."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+
+class ParquetWriter(TraceWriter):
+    """Writes events to a Parquet file."""
+
+    def __init__(
+        self, path: Path | str, header: Header, *, extra: bool = False, rows_in_group: int = ROW_GROUP
+    ) -> None:
+        """Begin the file.
+
+        Args:
+            path: of the file; its folder is made if necessary.
+            header: what the trace says of itself.
+            extra: whether batches have the column ``extra``, to be kept.
+            rows_in_group: events in a row group. Smaller groups need less memory and more room.
+
+        Raises:
+            TraceError: the file cannot be written.
+        """
+        super().__init__(path)
+        self._rows_in_group = rows_in_group
+        self._held: list[pa.RecordBatch] = []
+        self._held_rows = 0
+        self._times: list[int] = []
+        fields = [*ARROW, pa.field(EXTRA, pa.string())] if extra else list(ARROW)
+        self._schema = pa.schema(fields, metadata={HEADER_KEY: json.dumps(header_json(header))})
+        self._writer = pq.ParquetWriter(
+            self._partial,
+            self._schema,
+            compression="lz4",
+            use_dictionary=_WORDS,
+            column_encoding=_ENCODING,
+            write_page_checksum=True,
+        )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add events. Columns that the batch does not have are null; others than those of the schema are left out."""
+        batch = conformed(batch, self._schema)
+        while len(batch):
+            room = self._rows_in_group - self._held_rows
+            self._held.append(batch.slice(0, room))
+            self._held_rows += len(self._held[-1])
+            batch = batch.slice(room)
+            if self._held_rows == self._rows_in_group:
+                self._flush()
+
+    def _finish(self) -> None:
+        self._flush()
+        if self._times:
+            self._writer.add_key_value_metadata({TIMES_KEY: f"{min(self._times)} {max(self._times)}"})
+
+    def _release(self) -> None:
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if not self._held:
+            return
+        # Batches with dictionaries of their own would make the group fall back to plain texts.
+        table = pa.Table.from_batches(self._held, schema=self._schema).unify_dictionaries()
+        self._held, self._held_rows = [], 0
+        ends = pc.min_max(table.column("time")).as_py()
+        self._times += [end for end in ends.values() if end is not None]
+        self._writer.write_table(table, row_group_size=self._rows_in_group)
+        self.rows += len(table)
+
+
+class JsonlWriter(TraceWriter):
+    """Writes events as JSONL, packed if the name ends in ``.gz`` or ``.zst``."""
+
+    def __init__(self, path: Path | str, header: Header) -> None:
+        """Begin the file.
+
+        Raises:
+            TraceError: the file cannot be written.
+        """
+        super().__init__(path)
+        self._out = pa.output_stream(str(self._partial), compression=_PACKING.get(self.path.suffix))
+        self._out.write(_line(header_json(header)))
+
+    def write(self, some: pa.RecordBatch | Mapping[str, Any]) -> None:
+        """Add a batch or a single event; what is null is left out, a column ``extra`` becomes the members it has."""
+        if isinstance(some, pa.RecordBatch):
+            self._out.write(_lines(some))
+            self.rows += len(some)
+        else:
+            self._out.write(_line({name: value for name, value in some.items() if value is not None}))
+            self.rows += 1
+
+    def _release(self) -> None:
+        self._out.close()
+
+
+def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatch | Mapping[str, Any]]) -> int:
+    """Write a trace as JSONL, see :class:`JsonlWriter`.
+
+    Args:
+        path: of the file; its folder is made if necessary.
+        header: what the trace says of itself.
+        events: batches or single events.
+
+    Returns:
+        How many events were written.
+
+    Raises:
+        TraceError: the file cannot be written.
+    """
+    with JsonlWriter(path, header) as writer:
+        for some in events:
+            writer.write(some)
+    return writer.rows
+
+
+def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
+    """Write an opened trace as Parquet if the name ends in ``.parquet``, else as JSONL.
+
+    Members that the schema does not know are kept: in Parquet in the column ``extra``, as the text of a JSON object.
+    Events that had no ``seq`` get it from their place. Without ``keys`` only the origins of messages are kept.
+
+    Returns:
+        How many events were written.
+
+    Raises:
+        TraceError: there are no events, or the file cannot be written.
+    """
+    batches: Iterator[pa.RecordBatch] = trace.batches((*ARROW.names, EXTRA))
+    if not keys:
+        batches = map(without_keys, batches)
+    is_parquet = Path(path).suffix == ".parquet"
+    with ParquetWriter(path, trace.header, extra=True) if is_parquet else JsonlWriter(path, trace.header) as writer:
+        for batch in batches:
+            writer.write(batch)
+    return writer.rows
+
+
+def without_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch without unique keys. Origins, made from keys where they are not given, still tell messages apart."""
+    if "key" not in batch.schema.names:
+        return batch
+    place = batch.schema.get_field_index("key")
+    if batch.column("key").null_count < len(batch):
+        coded = batch.column("key").dictionary_encode()
+        origins = pa.array([origin_of(key) for key in coded.dictionary.to_pylist()], pa.int64())
+        made = origins.take(coded.indices)
+        if "origin" in batch.schema.names:
+            at = batch.schema.get_field_index("origin")
+            given = batch.column(at)
+            batch = batch.set_column(at, "origin", pc.coalesce(given, made))
+        else:
+            batch = batch.append_column("origin", made)
+    return batch.set_column(place, batch.schema.field(place), pa.nulls(len(batch), pa.string()))
+
+
+def conformed(batch: pa.RecordBatch, schema: pa.Schema = ARROW) -> pa.RecordBatch:
+    """The batch with the columns and types of a schema: null where it has none.
+
+    Raises:
+        TraceError: a column has values that the schema has no room for.
+    """
+    columns = []
+    for field in schema:
+        if field.name not in batch.schema.names:
+            columns.append(pa.nulls(len(batch), field.type))
+            continue
+        given = batch.column(field.name)
+        try:
+            columns.append(given if given.type == field.type else _cast(given, field.type))
+        except pa.ArrowException as error:
+            raise TraceError(f"column {field.name} is {given.type}, {field.type} is needed: {error}") from error
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(type_) and not pa.types.is_dictionary(column.type):
+        return column.cast(type_.value_type).dictionary_encode()
+    return column.cast(type_)
+
+
+def _lines(batch: pa.RecordBatch) -> bytes:
+    """The events of a batch as lines of JSON, without what is null."""
+    members = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.null_count == len(column):
+            continue
+        texts = _json(column) if name != EXTRA else _inside(column)
+        prefix = f"{json.dumps(name)}:" if name != EXTRA else ""
+        members.append(pc.binary_join_element_wise(prefix, texts, ""))
+    if not members:
+        return b"{}\n" * len(batch)
+    event = pc.binary_join_element_wise(*members, ",", null_handling="skip")
+    return "".join(pc.binary_join_element_wise("{", event, "}\n", "").to_pylist()).encode()
+
+
+def _json(column: pa.Array) -> pa.Array:
+    """Each value as JSON."""
+    if pa.types.is_integer(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_dictionary(column.type):
+        words = pa.array([_text(word) for word in column.dictionary.to_pylist()], pa.string())
+        return words.take(column.indices)
+    return pa.array([None if value is None else _text(value) for value in column.to_pylist()], pa.string())
+
+
+def _inside(column: pa.Array) -> pa.Array:
+    """JSON objects without their braces, an object without members as null; other texts as a member ``extra``."""
+    return pa.array([None if value is None else _members(value) for value in column.to_pylist()], pa.string())
+
+
+def _members(text: str) -> str | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    if not isinstance(value, dict):
+        value = {EXTRA: text}
+    return _text(value)[1:-1] or None
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return _text(value).encode() + b"\n"
+
+
+def _partial(path: Path) -> Path:
+    """Where a file is written until it is complete. Readers of folders pass over names that begin with a dot."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.touch()
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return partial

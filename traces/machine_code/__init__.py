@@ -1,0 +1,1 @@
+"""Loops over events as machine code, kept between runs."""

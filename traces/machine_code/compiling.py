@@ -1,0 +1,121 @@
+"""The compiler: what numba makes of a function for arguments of certain forms, as object code that can be kept.
+
+Nothing else of the trace side imports numba, which takes its time; see :mod:`.compiled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import binding, ir
+from numba.extending import typeof_impl
+from numba.np import arrayobj
+
+from ...model.kernel.machine_code import Host
+from .arguments import Words
+from .compiled import ENTRY, Compiled
+
+# Numba's annotations do not know all of it.
+_njit: Any = numba.njit
+_type_of: Any = numba.typeof
+_types: Any = numba.types
+_arrays: Any = arrayobj
+
+# Without `_nrt` the compiler does not count who holds an array, which takes most of the time otherwise: nothing is
+# allocated, and all arrays belong to the caller.
+_OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+_WORD = ir.IntType(64)
+
+_OF_C = frozenset({"memcpy", "memmove", "memset", "memcmp", "bcmp"})
+"""Functions outside that object code may call: those that every process has."""
+
+
+def dispatcher_of(function: Callable[..., Any], *, inline: bool) -> Any:
+    """A function as numba knows it; nothing is compiled yet."""
+    return _njit(forceinline=inline, **_OPTIONS)(function)
+
+
+def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, bytes]:
+    """Object code of a function for arguments of one form: of ENTRY, and of what it calls.
+
+    Raises:
+        TypeError: it needs something at run time that only numba has, such as an array of its own.
+    """
+    wanted = tuple(_type_of(argument) for argument in words.arguments)
+    function.dispatcher.compile(wanted)
+    made = function.dispatcher.overloads[wanted]
+    _name, _form, (code, text) = made.library.serialize_using_object_code()
+    module = binding.parse_bitcode(text)
+    outside = {item.name for item in (*module.functions, *module.global_variables) if item.is_declaration}
+    missing = sorted(name for name in outside - _OF_C if not name.startswith("llvm."))
+    if missing:
+        raise TypeError(f"{function.py_func.__qualname__} needs {', '.join(missing)}, and could not be kept.")
+    return _door(made, host), code
+
+
+@typeof_impl.register(Compiled)
+def _type_of_compiled(function: Compiled, _context: object) -> Any:
+    return _types.Dispatcher(function.dispatcher)
+
+
+def _door(made: Any, host: Host) -> bytes:
+    """Object code of the function ENTRY.
+
+    It takes the address of words (see :mod:`.forms`), calls what numba has made with what they mean, writes the answer
+    into the first of them, and returns 0 if all went well.
+    """
+    context, called = made.target_context, made.fndesc
+    module: ir.Module = context.create_module(ENTRY)
+    door = ir.Function(module, ir.FunctionType(ir.IntType(32), [_WORD]), ENTRY)
+    builder = ir.IRBuilder(door.append_basic_block())
+    pointer = builder.inttoptr(door.args[0], _WORD.as_pointer())
+    reader = _Reader(context, builder, pointer)
+    with context.push_code_library(made.library):
+        status, answer = context.call_conv.call_function(
+            builder,
+            context.declare_function(module, called),
+            called.restype,
+            called.argtypes,
+            [reader.value(wanted) for wanted in called.argtypes],
+        )
+        if called.restype != _types.none:
+            builder.store(context.cast(builder, answer, called.restype, _types.int64), pointer)
+    builder.ret(status.code)
+    code: bytes = host.target.emit_object(binding.parse_assembly(str(module)))
+    return code
+
+
+class _Reader:
+    """Emits code that reads one word after the other, from the second one on."""
+
+    def __init__(self, context: Any, builder: Any, pointer: Any) -> None:
+        self._context, self._builder, self._pointer = context, builder, pointer
+        self._at = 0
+
+    def value(self, wanted: Any) -> Any:
+        """Code for the value of a type."""
+        if isinstance(wanted, _types.Array):
+            return self._array(wanted)
+        if isinstance(wanted, _types.BaseTuple):
+            return self._context.make_tuple(self._builder, wanted, [self.value(item) for item in wanted])
+        return self._context.cast(self._builder, self._word(), _types.int64, wanted)
+
+    def _word(self) -> Any:
+        self._at += 1
+        place = self._builder.gep(self._pointer, [_WORD(self._at)], source_etype=_WORD)
+        return self._builder.load(place, typ=_WORD)
+
+    def _array(self, wanted: Any) -> Any:
+        context, builder = self._context, self._builder
+        made = _arrays.make_array(wanted)(context, builder)
+        data = builder.inttoptr(self._word(), made.data.type)
+        shape = [self._word() for _ in range(wanted.ndim)]
+        size = _WORD(context.get_abi_sizeof(context.get_data_type(wanted.dtype)))
+        strides = [size]
+        for length in reversed(shape[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        _arrays.populate_array(made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return made._getvalue()

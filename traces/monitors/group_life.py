@@ -1,0 +1,107 @@
+"""Excuses: what the life of its group explains, such as a queue that has no owner while nobody consumes.
+
+The fold by queue does not know about other queues and processes. So what it suspects is looked at again in the end,
+with what the context tells of groups: few rows, plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..claims.claims import CODE
+from ..claims.settings import Settings
+from ..encoding.names import RETRY_PREFIX, Names, Slot
+from ..engine.context import Context
+from ..engine.findings import EVIDENCE_BIT, Doubt
+from ..format.kinds import Kind
+from .memberships import Lives
+from .progress import Reason
+from .rows import DOUBTFUL, VIOLATED
+from .runs import Run, Told, told_by
+
+_OWNED, _MOVES, _FLAPPING = CODE["every-queue-gets-an-owner"], CODE["every-queue-moves"], CODE["no-flapping"]
+_SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_BIT[Kind.CLIENT_START]
+
+
+def excuse(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
+    """The rows without those that are explained; ``counts`` is changed with them."""
+    suspects = (rows["note"] == 0) & (
+        (rows["claim"] == _OWNED)
+        | (rows["claim"] == _FLAPPING)
+        | ((rows["claim"] == _MOVES) & (rows["value"] == Reason.NO_OWNER))
+    )
+    if not suspects.any():
+        return rows
+    group = _Groups(context, settings)
+    keep = np.ones(len(rows), np.bool_)
+    for at in np.flatnonzero(suspects):
+        row = rows[at]
+        slot = names.slots[row["slot"]]
+        since, until = int(row["since"]), int(row["time"])
+        if row["claim"] == _FLAPPING:
+            keep[at] = row["value"] - group.changes(slot.group, since, until) > settings.flaps
+        else:
+            keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
+            if keep[at] and not context.evidence & _SIGNS:
+                counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
+                counts[DOUBTFUL, row["claim"]] += 1
+                rows["doubt"][at] |= int(Doubt.EVIDENCE)
+        if not keep[at]:
+            counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
+    return rows[keep]
+
+
+class _Groups:
+    """What the context tells of groups."""
+
+    def __init__(self, context: Context, settings: Settings) -> None:
+        self._settings = settings
+        self._recorded = bool(context.evidence & _SIGNS)
+        self._told: Told = told_by(context.events)
+        self._lives = Lives(self._told, context=context, settings=settings)
+
+    def lived(self, slot: Slot, since: int, until: int) -> bool:
+        """Whether some client of a group lived long enough in a period to take a queue; yes where nobody would know.
+
+        The queues of a broadcasting client are its own: nobody else can take them.
+        """
+        if not self._recorded:
+            return True
+        for life in [*self._lives.of(slot.group), *self._lives.of("")]:
+            if slot.client not in ("", life.actor.name):
+                continue
+            begin, end = max(life.first, since), min(self._lives.until(life, certain=True), until)
+            if end - begin > self._settings.rounds:
+                return True
+        return False
+
+    def wants(self, slot: Slot, since: int, until: int) -> bool:
+        """Whether the group still consumes the topic of a queue, and the queue is still there, as far as one knows."""
+        heartbeats = self._during(slot.group, Kind.HEARTBEAT, since, until)
+        wanted = [run.subscriptions for run in heartbeats if run.subscriptions is not None]
+        if wanted and not any(_consumes(subscription, slot.topic) for each in wanted for subscription in each):
+            return False
+        seen = [
+            run.queues
+            for run in self._during(slot.group, Kind.REBALANCE, since, until)
+            if run.topic == slot.topic and run.queues is not None
+        ]
+        return not seen or any(f"{slot.broker}:{slot.queue}" in queues for queues in seen)
+
+    def changes(self, group: str, since: int, until: int) -> int:
+        """How often a process of a group came or went in a period, or shortly before it."""
+        members = {life.actor for life in [*self._lives.of(group), *self._lives.of("")]}
+        return sum(
+            step.actor in members and since - self._settings.rounds <= step.time <= until for step in self._told.steps
+        )
+
+    def _during(self, group: str, kind: Kind, since: int, until: int) -> list[Run]:
+        after = since + self._settings.rounds
+        return [run for run in self._told.of(group, kind) if run.last >= after and run.first <= until]
+
+
+def _consumes(subscription: str, topic: str) -> bool:
+    """EN-10: retries are consumed, whether or not a heartbeat says so."""
+    return topic.startswith(RETRY_PREFIX) or subscription.partition("=")[0] == topic

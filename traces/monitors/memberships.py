@@ -1,0 +1,124 @@
+"""Lives: from when to when a process was a member of a group, as far as the recording shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..claims.settings import Settings
+from ..encoding.names import Actor
+from ..engine.context import Context
+from ..engine.findings import EVIDENCE_BIT
+from ..format.kinds import Kind
+from .runs import Step, Told
+
+_START, _SIGN, _END = range(3)
+
+
+@dataclass(slots=True)
+class Life:
+    """One membership of a process in a group.
+
+    Attributes:
+        group: the group.
+        actor: the process.
+        first: its first sign of life there, ms; ``last``: its last one.
+        end: when it stopped, left or was seen to be dead; None where that was not recorded.
+    """
+
+    group: str
+    actor: Actor
+    first: int
+    last: int
+    end: int | None = None
+
+
+class Lives:
+    """All lives of a trace.
+
+    Attributes:
+        ends_are_recorded: whether a process would have been seen to end; else silence may be its end.
+    """
+
+    def __init__(self, told: Told, *, context: Context, settings: Settings) -> None:
+        wanted = EVIDENCE_BIT[Kind.CLIENT_STOP] | EVIDENCE_BIT[Kind.CLIENT_CRASH]
+        self.ends_are_recorded = context.evidence & wanted == wanted
+        self._context_end = context.end
+        self._skew = settings.skew
+        self._lives: dict[str, dict[Actor, list[Life]]] = {}
+        self._starts: dict[Actor, int] = {}
+        moments = [
+            (step.time, _START if step.kind is Kind.CLIENT_START else _END, n) for n, step in enumerate(told.steps)
+        ]
+        for n, run in enumerate(told.runs):
+            if run.group and run.actor.incarnation >= 0:
+                moments += [(run.first, _SIGN, n), (run.last, _SIGN, n)]
+        for time, what, n in sorted(moments):
+            if what == _SIGN:
+                self._sign(told.runs[n].group, told.runs[n].actor, time)
+            elif what == _START:
+                self._start(told.steps[n])
+            else:
+                self._end(told.steps[n])
+        self._without_a_group(told)
+
+    def groups(self) -> list[str]:
+        """All groups, sorted."""
+        return sorted(self._lives)
+
+    def of(self, group: str) -> list[Life]:
+        """The lives in a group, by their beginning."""
+        lives = [life for each in self._lives.get(group, {}).values() for life in each]
+        return sorted(lives, key=lambda life: (life.first, life.actor))
+
+    def at(self, group: str, actor: Actor, time: int) -> Life | None:
+        """The life of a process in a group that began last before a time; None if none did."""
+        found = None
+        for life in self._lives.get(group, {}).get(actor, ()):
+            if life.first <= time:
+                found = life
+        return found
+
+    def until(self, life: Life, *, certain: bool) -> int:
+        """Until when the process was a member: for certain, or possibly; ms."""
+        if life.end is not None:
+            return life.end
+        return life.last if certain and not self.ends_are_recorded else self._context_end
+
+    def _without_a_group(self, told: Told) -> None:
+        """Processes that are never seen in a group live in the group without a name."""
+        known = {actor for actors in self._lives.values() for actor in actors}
+        for step in told.steps:
+            if step.actor not in known:
+                if step.kind is not Kind.CLIENT_CRASH:
+                    self._sign("", step.actor, step.time)
+                if step.kind is not Kind.CLIENT_START:
+                    self._end(step)
+
+    def _start(self, step: Step) -> None:
+        # A start that names no group is one in every group that the process is seen in.
+        self._starts[step.actor] = step.time
+        if step.group:
+            self._sign(step.group, step.actor, step.time)
+
+    def _sign(self, group: str, actor: Actor, time: int) -> None:
+        lives = self._lives.setdefault(group, {}).setdefault(actor, [])
+        started = self._starts.get(actor)
+        if lives:
+            latest = lives[-1]
+            if latest.end is None:
+                latest.last = max(latest.last, time)
+                return
+            # What was under way when it ended may be recorded a little later.
+            if time <= latest.end + self._skew and (started is None or started < latest.end):
+                return
+            started = None if started is None or started < latest.end else started
+        lives.append(Life(group, actor, time if started is None else started, time))
+
+    def _end(self, step: Step) -> None:
+        for group, actors in self._lives.items():
+            lives = actors.get(step.actor)
+            if step.group in ("", group) and lives and lives[-1].end is None:
+                lives[-1].end = step.time
+                # A death is seen from outside, perhaps later: it is no sign of life.
+                if step.kind is not Kind.CLIENT_CRASH:
+                    lives[-1].last = max(lives[-1].last, step.time)

@@ -1,0 +1,228 @@
+"""Statuses: what has become of every message of a queue when the trace ends.
+
+Counted are messages of real topics: copies in retry and dead-letter topics are messages that the monitor of messages
+follows, and so is whatever has left its place, see :mod:`.departures`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, OF_A_TOPIC, RETRY_TOPIC
+from ..engine.findings import Note
+from ..format.message_status import MessageStatus
+from ..machine_code.compiled import constant, entry, int64, part
+from .commits import ROOM
+from .ownership import doubt_of, ended, window_of
+from .pages import (
+    BITS,
+    DELIVERED,
+    DROPPED,
+    ELSEWHERE,
+    EXPIRED,
+    FAILED,
+    OK,
+    RETURNED,
+    RUNNING,
+    SENT_BACK,
+    SIZE,
+    find,
+    skip_missing,
+)
+from .queue_state import UNKNOWN
+from .rows import NO_CLAIM, note
+
+_CHAIN = constant(Note.CHAIN)
+_COMES_AGAIN = constant(CODE["failed-message-comes-again"])
+_ACKNOWLEDGED, _PENDING, _FILTERED, _SKIPPED, _LOST, _WAITING, _IN_LISTENER, _DROPPED, _NOT_OBSERVABLE = (
+    constant(fate)
+    for fate in (
+        MessageStatus.ACKNOWLEDGED,
+        MessageStatus.PENDING_RETRY,
+        MessageStatus.FILTERED,
+        MessageStatus.SKIPPED,
+        MessageStatus.LOST,
+        MessageStatus.WAITING,
+        MessageStatus.IN_LISTENER,
+        MessageStatus.DROPPED,
+        MessageStatus.NOT_OBSERVABLE,
+    )
+)
+_TOLD_ELSEWHERE = constant(-1)
+_COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC
+
+
+@part
+def _row(s: Any, q: int, fate: int, offset: int, until: int, actor: int, since: int, time: int) -> None:
+    row = s.rows[note(s, NO_CLAIM, _CHAIN, q, time)]
+    row.offset, row.until, row.value, row.actor, row.since = offset, until, fate, actor, since
+
+
+@entry
+def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: Any) -> Any:
+    """Statuses of what was delivered, page by page; the answer is the page where rows ran out, or the end."""
+    for n in range(start, len(slots)):
+        if s.terms[0].rows + ROOM + SIZE > len(s.rows):
+            return n
+        q = slots[n]
+        if s.slots[q].flags & _COPIES:
+            continue
+        run, begin, actor, since, time = _TOLD_ELSEWHERE, 0, UNKNOWN, 0, 0
+        well = 0
+        for at in range(SIZE):
+            offset = (pages[n] << BITS) + at
+            cell = s.cells[places[n] * SIZE + at]
+            flags = int64(cell.flags)
+            if run < 0 and flags & (OK | ELSEWHERE) == OK:
+                # As most are. All the others are worth a call.
+                well += 1
+                continue
+            fate = _status(s, q, flags, int64(cell.actor), cell.time, offset)
+            if fate >= 0:
+                statuses[q, fate] += 1
+            # What waits for its retry has a row of the monitor of messages.
+            telling = fate if fate > _PENDING and fate != _NOT_OBSERVABLE else _TOLD_ELSEWHERE
+            if run >= 0 and (telling != run or cell.actor != actor):
+                _row(s, q, run, begin, offset, actor, since, time)
+                run = _TOLD_ELSEWHERE
+            if telling >= 0:
+                if run < 0:
+                    run, begin, actor, since = telling, offset, int64(cell.actor), cell.time
+                time = cell.time
+        statuses[q, _ACKNOWLEDGED] += well
+        if run >= 0:
+            _row(s, q, run, begin, (pages[n] + 1) << BITS, actor, since, time)
+    return len(slots)
+
+
+@part
+def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> Any:
+    """The fate of one message, -1 if it is told elsewhere, or nothing is known of it."""
+    slot, terms = s.slots[q], s.terms[0]
+    if flags & ELSEWHERE or flags == 0:
+        return _TOLD_ELSEWHERE
+    if flags & OK:
+        return _ACKNOWLEDGED
+    if flags & DROPPED:
+        return _DROPPED
+    if flags & DELIVERED == 0 or flags & SENT_BACK or not terms.result:
+        return _NOT_OBSERVABLE
+    if flags & EXPIRED and (not terms.send_back or slot.flags & BROADCASTING):
+        return _NOT_OBSERVABLE
+    if slot.stored > offset:
+        # A send-back may be in a gap of the recording.
+        return _NOT_OBSERVABLE if flags & FAILED and doubt_of(s, _COMES_AGAIN, time, terms.end) else _LOST
+    if flags & RUNNING and not ended(s, actor, time, terms.end):
+        w = window_of(s, q, actor)
+        if w < 0 or not terms.assign or s.windows[q, w].until >= terms.end:
+            return _IN_LISTENER
+    return _PENDING if flags & FAILED and flags & RETURNED == 0 else _WAITING
+
+
+@entry
+def of_passed(s: Any, start: int, count: int, statuses: Any) -> Any:
+    """What became of what was passed undelivered, from range ``start``; the answer is as in :func:`of_pages`."""
+    for n in range(start, count):
+        item = s.past[n]
+        q = item.slot
+        if s.slots[q].flags & _COPIES:
+            continue
+        if not _undelivered_runs(s, q, item, item.fate, statuses):
+            return n
+    return count
+
+
+@part
+def _undelivered_runs(s: Any, q: int, item: Any, fate: int, statuses: Any) -> bool:
+    """Tell the undelivered offsets of a range, and make it shorter as they are told; False if rows run out."""
+    slot, terms = s.slots[q], s.terms[0]
+    while item.begin < item.end:
+        if s.terms[0].rows + ROOM > len(s.rows):
+            return False
+        end = item.begin
+        what = fate
+        if fate == _LOST and item.begin >= slot.stored:
+            what = _WAITING
+        while end < item.end and not (what == _LOST and end >= slot.stored):
+            there = skip_missing(s, q, end)
+            if there != end:
+                end = min(there, item.end)
+                if what == _LOST:
+                    end = min(end, slot.stored)
+            elif s.cells[find(s, q, end)].flags == 0:
+                end += 1
+            else:
+                break
+        if end > item.begin:
+            statuses[q, what] += end - item.begin
+            _row(s, q, what, item.begin, end, UNKNOWN, terms.begin, terms.end)
+            item.begin = end
+        else:
+            item.begin += 1
+    return True
+
+
+@entry
+def of_waiting(s: Any, start: int, count: int, statuses: Any) -> Any:
+    """Statuses of what the low offsets have not reached, from slot ``start``; the answer is as in :func:`of_pages`.
+
+    Of a range that was filtered in part it is known how many wait, not which.
+    """
+    for q in range(start, count):
+        slot = s.slots[q]
+        if slot.low < 0 or s.slots[q].flags & _COPIES:
+            continue
+        begin = slot.low
+        offset = slot.low
+        while offset < slot.log_end:
+            if s.terms[0].rows + ROOM > len(s.rows):
+                _waits(s, q, begin, offset, statuses)
+                slot.low = offset
+                return q
+            at = slot.ranges
+            if at >= 0 and s.ranges[at].begin <= offset:
+                _waits(s, q, begin, offset, statuses)
+                offset = max(offset, _of_range(s, q, at, offset, statuses))
+                begin = offset
+                slot.ranges = s.ranges[at].next
+                slot.low = offset
+                continue
+            there = skip_missing(s, q, offset)
+            if there != offset:
+                offset = min(there, slot.log_end)
+                if at >= 0:
+                    offset = min(offset, s.ranges[at].begin)
+            elif s.cells[find(s, q, offset)].flags == 0:
+                offset += 1
+            else:
+                _waits(s, q, begin, offset, statuses)
+                offset += 1
+                begin = offset
+        _waits(s, q, begin, offset, statuses)
+        slot.low = max(slot.low, offset)
+    return count
+
+
+@part
+def _waits(s: Any, q: int, begin: int, end: int, statuses: Any) -> None:
+    if end > begin:
+        statuses[q, _WAITING] += end - begin
+        _row(s, q, _WAITING, begin, end, UNKNOWN, s.slots[q].pulled, s.terms[0].end)
+
+
+@part
+def _of_range(s: Any, q: int, at: int, offset: int, statuses: Any) -> Any:
+    item = s.ranges[at]
+    missing = 0
+    for each in range(offset, item.end):
+        cell = find(s, q, each)
+        if cell < 0 or s.cells[cell].flags == 0:
+            missing += 1
+    if item.left < 0:
+        statuses[q, _NOT_OBSERVABLE] += missing
+    else:
+        waiting = min(missing, item.left)
+        statuses[q, _WAITING] += waiting
+        statuses[q, _FILTERED] += missing - waiting
+    return item.end

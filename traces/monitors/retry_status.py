@@ -1,0 +1,206 @@
+"""What became of a message that failed, as far as the trace goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC
+from ..engine.findings import Doubt
+from ..format.message_status import MessageStatus
+from ..format.schema import ABSENT
+from ..machine_code.compiled import entry, int64, part
+from .attempts import copies_of, first_seen
+from .dead_letters import gives_up, last_count, maximum_of
+from .delays import delay_of, levels_as_asked, lowest, never_delivered
+from .ledger import NOBODY, NOTHING, Seen, judge, tell_chain, violate
+from .listener_calls import follows
+from .message_table import WENT_WELL
+from .retry_terms import PRODUCERS
+from .send_backs import stored_again
+
+ROWS_OF_AN_ATTEMPT = 6
+"""Rows that the end of the trace may add for an attempt, besides one for its chain."""
+
+_EXACTLY = int64(CODE["dead-letter-exactly-at-the-maximum"])
+_EVIDENCE = int64(Doubt.EVIDENCE)
+_BROADCASTING, _NOT_OF_QUEUES = BROADCASTING, RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
+_ACKNOWLEDGED, _PENDING, _DEAD = (
+    int64(MessageStatus.ACKNOWLEDGED),
+    int64(MessageStatus.PENDING_RETRY),
+    int64(MessageStatus.DEAD_LETTERED),
+)
+_LOST, _IN_LISTENER, _DROPPED = (
+    int64(MessageStatus.LOST),
+    int64(MessageStatus.IN_LISTENER),
+    int64(MessageStatus.DROPPED),
+)
+_NOT_OBSERVABLE = int64(MessageStatus.NOT_OBSERVABLE)
+_UNTOLD = int64(-1)
+
+
+@entry
+def conclude(known: Any, terms: Any, ledger: Any, first: int, room: int, statuses: Any) -> Any:
+    """Judge what the end of the trace decides, for chains from number ``first`` on; the number it stopped before.
+
+    ``room``: it stops where fewer rows are left. ``statuses``: slots × statuses, counted up.
+    """
+    for chain in range(first, known.used[0]):
+        if len(ledger.rows) - ledger.size[0] < room + ROWS_OF_AN_ATTEMPT * _attempts(known, chain):
+            return chain
+        is_lost = False
+        at = int64(known.chains[chain].highest)
+        while at >= 0:
+            attempt = known.attempts[at]
+            seen = Seen(terms.given[0].end, attempt.slot, attempt.offset, NOBODY, known.chains[chain].origin)
+            before = _before(known, at)
+            never_delivered(known, terms, ledger, at, seen)
+            levels_as_asked(known, terms, ledger, at, before, _when(seen, attempt.stored_at, attempt.broker))
+            _exactly_dead(known, terms, ledger, chain, at, before, seen)
+            if attempt.attempt > 0 and copies_of(attempt) + attempt.deliveries > 0:
+                actor = attempt.broker if attempt.broker >= 0 else attempt.deliverer
+                follows(known, terms, ledger, chain, at, before, _when(seen, first_seen(attempt), actor))
+            if not _is_broadcasting(known, terms, chain):
+                is_lost |= not stored_again(known, terms, ledger, chain, at, seen)
+            at = int64(attempt.next)
+        _tell_status(known, terms, ledger, chain, is_lost, statuses)
+    return known.used[0]
+
+
+@part
+def _before(known: Any, at: int) -> Any:
+    """Where the attempt with a count one lower is noted, -1 if it is not."""
+    below = int64(known.attempts[at].next)
+    return below if below >= 0 and known.attempts[below].attempt == known.attempts[at].attempt - 1 else int64(-1)
+
+
+@part
+def _is_broadcasting(known: Any, terms: Any, chain: int) -> Any:
+    """CC-11: a broadcasting group tries nothing again; what its clients send back by PQ-9 nobody reads."""
+    slot = known.table.entries[known.chains[chain].message].slot
+    return slot >= 0 and terms.slots[slot].flags & _BROADCASTING != 0
+
+
+@part
+def _attempts(known: Any, chain: int) -> Any:
+    count = 0
+    at = known.chains[chain].highest
+    while at >= 0:
+        count += 1
+        at = known.attempts[at].next
+    return count
+
+
+@part
+def _when(seen: Any, time: int, actor: int) -> Any:
+    return Seen(time, seen.slot, seen.offset, actor, seen.origin)
+
+
+@part
+def _exactly_dead(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: int, seen: Any) -> None:
+    """Whether what was made of attempt ``before``, a retry or a dead letter, is what its send-backs ask for."""
+    attempt = known.attempts[at]
+    if attempt.attempt == 0 or attempt.dead + attempt.stored == 0:
+        return
+    count = attempt.attempt - 1
+    maximum = maximum_of(known, terms, chain)
+    heard = before >= 0 and known.attempts[before].heard != 0
+    if maximum == ABSENT and not heard:
+        if attempt.dead == 0 or count >= last_count(terms, terms.given[0].default):
+            return
+        maximum = int64(terms.given[0].default)
+    if heard:
+        may_die = known.attempts[before].may_die != 0
+        may_live = known.attempts[before].may_live != 0
+    else:
+        may_live = count < last_count(terms, maximum)
+        may_die = not may_live or gives_up(terms, maximum, attempt.attempt)
+    judge(ledger, _EXACTLY)
+    since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
+    if since == ABSENT:
+        since = terms.given[0].begin
+    doubt = NOTHING if heard or (terms.given[0].send_backs and before >= 0) else _EVIDENCE
+    limit = last_count(terms, maximum) if maximum != ABSENT else int64(ABSENT)
+    if attempt.dead > 0 and not may_die:
+        violate(ledger, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt, not heard)
+    if attempt.stored > 0 and not may_live:
+        violate(ledger, _EXACTLY, _when(seen, attempt.stored_at, NOBODY), since, NOBODY, count, limit, doubt, not heard)
+
+
+@part
+def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool, statuses: Any) -> None:
+    """A row for a message that failed, and its place in the statistics where no other monitor tells its fate."""
+    record = known.chains[chain]
+    entry = known.table.entries[record.message]
+    if record.scope == PRODUCERS:
+        return
+    attempt = known.attempts[record.highest]
+    fate, due = _status(known, terms, chain, is_lost)
+    if fate == _UNTOLD:
+        return
+    seen = Seen(record.last, entry.slot, entry.offset, record.actor, record.origin)
+    since = entry.time if entry.time != ABSENT else record.last
+    tell_chain(ledger, seen, since, due, fate, attempt.attempt)
+    # The monitor by queue tells the fate of what has not left its place; a producer may store a message at several.
+    place = record.departed
+    while place >= 0:
+        statuses[known.places[place].slot, fate] += 1
+        place = known.places[place].next
+    if record.departed < 0 and _has_no_place(terms, entry):
+        statuses[entry.slot, fate] += 1
+
+
+@part
+def _has_no_place(terms: Any, entry: Any) -> Any:
+    """Whether a message was met only where the monitor by queue does not count it."""
+    return entry.slot >= 0 and (entry.offset == ABSENT or terms.slots[entry.slot].flags & _NOT_OF_QUEUES != 0)
+
+
+@entry
+def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
+    """Count the messages in no queue that is known which were delivered once, and never failed."""
+    for number in range(known.table.used[0]):
+        entry = known.table.entries[number]
+        if entry.chain >= 0 or not _has_no_place(terms, entry):
+            continue
+        if entry.chain == WENT_WELL:
+            statuses[entry.slot, _ACKNOWLEDGED] += 1
+        elif terms.given[0].results:
+            statuses[entry.slot, _IN_LISTENER] += 1
+        else:
+            statuses[entry.slot, _NOT_OBSERVABLE] += 1
+
+
+@part
+def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
+    """The fate, and when a retry is due or 0; untold where the message did not fail after it came from its queue."""
+    record = known.chains[chain]
+    attempt = known.attempts[record.highest]
+    runs = attempt.deliveries > 0 and (attempt.last_failed == ABSENT or attempt.last_failed < attempt.delivered)
+    if record.successes > 0:
+        return _ACKNOWLEDGED, NOTHING
+    if _is_broadcasting(known, terms, chain):
+        return _UNTOLD if runs else _DROPPED, NOTHING
+    if record.dead != ABSENT:
+        return _DEAD, NOTHING
+    has_no_place = _has_no_place(terms, known.table.entries[record.message])
+    if attempt.attempt == 0 and runs and attempt.sent == 0 and record.departed < 0 and not has_no_place:
+        return _UNTOLD, NOTHING
+    if is_lost:
+        return _LOST, NOTHING
+    if attempt.deliveries == 0:
+        return _PENDING, attempt.due if attempt.due != ABSENT else NOTHING
+    if runs:
+        return _IN_LISTENER, NOTHING
+    maximum = maximum_of(known, terms, chain)
+    if maximum == ABSENT:
+        maximum = int64(terms.given[0].default)
+    if attempt.attempt >= last_count(terms, maximum) and not terms.given[0].dead_letters:
+        return _NOT_OBSERVABLE, NOTHING
+    if attempt.allowed != 0:
+        level = lowest(attempt.allowed)
+    elif attempt.expired > 0:
+        level = int64(terms.given[0].expiry_level)
+    else:
+        level = int64(terms.request_level[min(attempt.attempt, len(terms.request_level) - 1), 0])
+    return _PENDING, attempt.last_failed + delay_of(terms, level)
