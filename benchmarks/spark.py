@@ -28,9 +28,9 @@ _SAMPLE = 0.2
 
 _LOCAL = """
 import json, sys, time
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.claims.settings import Settings
 seconds = []
 for _ in range(int(sys.argv[2])):
     begun = time.perf_counter()
@@ -42,8 +42,8 @@ print(json.dumps({"events": result.events, "seconds": min(seconds), "violations"
 _SPARK = """
 import json, sys, time
 from rocketproof.spark import check_with_spark, open_session
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.claims.settings import Settings
 begun = time.perf_counter()
 session = open_session("local[2]")
 start = time.perf_counter() - begun

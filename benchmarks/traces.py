@@ -30,9 +30,9 @@ SMALL = 3_000
 
 _CHECK = """
 import json, resource, sys, time
-from rocketproof.traces.local import check_locally
-from rocketproof.traces.reading import open_trace
-from rocketproof.traces.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.claims.settings import Settings
 best = None
 for _ in range(int(sys.argv[2])):
     begun = time.perf_counter()

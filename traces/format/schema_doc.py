@@ -1,6 +1,6 @@
 """The description of the trace format, made from the schema itself: docs/trace-format.md.
 
-``python -m rocketproof.traces.schema_doc`` prints it.
+``python -m rocketproof.traces.format.schema_doc`` prints it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "trace-format.md"
 
 def test_the_page_is_up_to_date() -> None:
     fresh = schema_doc.page()
-    assert PAGE.read_text(encoding="utf-8") == fresh, "python -m rocketproof.traces.schema_doc > docs/trace-format.md"
+    assert PAGE.read_text(encoding="utf-8") == fresh, (
+        "python -m rocketproof.traces.format.schema_doc > docs/trace-format.md"
+    )
 
 
 def test_every_word_is_described_in_order() -> None:

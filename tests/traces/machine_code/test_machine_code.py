@@ -132,7 +132,8 @@ def test_threads_compile_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_numba_is_not_imported_for_code_that_was_kept() -> None:
     program = (
-        "import sys, numpy as np; from rocketproof.traces import names; names.place_of(np.zeros(4, names.ENTRY), 0); "
+        "import sys, numpy as np; from rocketproof.traces.encoding import names; "
+        "names.place_of(np.zeros(4, names.ENTRY), 0); "
         "print('numba' in sys.modules)"
     )
     told = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in "ab"]
