@@ -1,60 +1,150 @@
-"""Compiled code kept between runs, as files in the user's cache folder."""
+"""Compiled code kept between runs, as files in a folder that nobody but the user can write to.
+
+What is loaded from there is run. So the folder and each file must belong to the user and must not be writable by
+others, and a file is bound to the key it was stored under; all else is left alone, and code is made anew.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import pwd
+import stat
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 MAX_FILES = 500
+
+LOG = logging.getLogger(__name__)
+"""Is told, at level WARNING, once for each folder or file that is not used, and why."""
+
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class FileCodeCache:
-    """Keeps object code in ``folder``, the oldest files going first when there are too many.
+    """Keeps object code, the oldest files going first when there are too many.
 
-    A folder that cannot be written to is no error: the code is then compiled each time.
+    A folder that cannot be written to is no error: the code is then compiled each time. Nor is one that belongs to
+    somebody else, or that others can write to: a line of warning tells of it.
+
+    Attributes:
+        folder: where; it is made with its part when something is stored.
+        part: the folder in it that the files are in.
     """
 
     folder: Path
+    part: str = "."
 
     def load(self, key: str) -> bytes | None:
-        """The object code stored under ``key``, if any; a damaged file counts as none."""
+        """The object code stored under ``key``, if any; a damaged file counts as none, as does one of somebody else."""
         try:
-            content = self._path(key).read_bytes()
+            folder = self._opened()
+            try:
+                file = os.open(_name(key), _FILE, dir_fd=folder)
+            finally:
+                os.close(folder)
+            with os.fdopen(file, "rb") as opened:
+                _require_own(self.folder / self.part / _name(key), file, stat.S_IFREG)
+                content = opened.read()
         except OSError:
             return None
-        digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        return code if hashlib.sha256(code).digest() == digest else None
+        code = content[_DIGEST_BYTES:]
+        return code if _digest(key, code) == content[:_DIGEST_BYTES] else None
 
     def store(self, key: str, code: bytes) -> None:
         """Keep object code; a reader never sees a half-written file."""
+        folder = self.folder / self.part
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            for each in (self.folder, folder):
+                each.mkdir(mode=0o700, exist_ok=True)
+            os.close(self._opened())
+            # If the folder is exchanged now, whoever can do that gets the code, and has nothing of it.
+            descriptor, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
             with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
-            Path(name).replace(self._path(key))
-            self._prune()
+                file.write(_digest(key, code) + code)
+            Path(name).replace(folder / _name(key))
+            _prune(folder)
         except OSError:
             return
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.code"
+    def _opened(self) -> int:
+        """The folder of the files, as a descriptor that stays with it if it is renamed.
 
-    def _prune(self) -> None:
-        files = sorted(self.folder.glob("*.code"), key=lambda path: path.stat().st_mtime)
-        for path in files[: max(0, len(files) - MAX_FILES)]:
-            path.unlink(missing_ok=True)
+        Raises:
+            OSError: it is not there, or not safe.
+        """
+        outer = os.open(self.folder, _FOLDER)
+        try:
+            _require_own(self.folder, outer, stat.S_IFDIR)
+            inner = os.open(self.part, _FOLDER | os.O_NOFOLLOW, dir_fd=outer)
+        finally:
+            os.close(outer)
+        try:
+            _require_own(self.folder / self.part, inner, stat.S_IFDIR)
+        except OSError:
+            os.close(inner)
+            raise
+        return inner
 
 
-def user_cache() -> FileCodeCache:
-    """The cache in ``$ROCKETPROOF_CACHE``, else in the user's cache folder (``$XDG_CACHE_HOME`` or ``~/.cache``)."""
+def user_cache(part: str = "searches") -> FileCodeCache:
+    """A part of the cache in ``$ROCKETPROOF_CACHE``, else in the user's cache folder, as ``~/.cache`` is one.
+
+    ``sudo`` may leave there what another user has set: the folder is then below the home of the user who runs.
+    """
     named = os.environ.get("ROCKETPROOF_CACHE")
-    if named:
-        return FileCodeCache(Path(named))
-    base = os.environ.get("XDG_CACHE_HOME")
-    return FileCodeCache((Path(base) if base else Path.home() / ".cache") / "rocketproof")
+    return FileCodeCache(Path(named) if named else _cache_folder() / "rocketproof", part)
+
+
+def _cache_folder() -> Path:
+    named = os.environ.get("XDG_CACHE_HOME")
+    try:
+        folder = Path(named) if named else Path.home() / ".cache"
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        if there.stat().st_uid != os.geteuid():
+            folder = Path(pwd.getpwuid(os.geteuid()).pw_dir) / ".cache"
+    except (OSError, RuntimeError, KeyError, StopIteration):
+        # A user without a name or a home.
+        folder = Path(tempfile.gettempdir()) / f"cache-{os.geteuid()}"
+    return folder
+
+
+def _require_own(path: Path, opened: int, kind: int) -> None:
+    """Raise PermissionError unless what was opened is of a kind, the user's own, and not writable by others."""
+    status = os.fstat(opened)
+    wrong = None
+    if stat.S_IFMT(status.st_mode) != kind:
+        wrong = "is no regular file" if kind == stat.S_IFREG else "is no folder"
+    elif status.st_uid != os.geteuid():
+        wrong = f"belongs to user {status.st_uid}, not to user {os.geteuid()} who runs this"
+    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        wrong = f"can be written to by others (mode {stat.S_IMODE(status.st_mode):04o}; chmod go-w would mend it)"
+    if wrong is not None:
+        _warn(path, wrong)
+        raise PermissionError(wrong)
+
+
+@cache
+def _warn(path: Path, wrong: str) -> None:
+    LOG.warning("%s %s: compiled code that is kept there is not used", path, wrong)
+
+
+def _name(key: str) -> str:
+    return f"{key}.code"
+
+
+def _digest(key: str, code: bytes) -> bytes:
+    return hashlib.sha256(f"{key}\n".encode() + code).digest()
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.glob("*.code"), key=lambda path: path.stat().st_mtime)
+    for path in files[: max(0, len(files) - MAX_FILES)]:
+        path.unlink(missing_ok=True)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from llvmlite import binding
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    """Its name and features."""
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +31,15 @@ class Host:
 
     @cached_property
     def target(self) -> Any:
-        """LLVM's target machine."""
-        cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+        """LLVM's target machine. It goes with the first engine of :meth:`load`."""
+        cpu, features = _processor()
         of_process = binding.Target.from_triple(binding.get_process_triple())
         return of_process.create_target_machine(cpu=cpu, features=features, opt=self.effort)
 
     @property
     def name(self) -> str:
         """What object code depends on besides the text it is made of."""
-        features = binding.get_host_cpu_features().flatten()
-        return f"{binding.llvm_version_info}{binding.get_host_cpu_name()}{features}{self.effort}"
+        return f"{binding.llvm_version_info} {_processor()} {self.effort}"
 
     def load(self, *codes: bytes) -> Any:
         """An engine that holds object code as long as it lives, and knows the addresses of its functions."""

@@ -31,6 +31,8 @@ _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
 _POINTER = ir.PointerType(_WORD)
 _INT64 = 1 << 63
+_SPEED_LEVEL = 1
+"""How much LLVM optimises: more makes no faster search of such straight-line code, and takes longer."""
 
 
 class CodeCache(Protocol):
@@ -367,12 +369,11 @@ def _module(name: str) -> ir.Module:
 def _compile(module: ir.Module, cache: CodeCache | None) -> Any:
     text = str(module)
     host = Host(effort=2)
-    key = hashlib.sha256((host.name + text).encode()).hexdigest()
+    key = hashlib.sha256(f"{host.name} {_SPEED_LEVEL}\n{text}".encode()).hexdigest()
     code = cache.load(key) if cache is not None else None
     if code is None:
         parsed = binding.parse_assembly(text)
-        # More optimisation makes no faster search of such straight-line code, and takes longer.
-        options = binding.create_pipeline_tuning_options(speed_level=1)
+        options = binding.create_pipeline_tuning_options(speed_level=_SPEED_LEVEL)
         binding.create_pass_builder(host.target, options).getModulePassManager().run(
             parsed, binding.create_pass_builder(host.target, options)
         )

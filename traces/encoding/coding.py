@@ -296,9 +296,9 @@ def _resolve_slots(
 def _code_of(table: Any, key: Any) -> Any:
     """The code of a combination, -1 for none, _NEW for one that has no code yet."""
     if key < 0:
-        return np.int32(-1)
+        return int64(-1)
     at = place_of(table, key)
-    return table[at].code if table[at].key >= 0 else np.int32(_NEW)
+    return table[at].code if table[at].key >= 0 else int64(_NEW)
 
 
 @entry

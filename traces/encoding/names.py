@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..format.schema import Group
-from ..machine_code.compiled import digest, entry
+from ..machine_code.compiled import entry
 
 RETRY_PREFIX = "%RETRY%"
 DEAD_LETTER_PREFIX = "%DLQ%"
@@ -146,9 +146,8 @@ class Names:
 _EMPTY = -1
 _START = 1 << 10
 
-ENTRY = np.dtype([("key", np.int64), ("code", np.int32), (f"sources_{digest('traces.encoding.names')}", np.int32)])
-"""A combination and its code; key is -1 where there is none. The last field is there for kept machine code of other
-files, see :func:`.compiled.digest`; as a number it makes an entry 16 bytes."""
+ENTRY = np.dtype([("key", np.int64), ("code", np.int64)])
+"""A combination and its code; key is -1 where there is none."""
 
 
 class Combinations:
@@ -169,7 +168,7 @@ class Combinations:
             self._table = _new_table(2 * len(old))
             for known in old[old["key"] != _EMPTY]:
                 _insert(self._table, known["key"], known["code"])
-        _insert(self._table, np.int64(key), np.int32(code))
+        _insert(self._table, np.int64(key), np.int64(code))
         self._count += 1
 
     def resolve(self, function: Callable[..., int], columns: Sequence[Any], out: Any) -> int:

@@ -1,8 +1,8 @@
 """How folds, the simulated cluster and other loops over events become machine code, and how kept code is told apart.
 
-A function is compiled when it is first called with arguments of a certain form (:mod:`.forms`). What the compiler makes
-of it (:mod:`.compiling`) stays in the user's cache folder, and later runs load it without numba, whose import and
-preparation take longer than checking a small trace.
+A function is compiled when it is first called with arguments of a certain form (:mod:`.arguments`). What the compiler
+makes of it (:mod:`.compiling`) stays in the user's cache folder, found by all it depends on (:mod:`.dependence`), and
+later runs load it without numba, whose import and preparation take longer than checking a small trace.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable
-from functools import cache, cached_property
-from importlib.util import find_spec
-from pathlib import Path
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,9 +20,8 @@ import numpy as np
 from ...model.kernel.code_cache import FileCodeCache, user_cache
 from ...model.kernel.machine_code import Host
 from .arguments import Form, Words, text_of, words_of
-
-ENTRY = "entry"
-"""Name of the function in object code that is kept."""
+from .dependence import dependence_of
+from .functions import ENTRY, Compiled
 
 LOG = logging.getLogger(__name__)
 """Is told, at level INFO, which function is being compiled; code that was kept is only loaded."""
@@ -33,25 +30,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # It takes the address of the words of a call, and returns 0 if all went well. Other threads go on meanwhile.
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
-
-
-class Compiled:
-    """A function that compiled functions call.
-
-    Attributes:
-        py_func: the function before it is compiled.
-    """
-
-    def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
-        self.py_func = function
-        self._inline = inline
-
-    @cached_property
-    def dispatcher(self) -> Any:
-        """What numba knows it as."""
-        from .compiling import dispatcher_of
-
-        return dispatcher_of(self.py_func, inline=self._inline)
 
 
 class Entry(Compiled):
@@ -93,11 +71,9 @@ class Entry(Compiled):
         return _Loaded(host.load(door, code), self.py_func.__qualname__)
 
     def _key(self, form: Form, host: Host) -> str:
-        """What kept code is found by: all that it depends on but other modules of the kit, see :func:`digest`."""
-        function = self.py_func
-        made = hashlib.sha256(_source(function.__code__.co_filename) + _compiler())
-        for text in (function.__qualname__, text_of(form), host.name, digest()):
-            made.update(f"{text}\n".encode())
+        """What kept code is found by: all that it depends on."""
+        made = hashlib.sha256(dependence_of(self))
+        made.update(f"{self.py_func.__qualname__} {text_of(form)} {host.name}".encode())
         return made.hexdigest()
 
 
@@ -139,39 +115,7 @@ def constant(value: int) -> Any:
     return np.int64(value)
 
 
-def digest(*modules: str) -> str:
-    """A name for the sources of modules of this package, such as ``traces.names``, and of the compiler: 16 letters.
-
-    Kept machine code is looked up by the file of its own function and by the form of its arguments, so that it would
-    outlive a change of another file. A field of this name in a type that every function gets makes it a different one.
-    """
-    package = Path(__file__).parent.parent.parent
-    made = hashlib.blake2b(digest_size=8)
-    for module in (
-        *modules,
-        "traces.machine_code.compiled",
-        "traces.machine_code.compiling",
-        "traces.machine_code.arguments",
-    ):
-        made.update(package.joinpath(*module.split(".")).with_suffix(".py").read_bytes())
-    return made.hexdigest()
-
-
 @cache
 def _kept() -> FileCodeCache:
     # Apart from code of searches, of which there is so much that old files have to go.
-    return FileCodeCache(user_cache().folder / "traces")
-
-
-@cache
-def _source(file: str) -> bytes:
-    return Path(file).read_bytes()
-
-
-@cache
-def _compiler() -> bytes:
-    """The file in which numba has its version: to ask for the version takes longer than to load a function."""
-    found = find_spec("numba")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).with_name("_version.py").read_bytes()
+    return user_cache("traces")

@@ -15,7 +15,7 @@ from numba.np import arrayobj
 
 from ...model.kernel.machine_code import Host
 from .arguments import Words
-from .compiled import ENTRY, Compiled
+from .functions import ENTRY, Compiled
 
 # Numba's annotations do not know all of it.
 _njit: Any = numba.njit
@@ -64,8 +64,8 @@ def _type_of_compiled(function: Compiled, _context: object) -> Any:
 def _door(made: Any, host: Host) -> bytes:
     """Object code of the function ENTRY.
 
-    It takes the address of words (see :mod:`.forms`), calls what numba has made with what they mean, writes the answer
-    into the first of them, and returns 0 if all went well.
+    It takes the address of words (see :mod:`.arguments`), calls what numba has made with what they mean, writes the
+    answer into the first of them, and returns 0 if all went well.
     """
     context, called = made.target_context, made.fndesc
     module: ir.Module = context.create_module(ENTRY)

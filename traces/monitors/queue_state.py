@@ -13,7 +13,7 @@ from ..claims.settings import Settings
 from ..engine.context import Context
 from ..engine.findings import EVIDENCE_BIT
 from ..format.kinds import Kind
-from ..machine_code.compiled import constant, digest
+from ..machine_code.compiled import constant
 
 UNKNOWN = constant(-1)
 """An offset, actor or place that is not known."""
@@ -203,36 +203,6 @@ WINDOW = np.dtype(
 )
 """A window: one client has one queue, from when it takes it to when it gives it up or ends."""
 
-PARTS = (
-    "commits",
-    "deliveries",
-    "departures",
-    "message_status",
-    "fold",
-    "ownership",
-    "pages",
-    "progress",
-    "pulls",
-    "queue_state",
-    "queues",
-    "ranges",
-    "repeats",
-    "rows",
-)
-"""The files of this folder that the fold by queue consists of."""
-
-SOURCES = (
-    "model.history",
-    "traces.claims.claims",
-    "traces.engine.context",
-    "traces.engine.findings",
-    "traces.format.kinds",
-    "traces.encoding.names",
-    "traces.format.message_status",
-    *(f"traces.monitors.{name}" for name in PARTS),
-)
-"""Modules whose text its machine code depends on; see :func:`..compiled.digest`."""
-
 TERMS = np.dtype(
     [
         *(
@@ -240,7 +210,6 @@ TERMS = np.dtype(
             for name in ["skew", "rounds", "stuck", "flaps", "heartbeat_limit", "begin", "end", "step", "short"]
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
-        (f"sources_{digest(*SOURCES)}", np.bool_),  # see there
         # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
         *((name, _WHOLE) for name in ("rows", "pages", "ranges", "past", "free_range")),
     ]

@@ -27,7 +27,6 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import EVIDENCE_BIT
 from ..format.kinds import Kind
 from ..format.schema import ABSENT
-from ..machine_code.compiled import digest
 
 COUNTS = 1024
 """Maxima from this one on are taken to be without end: no table goes further."""
@@ -44,37 +43,6 @@ HIGHEST_LEVEL = 62
 UNKNOWN_SCOPE, PRODUCERS = 0, 1
 """Scopes of deliveries of a group that is not told, and of messages that producers delay, for all groups."""
 
-
-PARTS = (
-    "attempts",
-    "retry_status",
-    "copies",
-    "dead_letters",
-    "delays",
-    "departures",
-    "fold",
-    "ledger",
-    "listener_calls",
-    "message_table",
-    "messages",
-    "retry_terms",
-    "rows",
-    "send_backs",
-)
-"""The files of this folder that the monitor by message consists of."""
-
-SOURCES = (
-    "model.history",
-    "traces.claims.claims",
-    "traces.engine.context",
-    "traces.engine.findings",
-    "traces.format.kinds",
-    "traces.encoding.names",
-    "traces.format.message_status",
-    "traces.format.schema",
-    *(f"traces.monitors.{name}" for name in PARTS),
-)
-"""Modules whose text its machine code depends on; see :func:`..compiled.digest`."""
 
 GIVEN = np.dtype(
     [
@@ -93,7 +61,6 @@ GIVEN = np.dtype(
         ("stores", np.bool_),
         ("moves", np.bool_),
         ("restarts", np.bool_),
-        (f"sources_{digest(*SOURCES)}", np.bool_),  # so that machine code of other sources is not used
     ]
 )
 """The terms of a check that are single numbers."""

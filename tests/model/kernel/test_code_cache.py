@@ -1,6 +1,10 @@
 """Compiled code kept between runs."""
 
+import os
+import pwd
+import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,7 +58,84 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 
 def test_the_user_may_name_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROCKETPROOF_CACHE", str(tmp_path))
-    assert user_cache().folder == tmp_path
+    assert user_cache() == FileCodeCache(tmp_path, "searches")
     monkeypatch.delenv("ROCKETPROOF_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_cache().folder == tmp_path / "rocketproof"
+    assert user_cache("traces") == FileCodeCache(tmp_path / "rocketproof", "traces")
+
+
+def test_only_the_user_can_read_what_is_kept(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        FileCodeCache(tmp_path / "cache", "part").store("key", b"code")
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert modes == {"cache": 0o700, "part": 0o700, "key.code": 0o600}
+
+
+@pytest.mark.parametrize("name", ["cache", "cache/part", "cache/part/key.code"])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_what_others_can_write_to_is_not_loaded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, mode: int
+) -> None:
+    cache = FileCodeCache(tmp_path / "cache", "part")
+    cache.store("key", b"code")
+    assert cache.load("key") == b"code"
+    path = tmp_path / name
+    path.chmod(0o700 | mode)
+    for _ in range(2):
+        assert cache.load("key") is None
+    (record,) = caplog.records
+    assert record.message.startswith(
+        f"{path} can be written to by others (mode 07{mode:02o}; chmod go-w would mend it)"
+    )
+    cache.store("key", b"new")
+    assert cache.load("key") == (b"new" if path.is_file() else None)
+
+
+@pytest.mark.parametrize("name", ["cache", "cache/part", "cache/part/key.code"])
+def test_what_belongs_to_somebody_else_is_not_loaded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    cache, path = FileCodeCache(tmp_path / "cache", "part"), tmp_path / name
+    cache.store("key", b"code")
+    real, foreign = os.fstat, path.stat().st_ino
+
+    def fstat(descriptor: int) -> os.stat_result:
+        status = real(descriptor)
+        fields = list(status)
+        fields[stat.ST_UID] = os.geteuid() + (status.st_ino == foreign)
+        return os.stat_result(fields)
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert cache.load("key") is None
+    assert f"{path} belongs to user {os.geteuid() + 1}" in caplog.text
+
+
+def test_a_file_that_is_a_link_is_not_loaded(tmp_path: Path) -> None:
+    cache = FileCodeCache(tmp_path)
+    cache.store("key", b"code")
+    (tmp_path / "key.code").rename(tmp_path / "other")
+    (tmp_path / "key.code").symlink_to("other")
+    assert cache.load("key") is None
+
+
+def test_a_file_is_bound_to_its_key(tmp_path: Path) -> None:
+    cache = FileCodeCache(tmp_path)
+    cache.store("key", b"code")
+    (tmp_path / "key.code").rename(tmp_path / "other.code")
+    assert cache.load("other") is None
+
+
+def test_with_the_environment_of_somebody_else_the_cache_is_below_the_own_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ROCKETPROOF_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_cache().folder == tmp_path / ".cache" / "rocketproof"
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    home = SimpleNamespace(pw_dir="/home/of/runner")
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: home if uid == os.geteuid() else None)
+    assert user_cache().folder == Path("/home/of/runner/.cache/rocketproof")

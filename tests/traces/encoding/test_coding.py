@@ -8,11 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rocketproof.traces.encoding import coding, names
+from rocketproof.traces.encoding import coding
 from rocketproof.traces.encoding.coding import COLUMNS, Coded, Coder
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.format.schema import ABSENT, ARROW, Group
-from rocketproof.traces.machine_code.compiled import digest
 
 GROUPS = {"wide": Group(mode="broadcasting")}
 
@@ -78,8 +77,3 @@ def test_what_an_event_does_not_have_is_absent() -> None:
 def test_nobody_writes_to_a_column() -> None:
     coded = Coder(Names()).code(batch_of([{"offset": 3, "topic": "t", "queue": 0}]))
     assert not any(column.flags.writeable for column in vars(coded).values())
-
-
-def test_kept_machine_code_of_tables_is_forgotten_when_their_own_file_changes() -> None:
-    assert f"sources_{digest('traces.encoding.names')}" in names.ENTRY.names
-    assert names.ENTRY.itemsize == 16

@@ -103,13 +103,6 @@ def test_code_is_kept_for_each_form(kept: Path, monkeypatch: pytest.MonkeyPatch)
         entry(_fill)(np.zeros(3, np.int32), 1)
 
 
-def test_code_is_forgotten_with_its_source(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for source in (b"one", b"two"):
-        monkeypatch.setattr(compiled, "_source", lambda _file, text=source: text)
-        entry(_fill)(np.zeros(3, np.int16), 1)
-    assert len(list(kept.glob("*-entry.code"))) == 2
-
-
 def test_damaged_code_is_made_again(kept: Path) -> None:
     for _ in range(2):
         column = np.zeros(3, np.int16)

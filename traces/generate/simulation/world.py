@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...machine_code.compiled import digest, entry, part
+from ...machine_code.compiled import entry, part
 from .codes import numbers
 from .rows import clear
 
@@ -21,18 +21,6 @@ CLOSED, OWNED, DRAINING = numbers(3)
 
 SPAN = 4_096
 """Offsets that a window keeps track of: more than it may have open (PL-9)."""
-
-SOURCES = (
-    "model.history",
-    "model.retry_policy",
-    "traces.format.kinds",
-    "traces.format.schema",
-    *(
-        f"traces.generate.simulation.{name}"
-        for name in ("agenda", "broker", "catalogue", "codes", "loop", "rows", "window", "world")
-    ),
-)
-"""Modules whose text the compiled loop depends on; see :func:`..compiled.digest`."""
 
 ALL = np.dtype(
     [
@@ -72,7 +60,6 @@ ALL = np.dtype(
         ("strike_gap", np.int64),
         ("target", np.int64),  # what the mutant is about
         ("until", np.int64),  # and until when
-        (f"of_{digest(*SOURCES)}", np.int64),
     ]
 )
 

@@ -1,0 +1,30 @@
+"""Functions that become machine code, as the rest of this package knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+ENTRY = "entry"
+"""Name of the function in object code that is kept."""
+
+
+class Compiled:
+    """A function that compiled functions call.
+
+    Attributes:
+        py_func: the function before it is compiled.
+        inline: whether it becomes part of the functions that call it.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
+        self.py_func = function
+        self.inline = inline
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba knows it as."""
+        from .compiling import dispatcher_of
+
+        return dispatcher_of(self.py_func, inline=self.inline)
