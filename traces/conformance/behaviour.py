@@ -15,7 +15,7 @@ from ...model.lock import uses_locks
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from . import texts
-from .machine import Offsets, machine_of
+from .machine import Offsets, batches_of, machine_of
 from .stored import Stored
 from .streams import Stream
 from .windows import Side
@@ -54,6 +54,7 @@ class Behaviour:
         sides: the processes, by number in the machine.
         store: what the stores of offsets have had.
         count: how many offsets the machine has.
+        batches: the messages of the largest call, by process.
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, *, slack: int) -> None:
@@ -71,6 +72,8 @@ class Behaviour:
         stores = len(self.sides) if self.broadcasting else 1
         self.store = Stored(stores=stores, known=stream.header.complete, slack=slack)
         self.count = offsets.count
+        sizes = batches_of(stream)
+        self.batches = [sizes.get(c, 1) for c in range(stream.processes)]
         self._low = offsets.low
         self._varied: dict[tuple[tuple[str, int], ...], Direct] = {}
 

@@ -46,22 +46,22 @@ def deliver(f: Follower, event: Event) -> bool:
         return True
     f.take("begin", _why_not_begin(f, c, m), c=c, m=m)
     if int(f.constants.batch) > 1:
-        found.called |= {o for o in range(m + 1, m + int(f.constants.batch)) if _joined(f, c, m, o)}
-        size = 1 + sum(_joined(f, c, m, o) for o in range(m + 1, m + int(f.constants.batch)))
-        if event.count is not None and event.count != size:
-            raise Impossible(f"the task has {size} messages (CC-1)")
+        task = _task(f, c, m)
+        found.called |= {*task[1:]}
+        # What could not be sent back becomes a task of its own again, which the machine takes one by one (CC-12).
+        if event.count is not None and event.count != len(task) and m not in found.again:
+            raise Impossible(f"the task has {len(task)} messages (CC-1)")
     found.results.pop(m, None)
     return True
-
-
-def _joined(f: Follower, c: int, first: int, m: int) -> bool:
-    return all(f.get("joined", c, texts.Q, o) for o in range(first + 1, m + 1))
 
 
 def _attempted_before(found: Window, m: int) -> bool:
     """SB-5: whether neither way of sending it back has worked; then it is consumed again in 5 s."""
     attempts = found.sent.pop(m, [])
-    return bool(attempts) and all(result is not Result.OK for _, result in attempts)
+    failed = bool(attempts) and all(result is not Result.OK for _, result in attempts)
+    if failed:
+        found.again.add(m)
+    return failed
 
 
 def _why_not_begin(f: Follower, c: int, m: int) -> str:
@@ -149,17 +149,37 @@ def send_back(f: Follower, event: Event) -> bool:
 
 
 def fails(f: Follower, c: int, m: int, found: Window) -> None:
-    """CC-10: the task of ``m`` fails, all of it or its tail."""
-    if found.results.get(m) is None:
-        raise Impossible("its listener has not returned")
-    if found.results[m] not in FAILURES and found.results[m] is not Result.TIMEOUT:
-        raise Impossible(f"its listener returned {found.results[m]}")
+    """CC-10: the call that has ``m`` ends: what is below ``m`` has succeeded, and ``m`` with all behind it has failed.
+
+    The results say how a call ended message by message, or the status that the listener returned, of each: then what
+    is behind the ackIndex shows by being sent back.
+    """
     head = _head(f, c, m)
-    done = [o for o in _task(f, c, head) if o < m and found.results.get(o) is Result.OK]
-    if done:
-        f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=max(done))
-    else:
+    task = _task(f, c, head)
+    open_ = [o for o in task if found.results.get(o) is None]
+    if open_:
+        raise Impossible(_not_returned(f, m, open_))
+    first = min((o for o in task if found.results[o] in FAILURES), default=m)
+    told = found.results[first]
+    if first > m or (told not in FAILURES and told is not Result.TIMEOUT and f.batches[c] == 1):
+        raise Impossible(f"its listener returned {found.results[m]}")
+    if first == head:
         f.take("fail", "the task cannot fail", c=c, m=head)
+        return
+    f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=first - 1)
+    found.left |= {o for o in task if o < first}
+
+
+def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:
+    """Whether the call that has ``m`` has ended, and nothing has come of it so far."""
+    running = f.stage(c, m) is Stage.RUNNING
+    return running and all(o in found.results for o in _task(f, c, _head(f, c, m)))
+
+
+def _not_returned(f: Follower, m: int, open_: list[int]) -> str:
+    if open_ == [m]:
+        return "its listener has not returned"
+    return f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task"
 
 
 def _head(f: Follower, c: int, m: int) -> int:
@@ -191,6 +211,9 @@ def removed(f: Follower, event: Event) -> bool:
         orderly.removed(f, c, m, found)
     elif m in found.removed:
         found.removed.discard(m)  # with the first message of its task
+    elif m in found.left:
+        found.left.discard(m)
+        f.run(texts.follow_mark, c=c)
     else:
         _leaves(f, event, c, m, found)
     following = next(f.later(event), None)
@@ -213,13 +236,17 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
         if _expires(f, c, m, found):
             return
         raise Impossible("its listener has not returned")
-    sent = m in found.sent
-    if stage is Stage.RUNNING and (told in FAILURES or sent):
-        if f.broadcasting:
-            _all_leave(f, "fail", c, m, found)
-            return
-        fails(f, c, m, found)
+    if f.broadcasting and stage is Stage.RUNNING:
+        _all_leave(f, c, m, found)  # CC-11: what has failed is dropped
+        return
+    task = _task(f, c, _head(f, c, m)) if stage is Stage.RUNNING else []
+    failed = [o for o in task if found.results.get(o) in FAILURES or o in found.sent]
+    if failed:
+        fails(f, c, min(failed), found)
         stage = f.stage(c, m)
+        if m in found.left:
+            found.left.discard(m)
+            return
     if stage is Stage.FAILED:
         attempts = found.sent.pop(m, [])
         if not any(answer is Result.OK for _, answer in attempts) and Kind.SEND_BACK in f.stream.header.evidence:
@@ -227,23 +254,16 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
         f.take("send_back", "the message cannot be sent back", c=c, m=m)
         found.results.pop(m, None)
         return
-    head = _head(f, c, m)
-    task = _task(f, c, head)
-    failed = [o for o in task if found.results.get(o) in FAILURES]
-    if failed:
-        f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=min(failed) - 1)
-        found.removed |= {o for o in task if o < min(failed)} - {m}
-        return
-    _all_leave(f, "succeed", c, m, found)
+    _all_leave(f, c, m, found)
 
 
-def _all_leave(f: Follower, action: str, c: int, m: int, found: Window) -> None:
+def _all_leave(f: Follower, c: int, m: int, found: Window) -> None:
     head = _head(f, c, m)
     task = _task(f, c, head)
     open_ = [o for o in task if found.results.get(o) is None]
     if open_:
-        raise Impossible(f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task")
-    f.take(action, "the task cannot end so", c=c, m=head)
+        raise Impossible(_not_returned(f, m, open_))
+    f.take("succeed", "the task cannot end so", c=c, m=head)
     found.removed |= set(task) - {m}
     for o in task:
         found.results.pop(o, None)

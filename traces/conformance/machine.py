@@ -76,6 +76,16 @@ def _named(event: Event) -> list[int]:
     return found
 
 
+def batches_of(stream: Stream) -> dict[int, int]:
+    """CC-1: process → the messages of its largest call."""
+    sizes: dict[int, int] = {}
+    for event in stream.events:
+        if event.kind is Kind.DELIVER and event.actor is not None and event.count:
+            c = stream.actors[event.actor]
+            sizes[c] = max(event.count, sizes.get(c, 1))
+    return sizes
+
+
 def is_filtered(stream: Stream) -> bool:
     """Whether some answer to a pull passes over messages."""
     return any(
@@ -97,7 +107,7 @@ def machine_of(stream: Stream, offsets: Offsets) -> Direct:
     group = stream.group
     clustering, orderly = group.mode == "clustering", group.listener == "orderly"
     old = stream.header.release.startswith(_OLD)
-    sizes = [event.count for event in stream.events if event.kind is Kind.DELIVER and event.count]
+    sizes = batches_of(stream)
     manual = any(event.result in (Result.COMMIT, Result.ROLLBACK) for event in stream.events)
     constants: dict[str, int | str] = {
         "consumers": max(stream.processes, 1),
@@ -110,7 +120,7 @@ def machine_of(stream: Stream, offsets: Offsets) -> Direct:
         "head_in_memory": 1,
         "pulls": "fine",
         "corrections": "steps",
-        "batch": max(sizes, default=1),
+        "batch": max(sizes.values(), default=1),
         "orphans": 1,
     }
     constants.update(dict.fromkeys(_SOME_CLUSTER, UNBOUNDED))

@@ -9,6 +9,7 @@ from ..format.kinds import Kind, Path, Result
 from . import texts
 from .behaviour import Impossible
 from .follow import Follower, Handler
+from .listeners import fails, has_returned
 from .processes import begins_to_stop
 from .streams import Event
 from .windows import BEFORE
@@ -163,15 +164,15 @@ def _begun_before(f: Follower, event: Event, c: int) -> None:
         if later.kind is Kind.DELIVER and later.time <= event.time + f.slack and m is not None:
             f.may("begin", c=c, m=m)
             window.called.add(m)
-    failed = {m for m, result in window.results.items() if result in LATE}
+    ended = {m for m, result in window.results.items() if result in LATE or f.batches[c] > 1}
     for later in f.later(event, any_window=True):
         m = f.clamped(later.offset)
-        if m not in failed or m is None:
+        if m not in ended or m is None:
             continue
-        if later.kind is Kind.SEND_BACK and later.path in _SENT:
-            f.may("fail", c=c, m=m)
+        if later.kind is Kind.SEND_BACK and later.path in _SENT and has_returned(f, c, m, window):
+            fails(f, c, m, window)
         if later.kind in (Kind.SEND_BACK, Kind.RESULT, Kind.DISCARDED):
-            failed.discard(m)
+            ended.discard(m)
 
 
 def lock(f: Follower, event: Event) -> bool:

@@ -72,6 +72,8 @@ def _answer(f: Follower, event: Event, c: int, position: int) -> None:
         f.put_in(c, range(position, after))
         why = "the broker cannot find messages there"
         f.take("answer_found", why, varied={"pull_batch": after - position}, c=c)
+        if f.batches[c] != int(f.constants.batch):
+            f.run(texts.in_tasks_of, c=c, pulled=range(position, after), size=f.batches[c])
     elif event.result is Result.NO_MATCHED_MESSAGE and after is not None:
         _grow(f, after)
         f.run(texts.answer, "no request is under way", c=c, came=frozenset(), after=after)

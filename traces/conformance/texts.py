@@ -90,6 +90,11 @@ def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
         correct_tags_offset(s, c, Q, after)
 
 
+def in_tasks_of(s: State, c: int, pulled: range, size: int) -> None:
+    """CC-1: what was pulled is put into tasks of ``size``, where others of the group have larger ones."""
+    s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
+
+
 def nothing_new(s: State, c: int) -> None:
     """``answer_nothing`` at an earlier moment: what was stored since then is not in the answer."""
     s.require(answers(s, c, Q))
@@ -116,6 +121,13 @@ def expire(s: State, c: int, m: int) -> None:
     s.require(s.forall(Message, lambda o: o >= m or not held(s, c, Q, o)))
     take_out(s, c, Q, lambda o: o == m)
     s.orphan[c, Q, m] = Orphan.RUNNING
+    if s.batch > 1:
+        s.joined[c, Q] = lambda o: s.joined[c, Q, o] and o != m + 1  # the others of its task go on without it
+
+
+def follow_mark(s: State, c: int) -> None:
+    """CC-13: what has succeeded of a call is removed after the rest was sent back, or could not be."""
+    finish(s, c, Q, lambda _: False)
 
 
 def overdue_returns(s: State, c: int, m: int) -> None:

@@ -25,6 +25,8 @@ class Window:
         results: what the listener returned, by offset, as long as nothing has come of it.
         sent: the attempts to send a message back, by offset.
         removed: offsets that have left.
+        left: offsets that have succeeded in a call whose tail has failed, and that are removed with that (CC-10).
+        again: offsets that could not be sent back, and are consumed again (CC-12).
         expired: offsets that were cleaned while their listener ran.
         overdue: offsets that were cleaned, and whose listener has returned since.
         called: offsets whose delivery is recorded still, though their window was dropped before.
@@ -37,6 +39,8 @@ class Window:
     results: dict[int, Result] = field(default_factory=dict)
     sent: dict[int, list[tuple[Path, Result]]] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
+    left: set[int] = field(default_factory=set)
+    again: set[int] = field(default_factory=set)
     expired: set[int] = field(default_factory=set)
     overdue: set[int] = field(default_factory=set)
     called: set[int] = field(default_factory=set)

@@ -70,7 +70,7 @@ KINDS: Mapping[Kind, tuple[str, str, str]] = {
     Kind.RESULT: (
         "client",
         "group, queue, offset, key or origin, attempt, result",
-        "The call has ended for the message at `offset`.",
+        "The call has ended for the message at `offset`; [of several](#calls-with-several-messages) each has its own.",
     ),
     Kind.REMOVED: (
         "client",
@@ -209,6 +209,20 @@ first.
 Nothing at all to read is an error: a trace without events is never reported to hold. Members that are not described
 here are ignored by checks and kept by conversions: in JSONL as they are, in Parquet in a column `extra`, as the text of
 a JSON object.
+
+## Calls with several messages
+
+With `consumeMessageBatchMaxSize` above 1 a listener is called with several messages at once. Each of them has events
+of its own: `deliver`, with the size of the call in `count`, then `result`, `send_back` where it failed, and `removed`.
+What the listener returns is one status for all; `result` says what it means for each message (CC-10):
+
+| status | of the messages up to `ackIndex` | of those behind it |
+|---|---|---|
+| `CONSUME_SUCCESS` | `ok` | `later` |
+| `RECONSUME_LATER`, null, an exception | the same failure | the same failure: the index does not count |
+
+Whoever records the status itself, so `ok` for all messages of a call, is understood as well, where the call has more
+than one message: what is sent back then was behind the index. In broadcasting it is dropped, and nothing shows it.
 
 ## Header
 """

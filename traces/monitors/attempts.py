@@ -12,7 +12,7 @@ import numpy as np
 
 from ..format.schema import ABSENT
 from ..machine_code.compiled import hot, int64, part
-from .message_table import WENT_WELL, MessageTable, grown, is_full, new_table
+from .message_table import TOGETHER, WENT_WELL, MessageTable, grown, is_full, new_table
 
 CHAIN = np.dtype(
     [
@@ -75,6 +75,7 @@ ATTEMPT = np.dtype(
         ("may_live", np.uint8),  # a send-back of it may lead to a retry
         ("may_die", np.uint8),  # … to a dead letter
         ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
+        ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
         ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
     ]
 )
@@ -180,7 +181,7 @@ def chain_of(known: Any, message: int, origin: int, scope: int) -> Any:
     entry = known.table.entries[message]
     if entry.chain >= 0:
         return int64(entry.chain)
-    went_well = entry.chain == WENT_WELL
+    went_well, together = entry.chain == WENT_WELL, entry.chain == TOGETHER
     number = add_chain(known, message, origin, scope, _FIRST)
     at = add_attempt(known, number, _FIRST)
     first = known.attempts[at]
@@ -189,6 +190,7 @@ def chain_of(known: Any, message: int, origin: int, scope: int) -> Any:
     first.delivered = entry.time
     first.deliveries = 1
     first.reached = 1
+    first.together = together
     if went_well:
         first.successes = 1
         known.chains[number].successes = 1
@@ -257,6 +259,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.may_live = 0
     new.may_die = 0
     new.unsure_move = 0
+    new.together = 0
     new.delayed_dead = 0
     return at
 

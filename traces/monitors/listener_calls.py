@@ -26,15 +26,22 @@ _EVIDENCE = int64(Doubt.EVIDENCE)
 
 
 @part
-def deliver(known: Any, terms: Any, ledger: Any, chain: int, count: int, producers: int, seen: Any) -> None:
-    """A listener is called with a message of count ``count``; ``producers``: see :func:`.copies.account_original`."""
+def deliver(
+    known: Any, terms: Any, ledger: Any, chain: int, count: int, together: bool, producers: int, seen: Any
+) -> None:
+    """A listener is called with a message of count ``count``, and with others at once where it is ``together``.
+
+    Of ``producers`` see :func:`.copies.account_original`.
+    """
     at = find_attempt(known, chain, count)
     before = find_attempt(known, chain, count - 1) if count > 0 else int64(-1)
     if at >= 0 and has_place(known, at, seen.slot, seen.offset):
         _note_delivery(known, chain, at, seen)  # again from its queue
+        known.attempts[at].together = together
         return
     if at < 0:
         at = add_attempt(known, chain, count)
+    known.attempts[at].together = together
     first = known.attempts[at].deliveries == 0
     since = known.attempts[at].delivered
     if not first and (seen.slot < 0 or seen.offset == ABSENT):
@@ -127,7 +134,7 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
         return
     if before >= 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
-        if failed.failures + failed.expired > 0 or not terms.given[0].results:
+        if failed.failures + failed.expired > 0 or failed.together != 0 or not terms.given[0].results:
             return
         doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
         violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt, ABSENCE)

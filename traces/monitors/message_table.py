@@ -18,13 +18,14 @@ MESSAGE = np.dtype(
         ("offset", np.int64),  # of its first delivery, with slot and time
         ("time", np.int64),
         ("slot", np.int32),
-        ("chain", np.int32),  # what else is known of it; NOTHING, WENT_WELL
+        ("chain", np.int32),  # what else is known of it; NOTHING, WENT_WELL, TOGETHER
     ]
 )
 """A message as it is met first."""
 
-NOTHING, WENT_WELL = -1, -2
-"""Nothing else is known of a message; or only that it was consumed, in a queue that is not told."""
+NOTHING, WENT_WELL, TOGETHER = -1, -2, -3
+"""Nothing else is known of a message; or only that it was consumed, in a queue that is not told; or only that it was
+delivered in one call with others."""
 
 _START = 1 << 10
 _NUMBER = np.uint64(0xFFFFFFFF)

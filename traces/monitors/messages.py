@@ -45,7 +45,7 @@ from .fold import Outcome
 from .ledger import Seen, new_ledger, outcome_of
 from .ledger import with_room as with_rows
 from .listener_calls import deliver, result
-from .message_table import WENT_WELL, find, find_or_add, key_of, look_at
+from .message_table import NOTHING, TOGETHER, WENT_WELL, find, find_or_add, key_of, look_at
 from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
@@ -72,6 +72,7 @@ COLUMNS = (
     "offset",
     "origin",
     "attempt",
+    "count",
     "level",
     "due",
     "max_attempts",
@@ -213,6 +214,7 @@ def _advance(
     offset: Any,
     origin: Any,
     attempt: Any,
+    size: Any,
     level: Any,
     due: Any,
     max_attempts: Any,
@@ -251,6 +253,8 @@ def _advance(
         if what == _DELIVER:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
             if count == 0 and (is_new or _comes_again(known, number, seen)):
+                if size[i] > 1 and known.table.entries[number].chain == NOTHING:
+                    known.table.entries[number].chain = TOGETHER
                 continue
         else:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, _NEVER)
@@ -279,7 +283,7 @@ def _advance(
                 delayed = find(known.table, key_of(seen.origin, _PRODUCERS))
                 if delayed >= 0:
                     producers = int64(known.table.entries[delayed].chain)
-            deliver(known, terms, ledger, chain, count, producers, seen)
+            deliver(known, terms, ledger, chain, count, size[i] > 1, producers, seen)
         elif what == _RESULT:
             if results[i] != _NO_RESULT:
                 result(known, chain, count, _IS_SUCCESS[results[i]], seen)

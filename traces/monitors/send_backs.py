@@ -43,6 +43,8 @@ def send_back(
     if path == _EXPIRED and attempt.expired == 0:
         failure(attempt, seen)
         attempt.expired += 1
+    elif attempt.together != 0 and attempt.failures + attempt.expired == 0:
+        _behind_the_ack_index(known, chain, attempt, seen)
     judge(ledger, _ONLY)
     stored, _ = counts_at(known, chain, seen.slot, seen.offset)
     # A place that is none of its deliveries, while some copy has not come to a listener.
@@ -87,6 +89,16 @@ def send_back(
         sent.unsure = 1
     elif asked >= 0:
         sent.allowed |= bit_of(terms.request_level[min(times, last), min(asked, last)])
+
+
+@part
+def _behind_the_ack_index(known: Any, chain: int, attempt: Any, seen: Any) -> None:
+    """CC-10: of a call with several messages that went well the tail may be sent back: that has failed."""
+    failure(attempt, seen)
+    attempt.failures += 1
+    known.chains[chain].failures += 1
+    known.chains[chain].successes -= attempt.successes
+    attempt.successes = 0
 
 
 @part

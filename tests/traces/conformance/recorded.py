@@ -40,10 +40,11 @@ def of_lines(folder: Path, *lines: str, listener: str = "concurrently") -> Confo
     """What following these events of one queue gives: a line each, as ``assign c0 offset=0 epoch=1``, 1 s apart."""
     groups = {"billing": Group(listener=listener)}
     header = Header(source="a test", evidence=frozenset(NEEDED), release="5.3.3", groups=groups)
-    return of_events(header, [_event(number, line) for number, line in enumerate(lines)], folder)
+    return of_events(header, [event_of(number, line) for number, line in enumerate(lines)], folder)
 
 
-def _event(number: int, line: str) -> dict[str, Any]:
+def event_of(number: int, line: str) -> dict[str, Any]:
+    """An event as :func:`of_lines` has it."""
     kind, client, *members = line.split()
     values = dict(member.split("=") for member in members)
     told = {name: int(value) if value.isdigit() else value for name, value in values.items()}

@@ -92,3 +92,22 @@ def test_what_a_broadcasting_client_sends_back_nobody_reads():
     said = check(script, end=2_000_000, groups={"G": Group(mode="broadcasting")})
     assert said.violated == {}
     assert said.judged(AGAIN) == 0
+
+
+def together(result: str) -> Script:
+    """A message that is delivered in one call with another one, and is sent back and comes again."""
+    place = {"topic": "T", "broker": "b", "queue": 0, "offset": 7, "attempt": 0, "client": "c1", "group": "G"}
+    script = Script().add(0, Kind.DELIVER, **place, key="m", count=2).result(10, result).send_back(12)
+    return script.delay_store(11, 1, 3, 10_011).delay_deliver(10_011, 1, 20).deliver(10_020, 1, offset=20)
+
+
+def test_behind_the_ack_index_a_message_has_failed_though_its_call_went_well():
+    literal, told = check(together("ok")), check(together("later"))
+    assert literal.violated == told.violated == {}
+    assert [literal.judged(claim) for claim in (ONLY, AGAIN)] == [told.judged(claim) for claim in (ONLY, AGAIN)]
+    assert literal.statuses == told.statuses
+
+
+def test_that_it_was_sent_back_need_not_be_recorded():
+    events = [event for event in together("ok").events if event["kind"] is not Kind.SEND_BACK]
+    assert check(Script(events=events)).violated == {}
