@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from ..traces.recorders.processes import Death
 from .clients import ConsumerProcess, Operator, Setup, now_ms
 from .cluster import Cluster
 from .errors import LabError
-from .joining import Death
 from .proxy import Network
 from .scenario import Scenario, Step, Until
 

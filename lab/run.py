@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from .capture import join
+from .capture import keep_capture
 from .clients import Operator, Setup
 from .cluster import Cluster
 from .errors import LabError
@@ -65,7 +65,7 @@ class Runner:
         capture.mkdir()
         stage = self._play(scenario, folder, capture)
         trace = folder / TRACE
-        joined = join([capture], out=trace, deaths=stage.deaths, complete=scenario.end == "drained")
+        joined = keep_capture([capture], out=trace, deaths=stage.deaths, complete=scenario.end == "drained")
         outcome = judge(trace, scenario, self.release, left_out=joined.left_out, problems=map(str, joined.problems))
         (folder / OUTCOME).write_text(json.dumps(outcome.as_json(), indent=2) + "\n", encoding="utf-8")
         self._keep(scenario, folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 from .console import make_console
 from .errors import InputError
 from .files import check_folder_writable
-from .lab.capture import Joined, join
+from .lab.capture import Capture, keep_capture
 from .traces.explain.report.words import counted
 
 PROBLEMS_SHOWN = 10
@@ -35,23 +35,23 @@ def capture(out: str, folders: Sequence[Path]) -> int:
     inside = [folder for folder in folders if folder.is_dir() and folder.resolve() in target.resolve().parents]
     if inside:
         raise InputError(f"{out}: it would be read as a recording the next time; write it outside of {inside[0]}.")
-    joined = join(folders, out=target)
+    kept = keep_capture(folders, out=target)
     console = make_console(quiet=False)
-    for line in told(joined, out):
+    for line in told(kept, out):
         console.print(line, soft_wrap=True, markup=False)
     return 0
 
 
-def told(joined: Joined, out: str) -> list[str]:
+def told(kept: Capture, out: str) -> list[str]:
     """What came of joining, a line each."""
-    lines = [f"{counted(joined.events, 'event')}: {out}"]
-    lines += [f"  {count:,} {what}" for what, count in joined.left_out.items()]
+    lines = [f"{counted(kept.events, 'event')}: {out}"]
+    lines += [f"  {count:,} {what}" for what, count in kept.left_out.items()]
     lines += [
         f"  group {group}: {counted(len(who), 'member')} not recorded, so the trace has a gap: {', '.join(who)}"
-        for group, who in joined.unrecorded.items()
+        for group, who in kept.unrecorded.items()
     ]
-    lines += [f"  {problem}" for problem in joined.problems[:PROBLEMS_SHOWN]]
-    if len(joined.problems) > PROBLEMS_SHOWN:
-        lines.append(f"  … and {len(joined.problems) - PROBLEMS_SHOWN:,} more problems")
+    lines += [f"  {problem}" for problem in kept.problems[:PROBLEMS_SHOWN]]
+    if len(kept.problems) > PROBLEMS_SHOWN:
+        lines.append(f"  … and {len(kept.problems) - PROBLEMS_SHOWN:,} more problems")
     lines.append(f"check it: rocketproof check {out}")
     return lines

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from rocketproof.errors import InputError
-from rocketproof.lab.capture import CUT_OFF, KILLED_UNSEEN, join
-from rocketproof.lab.confirming import NEVER_APPLIED
-from rocketproof.lab.joining import Death
+from rocketproof.lab.capture import keep_capture
 from rocketproof.lab_capture import capture
 from rocketproof.model.history import Cause
 from rocketproof.properties.verdict import Verdict
@@ -21,8 +19,12 @@ from rocketproof.traces.engine.measured import Overlaps, measure
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.io import open_trace
+from rocketproof.traces.recorders.captured import CUT_OFF
+from rocketproof.traces.recorders.confirming import NEVER_APPLIED
+from rocketproof.traces.recorders.joining import KILLED_UNSEEN
+from rocketproof.traces.recorders.processes import Death
 
-from .agents import Line, at, client, read, write
+from ..agents import Line, at, client, read, write
 
 SECOND = 1_000_000
 BROKER, FIRST, SECOND_CLIENT = "broker-8-broker-a.jsonl", "client-7-orders.jsonl", "client-9-orders.jsonl"
@@ -81,7 +83,7 @@ def checked(path: Path) -> CheckResult:
 
 def test_a_run_becomes_one_trace_that_checks_without_problems(tmp_path: Path) -> None:
     deaths = killed_once(tmp_path / "capture")
-    joined = join([tmp_path / "capture"], out=tmp_path / "run.jsonl", deaths=deaths, complete=True)
+    joined = keep_capture([tmp_path / "capture"], out=tmp_path / "run.jsonl", deaths=deaths, complete=True)
     assert (joined.events, joined.left_out, joined.unrecorded, joined.problems) == (50, {}, {}, ())
     header, events = read(tmp_path / "run.jsonl")
     assert header["complete"] is True
@@ -90,7 +92,7 @@ def test_a_run_becomes_one_trace_that_checks_without_problems(tmp_path: Path) ->
     assert {"client_crash", "broker_crash", "deliver", "store"} <= set(header["evidence"])
     assert [event["seq"] for event in events] == list(range(50))
     assert [event["time"] for event in events] == sorted(event["time"] for event in events)
-    assert not any("micros" in event for event in events)
+    assert {event["recorder"] for event in events if "recorder" in event} == {"client-7", "client-9", "broker-8"}
     result = checked(tmp_path / "run.jsonl")
     assert result.problems.count == 0
     assert dict(result.repeats) == {Cause.CRASH: 2}
@@ -107,7 +109,7 @@ def test_a_run_becomes_one_trace_that_checks_without_problems(tmp_path: Path) ->
 def test_every_form_holds_the_same(tmp_path: Path, name: str) -> None:
     deaths = killed_once(tmp_path / "capture")
     for out in ("plain.jsonl", name):
-        join([tmp_path / "capture"], out=tmp_path / out, deaths=deaths)
+        keep_capture([tmp_path / "capture"], out=tmp_path / out, deaths=deaths)
     plain, other = (open_trace([tmp_path / out]) for out in ("plain.jsonl", name))
     assert plain.header == other.header
     assert [b.to_pylist() for b in plain.batches()] == [b.to_pylist() for b in other.batches()]
@@ -115,7 +117,7 @@ def test_every_form_holds_the_same(tmp_path: Path, name: str) -> None:
 
 def test_without_anybody_watching_no_death_is_claimed(tmp_path: Path) -> None:
     killed_once(tmp_path / "capture")
-    join([tmp_path / "capture"], out=tmp_path / "run.jsonl")
+    keep_capture([tmp_path / "capture"], out=tmp_path / "run.jsonl")
     header, events = read(tmp_path / "run.jsonl")
     assert not {"client_crash", "broker_crash"} & set(header["evidence"])
     assert not {"client_crash", "gap"} & {event["kind"] for event in events}
@@ -126,7 +128,7 @@ def test_a_last_line_without_its_end_is_counted_and_no_problem(tmp_path: Path) -
     deaths = killed_once(tmp_path)
     with (tmp_path / FIRST).open("a", encoding="utf-8") as file:
         file.write('{"time":1700000000099,"kind":"del')
-    joined = join([tmp_path / FIRST, tmp_path / BROKER], out=tmp_path / "run.jsonl", deaths=deaths)
+    joined = keep_capture([tmp_path / FIRST, tmp_path / BROKER], out=tmp_path / "run.jsonl", deaths=deaths)
     assert joined.left_out == {CUT_OFF: 1}
     assert joined.problems == ()
 
@@ -135,7 +137,7 @@ def test_a_damaged_line_is_a_problem_and_a_gap_of_the_trace(tmp_path: Path) -> N
     killed_once(tmp_path)
     lines = (tmp_path / FIRST).read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / FIRST).write_text("".join([*lines[:5], "garbage\n", *lines[6:]]), encoding="utf-8")
-    joined = join([tmp_path / FIRST], out=tmp_path / "run.jsonl")
+    joined = keep_capture([tmp_path / FIRST], out=tmp_path / "run.jsonl")
     assert [(problem.line, str(problem.kind)) for problem in joined.problems] == [(6, "damaged line")]
     _, events = read(tmp_path / "run.jsonl")
     gap = events[-1]
@@ -144,7 +146,7 @@ def test_a_damaged_line_is_a_problem_and_a_gap_of_the_trace(tmp_path: Path) -> N
 
 def test_a_member_that_nobody_recorded_makes_a_gap_of_the_whole_trace(tmp_path: Path) -> None:
     killed_once(tmp_path)
-    joined = join([tmp_path / FIRST, tmp_path / BROKER], out=tmp_path / "run.jsonl")
+    joined = keep_capture([tmp_path / FIRST, tmp_path / BROKER], out=tmp_path / "run.jsonl")
     assert joined.unrecorded == {"orders": ["c2"]}
     _, events = read(tmp_path / "run.jsonl")
     gap = events[-1]
@@ -161,14 +163,14 @@ def test_deaths_of_the_unseen_and_commits_of_nobody_are_counted(tmp_path: Path) 
     deaths = killed_once(tmp_path)
     lines = (tmp_path / BROKER).read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / BROKER).write_text("".join(line for line in lines if '"offset": 3' not in line or "store" in line))
-    joined = join([tmp_path], out=tmp_path / "out" / "run.jsonl", deaths=[*deaths, Death(pid=1, time=1)])
+    joined = keep_capture([tmp_path], out=tmp_path / "out" / "run.jsonl", deaths=[*deaths, Death(pid=1, time=1)])
     assert joined.left_out == {NEVER_APPLIED: 1, KILLED_UNSEEN: 1}
 
 
 def test_clashes_of_headers_are_told(tmp_path: Path) -> None:
     killed_once(tmp_path)
     write(tmp_path, "client-11-orders.jsonl", [at(5, "client_start", client="c3", group="orders")], release="4.9.8")
-    joined = join([tmp_path], out=tmp_path / "out" / "run.jsonl")
+    joined = keep_capture([tmp_path], out=tmp_path / "out" / "run.jsonl")
     assert [str(problem.kind) for problem in joined.problems] == ["headers disagree"]
     assert read(tmp_path / "out" / "run.jsonl")[0]["release"] == "5.3.3"
 
@@ -177,7 +179,7 @@ def test_nothing_recorded_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / FIRST
     path.write_text(json.dumps({"rocketproof_trace": 1}) + "\n", encoding="utf-8")
     with pytest.raises(TraceError, match="no events can be read"):
-        join([path], out=tmp_path / "run.jsonl")
+        keep_capture([path], out=tmp_path / "run.jsonl")
 
 
 def events_of(path: Path, kind: str) -> list[dict[str, Any]]:
@@ -186,7 +188,7 @@ def events_of(path: Path, kind: str) -> list[dict[str, Any]]:
 
 def test_a_commit_is_there_once_at_the_time_of_the_broker(tmp_path: Path) -> None:
     deaths = killed_once(tmp_path)
-    join([tmp_path], out=tmp_path / "run" / "run.jsonl", deaths=deaths)
+    keep_capture([tmp_path], out=tmp_path / "run" / "run.jsonl", deaths=deaths)
     commits = events_of(tmp_path / "run" / "run.jsonl", "commit")
     assert [(event["time"], event["offset"], event["client"], event["path"]) for event in commits] == [
         (1_700_000_000_045, 3, "c1", "periodic"),
@@ -221,8 +223,8 @@ def test_the_command_writes_traces_only_and_none_amid_the_recordings(tmp_path: P
 def test_clients_and_brokers_may_be_of_different_releases(tmp_path: Path) -> None:
     write(tmp_path / "in", BROKER, stored(3), release="4.9.7")
     write(tmp_path / "in", FIRST, consumed("c1", 10_000, range(3)), release="4.9.8")
-    joined = join([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
+    joined = keep_capture([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
     assert (open_trace([tmp_path / "trace.jsonl"]).header.release, joined.problems) == ("4.9.8", ())
     write(tmp_path / "in", SECOND_CLIENT, consumed("c2", 90_000, range(3)), release="5.3.3")
-    joined = join([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
+    joined = keep_capture([tmp_path / "in"], out=tmp_path / "trace.jsonl", complete=True)
     assert [problem.what.split(", in ")[0] for problem in joined.problems] == ["release is 4.9.8", "release is 5.3.3"]

@@ -16,6 +16,8 @@ from ..io import ROWS, Problems, Trace, Trouble
 from ..io.compressed import lines_of
 from ..io.jsonl import JsonLines
 from ..io.parquet import ParquetTrace
+from ..io.source import Source
+from ..recorders.captured import CapturedTrace
 
 _LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME)
 
@@ -70,14 +72,34 @@ def places(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, i
     found: dict[tuple[int, int], Place] = {}
     for file, events in sorted(by_file.items()):
         ordered = sorted(events)
-        name = trace.files[file]
-        numbers, unit = _numbers(trace, file, ordered)
+        source = trace.sources[file]
+        if isinstance(source, CapturedTrace):
+            found |= {(file, event): place for event, place in _captured(trace, source, ordered)}
+            continue
+        name = source.file
+        numbers, unit = _numbers(trace, source, ordered)
         found |= {(file, event): Place(name, number, unit) for event, number in zip(ordered, numbers, strict=True)}
     return found
 
 
-def _numbers(trace: Trace, file: int, events: list[int]) -> tuple[list[int], str]:
-    source = trace.sources[file]
+def _captured(trace: Trace, source: CapturedTrace, events: list[int]) -> Iterator[tuple[int, Place]]:
+    """The lines of events in the files in which they were recorded."""
+    by_file: dict[Path, dict[int, int]] = {}
+    for event in events:
+        recorded = source.recorded_at(event)
+        if recorded is None:
+            yield event, Place(source.file, event + 1, "event")
+        else:
+            by_file.setdefault(recorded[0], {})[recorded[1]] = event
+    for path, own in sorted(by_file.items()):
+        problems = [problem for problem in trace.problems.kept if problem.file == str(path)]
+        lost = {problem.line for problem in problems if problem.kind in _LEFT_OUT}
+        rows = sorted(own)
+        for row, line in zip(rows, _lines(path, rows, lost), strict=True):
+            yield own[row], Place(str(path), line, "line")
+
+
+def _numbers(trace: Trace, source: Source, events: list[int]) -> tuple[list[int], str]:
     problems = [problem for problem in trace.problems.kept if problem.file == source.file]
     lost = sorted(problem.line for problem in problems if problem.kind in _LEFT_OUT)
     all_known = trace.problems.count == len(trace.problems.kept)

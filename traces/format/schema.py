@@ -223,6 +223,21 @@ FIELDS = (
         absent="nothing else",
         source="the source",
     ),
+    Field(
+        name="micros",
+        type=pa.int32(),
+        meaning="µs within the millisecond of time",
+        absent="the clock is not as fine, or was not read so",
+        source="the recorder",
+        high=999,
+    ),
+    Field(
+        name="recorder",
+        type=_WORD,
+        meaning="which process recorded it, with one clock and one order; any name",
+        absent="taken from the file, the client and the kind",
+        source="written where recordings are joined",
+    ),
 )
 """All columns, in their order."""
 

@@ -28,6 +28,7 @@ class ImportedTrace:
 
     def __init__(self, importer: protocol.Importer, paths: Sequence[Path], problems: Problems) -> None:
         self.file = ", ".join(map(str, paths))
+        self.files: tuple[str, ...] = (self.file,)
         self.skipped: Counter[str] = Counter()
         self.importer = importer
         self.paths = tuple(paths)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,9 @@ class JsonLines:
     def __init__(self, path: Path, problems: Problems) -> None:
         self.path = path
         self.file = str(path)
+        self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
+        self.skipped: Counter[str] = Counter()
         self.stated = self._header(head_of(path), problems)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:

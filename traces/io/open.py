@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import TraceError
 from ..format.header import MARK
+from ..recorders.agent_files import is_recording
 from . import importers
 from .compressed import HEAD, head_of, packing_of
 from .imported import ImportedTrace
@@ -18,8 +20,12 @@ from .problems import Problems, Trouble
 from .source import Source
 from .trace import Trace
 
+if TYPE_CHECKING:
+    from ..recorders.processes import Death
+
 _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
 _OWN = (_JSONL, _PARQUET)
+_CAPTURED = "captured"  # JSONL as an agent wrote it
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,10 @@ def open_trace(
     strict: bool = False,
     format: str = _AUTO,
     options: Mapping[str, str] | None = None,
+    deaths: Sequence[Death] = (),
+    watched: bool = False,
 ) -> Trace:
-    """Open files and folders as one trace.
+    """Open files and folders as one trace. Files of the agents are joined, see :mod:`..recorders.joining`.
 
     Folders are searched through; files and folders whose names begin with ``.`` or ``_`` are passed over, and so are
     files that are no traces, such as notes: :attr:`Trace.left_out` names them. Files are read in the order of their
@@ -51,6 +59,8 @@ def open_trace(
         format: ``auto`` tells the form of each file by its content; ``jsonl``, ``parquet`` or the name of an importer
             takes all files for that.
         options: of importers, such as ``zone``; each goes to those importers that have it.
+        deaths: processes that were killed.
+        watched: whether somebody watched, so that there were no other deaths.
 
     Raises:
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
@@ -82,12 +92,17 @@ def open_trace(
             series[form].append(path)
         else:
             chosen.append((form, [path]))
-            if isinstance(_importer(form), protocol.SeriesImporter):
+            if form == _CAPTURED or isinstance(_importer(form), protocol.SeriesImporter):
                 series[form] = chosen[-1][1]
     if not chosen:
         raise TraceError(_nothing(paths, problems, left_out))
     readers = _with_options({form for form, _ in chosen}, options or {})
-    sources = [_source(form, files, readers, problems) for form, files in chosen]
+    sources = [
+        _captured(files, problems, deaths, watched=watched)
+        if form == _CAPTURED
+        else _source(form, files, readers, problems)
+        for form, files in chosen
+    ]
     return Trace(sources, problems, left_out=left_out)
 
 
@@ -130,7 +145,7 @@ def _form(path: Path, format: str) -> str:
     first, _, rest = head.partition(b"\n")
     if form == _JSONL and len(head) < HEAD and MARK.encode() in first and not rest.strip():
         return ""
-    return form
+    return _CAPTURED if form == _JSONL and is_recording(str(path), head) else form
 
 
 def _detected(path: Path, head: bytes) -> str:
@@ -152,7 +167,7 @@ def _forms() -> tuple[str, ...]:
 
 
 def _importer(form: str) -> protocol.Importer | None:
-    if form in _OWN:
+    if form in (*_OWN, _CAPTURED):
         return None
     return next((importer for importer in importers.all_importers() if importer.name == form), None)
 
@@ -184,6 +199,12 @@ def _source(form: str, files: Sequence[Path], readers: Mapping[str, protocol.Imp
     if importer is not None:
         return ImportedTrace(importer, files, problems)
     return ParquetTrace(files[0], problems) if form == _PARQUET else JsonLines(files[0], problems)
+
+
+def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death], *, watched: bool) -> Source:
+    from ..recorders.captured import CapturedTrace  # which reads files with what is here
+
+    return CapturedTrace(files, problems, deaths=deaths, watched=watched)
 
 
 def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ dictionary. So what other programs write, such as Spark, is read too.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,9 @@ class ParquetTrace:
     def __init__(self, path: Path, problems: Problems, *, groups: range | None = None) -> None:
         self.path = path
         self.file = str(path)
+        self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
+        self.skipped: Counter[str] = Counter()
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
         self.rows: int | None = metadata.num_rows

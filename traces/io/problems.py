@@ -83,6 +83,12 @@ class Problems:
         if len(self.kept) < KEPT:
             self.kept.append(problem)
 
+    def take_back(self, problem: Problem) -> None:
+        """Forget a problem that was kept and turned out to be none."""
+        self.kept.remove(problem)
+        self.count -= 1
+        self.by_kind[problem.kind] -= 1
+
     def join(self, later: Problems) -> None:
         """Add problems that were found elsewhere.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -18,15 +19,19 @@ class Source(Protocol):
 
     Attributes:
         file: its name, as given.
+        files: names of the files it is made of.
         stated: its header.
         rows: how many events it has, None where only reading tells.
         time_range: time of its earliest and latest event in ms, None where only reading tells.
+        skipped: how much of it is no event and no damage, by what it is; complete after one reading.
     """
 
     file: str
+    files: tuple[str, ...]
     stated: Stated
     rows: int | None
     time_range: tuple[int, int] | None
+    skipped: Counter[str]
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the file, ``seq`` filled. Columns are of the schema, or :data:`EXTRA`."""

@@ -11,7 +11,6 @@ from ..errors import TraceError
 from ..format.header import merge
 from ..format.schema import BY_NAME
 from .events import EXTRA, ROWS
-from .imported import ImportedTrace
 from .parquet import ParquetTrace
 from .problems import Problems
 from .sorting import MEMORY, Ordered, in_order
@@ -36,7 +35,7 @@ class Trace:
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
         self.problems = problems
-        self.files = tuple(source.file for source in sources)
+        self.files = tuple(file for source in sources for file in source.files)
         self.left_out = tuple(left_out)
         counts = [source.rows for source in sources]
         self.rows: int | None = None if None in counts else sum(count or 0 for count in counts)
@@ -53,11 +52,10 @@ class Trace:
 
     @property
     def skipped(self) -> Counter[str]:
-        """How much of imported files is no event and no damage, by what it is; complete after one reading."""
+        """How much of the files is no event and no damage, by what it is; complete after one reading."""
         skipped: Counter[str] = Counter()
         for source in self._sources:
-            if isinstance(source, ImportedTrace):
-                skipped.update(source.skipped)
+            skipped.update(source.skipped)
         return skipped
 
     def splits(self) -> list[Split]:

@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from ..errors import TraceError
 from ..format.header import header_json
 from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
-from . import EXTRA, Trace
+from .events import EXTRA
 from .parquet import TIMES_KEY
+from .trace import Trace
 
 ROW_GROUP = 1 << 19
 """Events in a row group of a Parquet file."""

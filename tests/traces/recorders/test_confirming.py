@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from rocketproof.lab.confirming import BEFORE_ITS_BROKER, NEVER_APPLIED, TOLD_AGAIN, confirmed
-from rocketproof.lab.joining import Processes, Recording, merged
+from rocketproof.traces.recorders.confirming import BROKER_NOT_RECORDED, NEVER_APPLIED, TOLD_AGAIN
+from rocketproof.traces.recorders.joining import join
+from rocketproof.traces.recorders.recording import Recording
 
-from .agents import QUEUE, Line, at, client
+from ...agents import QUEUE, Line, at, client
 
 CLIENT, OTHER, BROKER = "client-7-orders.jsonl", "client-9-orders.jsonl", "broker-8-broker-a.jsonl"
+
+
+STOPPED = at(30_000_000, "broker_stop", broker="broker-a")
 
 
 def commit(micros: int, offset: int, name: str = "c", **fields: Any) -> Line:
@@ -18,27 +22,19 @@ def commit(micros: int, offset: int, name: str = "c", **fields: Any) -> Line:
 
 
 def outcome(files: dict[str, list[Line]]) -> tuple[list[tuple[Any, ...]], Counter[str]]:
-    recordings = []
-    for file, events in files.items():
-        made = Recording.of_file(file)
-        for event in events:
-            made.add({name: value for name, value in event.items() if name != "micros"}, event["micros"])
-        recordings.append(made)
-    processes = Processes(recordings)
-    processes.number(recordings)
-    kept, counts = confirmed(merged(recordings), recordings, processes)
+    joined = join([Recording.of_events(file, events) for file, events in files.items()])
     commits = [
         (
-            stamp - 1_700_000_000_000_000,
+            1000 * event["time"] + event["micros"] - 1_700_000_000_000_000,
             event["offset"],
-            event.get("client"),
-            event.get("incarnation"),
-            event.get("path"),
+            event["client"],
+            event["incarnation"],
+            event["path"],
         )
-        for stamp, event in kept
+        for event in joined.table.to_pylist()
         if event["kind"] in ("commit", "reset")
     ]
-    return commits, counts
+    return commits, joined.left_out
 
 
 def test_a_commit_counts_when_it_is_applied_and_says_how_it_was_sent() -> None:
@@ -53,7 +49,7 @@ def test_a_client_may_note_its_sending_a_little_after_the_broker() -> None:
 
 
 def test_but_not_long_after() -> None:
-    commits, counts = outcome({CLIENT: [commit(1_000_101, 5, path="removal")], BROKER: [commit(100, 5)]})
+    commits, counts = outcome({CLIENT: [commit(1_000_101, 5, path="removal")], BROKER: [commit(100, 5), STOPPED]})
     assert commits == [(100, 5, "c", 0, None)]
     assert counts == {NEVER_APPLIED: 1}
 
@@ -85,7 +81,9 @@ def test_a_client_whose_connection_the_broker_has_given_up_is_known_by_what_it_s
     sent = [commit(100, 5, path="periodic"), commit(150, 6, path="periodic")]
     for late in (0, 500):
         moved = [{**event, "micros": event["micros"] + late} for event in sent]
-        commits, counts = outcome({CLIENT: moved, OTHER: [commit(50, 6, "d")], BROKER: [commit(0, 6, "d"), unnamed]})
+        commits, counts = outcome(
+            {CLIENT: moved, OTHER: [commit(50, 6, "d")], BROKER: [commit(0, 6, "d"), unnamed, STOPPED]}
+        )
         assert (300, 5, "c", 0, "periodic") in commits
         assert (0, 6, "d", 0, None) in commits
         assert counts == {NEVER_APPLIED: 1}
@@ -105,18 +103,25 @@ def test_without_a_recording_of_the_broker_what_was_sent_stays() -> None:
 
 
 def test_so_it_does_before_the_recording_of_the_broker_and_in_its_gaps() -> None:
-    broker = [at(1_000, "broker_start", broker="broker-a"), at(9_000, "gap", due=1_700_000_000_004, count=2)]
+    broker = [at(1_000, "broker_start", broker="broker-a"), at(9_000, "gap", due=1_700_000_000_004, count=2), STOPPED]
     sent = [commit(500, 5), commit(2_000, 6), commit(5_000, 7), commit(10_000, 8)]
     commits, counts = outcome({CLIENT: sent, BROKER: broker})
     assert [offset for _, offset, *_ in commits] == [5, 7]
-    assert counts == {NEVER_APPLIED: 2, BEFORE_ITS_BROKER: 2}
+    assert counts == {NEVER_APPLIED: 2, BROKER_NOT_RECORDED: 2}
+
+
+def test_and_after_it_unless_it_tells_the_end_of_the_broker() -> None:
+    broker = [at(0, "broker_start", broker="broker-a"), at(1_000, "members", group="orders", members=["c"])]
+    commits, counts = outcome({CLIENT: [commit(2_000, 5)], BROKER: broker})
+    assert [offset for _, offset, *_ in commits] == [5]
+    assert counts == {BROKER_NOT_RECORDED: 1}
 
 
 def test_of_another_broker_too() -> None:
     sent = [commit(500, 5), {**commit(600, 6), "broker": "broker-b"}]
-    commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a")]})
+    commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a"), STOPPED]})
     assert [offset for _, offset, *_ in commits] == [6]
-    assert counts == {NEVER_APPLIED: 1, BEFORE_ITS_BROKER: 1}
+    assert counts == {NEVER_APPLIED: 1, BROKER_NOT_RECORDED: 1}
 
 
 def test_offsets_that_nobody_sends_stay_as_they_are() -> None:

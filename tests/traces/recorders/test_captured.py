@@ -1,0 +1,80 @@
+"""Raw files of the agents are one trace to everybody who opens them: the same as the joined file."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from rocketproof.lab.capture import keep_capture
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.conformance import conform
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.explain.source_lines import places
+from rocketproof.traces.io import Trace, open_trace
+from rocketproof.traces.io.writing import convert
+from rocketproof.traces.recorders.captured import CapturedTrace
+from rocketproof.traces.samples import FOLDER
+
+from ...agents import at, client, split_into_recordings, write
+
+SETTINGS = Settings()
+
+
+def answers(trace: Trace) -> tuple[list[tuple[str, str, int, int]], list[tuple[object, ...]], int]:
+    """Verdicts, findings and mismatches of a trace."""
+    result = check_locally(trace, settings=SETTINGS)
+    verdicts = [(str(v.claim.id), str(v.verdict), v.judged, v.violated) for v in result.verdicts]
+    return verdicts, sorted(map(tuple, result.rows.tolist())), len(conform(trace).mismatches)
+
+
+@pytest.mark.parametrize("sample", ["scale-out-and-in-5.3.3", "kill-9-mid-batch-5.3.3", "same-client-id-5.3.3"])
+def test_raw_files_and_the_joined_file_get_the_same_answers(tmp_path: Path, sample: str) -> None:
+    deaths = split_into_recordings(FOLDER / f"{sample}.jsonl.zst", tmp_path / "raw")
+    raw = open_trace([tmp_path / "raw"], deaths=deaths)
+    assert isinstance(raw.sources[0], CapturedTrace)
+    keep_capture([tmp_path / "raw"], out=tmp_path / "joined.jsonl.zst", deaths=deaths)
+    joined = open_trace([tmp_path / "joined.jsonl.zst"])
+    assert not isinstance(joined.sources[0], CapturedTrace)
+    assert answers(raw) == answers(joined)
+
+
+@pytest.mark.parametrize("name", ["client-7-orders.jsonl", "host-a-client-7-orders.jsonl.gz", "orders.jsonl"])
+def test_a_recording_is_told_by_its_name_its_header_and_its_events(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, "client-7-orders.jsonl", [at(5, "client_start", client="c", group="orders")])
+    text = path.read_text(encoding="utf-8").replace('"agent"', '"rocketproof agent 1, client of RocketMQ 5.3.3"')
+    path.unlink()
+    packed = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+    (tmp_path / name).write_bytes(packed)
+    assert isinstance(open_trace([tmp_path]).sources[0], CapturedTrace)
+    convert(open_trace([tmp_path]), tmp_path / "out" / "client-7-orders.jsonl")
+    assert not isinstance(open_trace([tmp_path / "out"]).sources[0], CapturedTrace)
+
+
+def test_processes_of_two_hosts_may_have_one_number(tmp_path: Path) -> None:
+    for host, begin in (("a", 5), ("b", 9)):
+        write(tmp_path / host, "client-1-orders.jsonl", [at(begin, "client_start", client="c", group="orders")])
+    (batch,) = open_trace([tmp_path]).batches(("incarnation", "recorder"))
+    assert batch.to_pydict() == {"incarnation": [0, 1], "recorder": ["a/client-1", "b/client-1"]}
+
+
+def test_an_event_of_a_joined_trace_is_found_in_the_file_that_it_was_recorded_in(tmp_path: Path) -> None:
+    one = write(tmp_path, "client-1-orders.jsonl", [at(5, "pull", **client("c")), at(20, "pull", **client("c"))])
+    other = write(tmp_path, "client-2-orders.jsonl", [at(10, "pull", **client("d"))])
+    trace = open_trace([tmp_path])
+    assert trace.files == (str(one), str(other))
+    found = places(trace, [(0, 0), (0, 1), (0, 2)])
+    assert [str(found[0, event]) for event in range(3)] == [
+        f"{one}:2",
+        f"{other}:2",
+        f"{one}:3",
+    ]
+
+
+def test_files_of_which_nothing_can_be_read_are_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path, "client-1-orders.jsonl", [at(5, "pull", **client("c"))])
+    path.write_text(path.read_text(encoding="utf-8").replace('"time"', '"tme"'), encoding="utf-8")
+    with pytest.raises(TraceError, match="no events can be read"):
+        open_trace([tmp_path])

@@ -1,0 +1,1 @@
+"""Recorders: who recorded what, by which clock; recordings of several processes become one trace."""

@@ -1,0 +1,132 @@
+"""Files of the agents as one source of events: read, joined, and kept in a temporary file while they are used."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from ..errors import TraceError
+from ..format.header import Stated, merge
+from ..format.kinds import Kind
+from ..format.schema import ARROW
+from ..io.compressed import pieces_of
+from ..io.events import EXTRA, ROWS
+from ..io.jsonl import JsonLines
+from ..io.parquet import ParquetTrace
+from ..io.problems import Problems, Trouble
+from ..io.temporary import in_temporary_folder
+from ..io.writing import ParquetWriter
+from .agent_files import side_of
+from .joining import join
+from .processes import Death
+from .recording import Recording
+
+CUT_OFF = "last lines that were not written to their end"
+
+
+class CapturedTrace(ParquetTrace):
+    """Recordings of agents as one source of events; see :class:`~..io.source.Source`.
+
+    Attributes:
+        files: names of the recordings.
+        skipped: what joining left out, or could not tell, in words, and how often.
+        unrecorded: members of recorded groups that no file is about, by group.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], problems: Problems, *, deaths: Sequence[Death] = (), watched: bool = False
+    ) -> None:
+        """Read and join.
+
+        Args:
+            paths: files of the agents.
+            problems: told what is wrong in them.
+            deaths: processes that were killed.
+            watched: whether somebody watched, so that there were no other deaths.
+
+        Raises:
+            TraceError: there are no events, or the temporary file cannot be written; with strict problems, if there
+                are any.
+        """
+        cut_off: Counter[str] = Counter()
+        found = Problems()
+        files = [_read(path, found, cut_off) for path in paths]
+        stated = _stated([one for one, _ in files], found, watched=watched)
+        problems.join(found)
+        recordings = [recording for _, recording in files if len(recording)]
+        if not recordings:
+            first = f" {found.kept[0]}." if found.kept else ""
+            raise TraceError(f"{', '.join(map(str, paths))}: no events can be read.{first}")
+        joined = join(recordings, deaths=deaths, problems=found.kept)
+        self.unrecorded = joined.unrecorded
+        self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
+        with in_temporary_folder():
+            folder = tempfile.TemporaryDirectory(prefix="rocketproof-")
+            path = Path(folder.name) / "joined.parquet"
+            with ParquetWriter(path, stated.header, extra=EXTRA in joined.table.column_names) as writer:
+                for batch in joined.table.to_batches(max_chunksize=ROWS):
+                    writer.write(batch)
+        super().__init__(path, problems)
+        weakref.finalize(self, folder.cleanup)
+        self.files = tuple(map(str, paths))
+        self.file = ", ".join(self.files)
+        self.stated = stated
+        self.skipped = cut_off + joined.left_out
+
+    def recorded_at(self, event: int) -> tuple[Path, int] | None:
+        """The file of an event and its place among the events there, from 0; None of what joining added."""
+        owner = int(self._owner[event])
+        return None if owner < 0 else (Path(self._recordings[owner].file), int(self._row[event]))
+
+
+def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated, Recording]:
+    """The header and the events of a file.
+
+    A last line without its end is no problem: its process was killed, or writes on.
+    """
+    own = Problems()
+    source = JsonLines(path, own)
+    batches = list(source.batches((*ARROW.names, EXTRA), rows=ROWS))
+    last = own.kept[-1] if own.kept else None
+    if last is not None and last.kind is Trouble.DAMAGED and last.line > _whole_lines(path):
+        own.take_back(last)
+        cut_off[CUT_OFF] += 1
+    problems.join(own)
+    schema = pa.schema([*ARROW, pa.field(EXTRA, pa.string())])
+    table = pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
+    if table.column(EXTRA).null_count == len(table):
+        table = table.drop_columns([EXTRA])
+    return source.stated, Recording.of(str(path), table, source=source.stated.header.source)
+
+
+def _whole_lines(path: Path) -> int:
+    return sum(piece.count(b"\n") for piece in pieces_of(path, Problems()))
+
+
+def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> Stated:
+    """One header: what any of the agents would have recorded, and the deaths that somebody watched for.
+
+    The release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
+    """
+    found = Problems()
+    header = merge(files, found)
+    releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
+    for problem in found.kept:
+        if len(releases) != 1 or not problem.what.startswith("release "):
+            problems.add(problem.file, problem.line, problem.what, kind=problem.kind)
+    evidence = header.evidence
+    if watched and evidence:
+        evidence |= {Kind.CLIENT_CRASH, Kind.BROKER_CRASH}
+    release = releases.pop() if len(releases) == 1 else header.release
+    members = frozenset().union(*(one.members for one in files))
+    return Stated(
+        header=replace(header, evidence=evidence, release=release, extra={}),
+        members=members,
+        file=", ".join(one.file for one in files),
+    )

@@ -1,0 +1,184 @@
+"""What two sides have recorded is kept once: commits, which a client sends and a broker applies, and resets.
+
+What counts is when the broker did it. Who sent a commit, from which process and on which way, the client knows. Of a
+reset every client is told, and what it was told is of use only where its broker was not recorded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..format.kinds import Kind, Path
+from .processes import Processes
+from .recording import Event, Recording
+
+LATE = 1_000
+"""A client may stamp its sending so long after the broker has stamped the arrival: it notes what it has done, and may
+have stood still in between, ms."""
+
+NEVER_APPLIED = "commits that clients sent and no broker applied"
+BROKER_NOT_RECORDED = "commits of clients to brokers that were not recorded then, kept as sent"
+
+TOLD_AGAIN = "resets that clients were told of, and that are there already"
+ONE_RESET = 10_000
+"""Clients are told of a reset one after the other; what they are told within this is one reset, ms."""
+
+_NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
+"""Ways on which a broker stores an offset that no client has sent."""
+
+_FOR_EVER = 1 << 62
+
+_Key = tuple[str, str, str, int, int, bool]
+
+
+@dataclass(slots=True)
+class _Half:
+    """One side's record of a commit: where it stands among all events, when it was, µs, and whose it is.
+
+    A broker does not know the client whose connection it has given up; then ``client`` is empty.
+    """
+
+    at: int
+    stamp: int
+    client: str
+    event: Event
+    recording: Recording | None = None
+
+    def says(self, processes: Processes) -> Event:
+        """What a client says of a commit, and its broker does not know."""
+        assert self.recording is not None
+        number = {"incarnation": processes.number(self.recording, self.client)} if self.client else {}
+        return {name: self.event[name] for name in ("client", "path", "epoch") if name in self.event} | number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmed:
+    """What is to be done with commits and resets so that each is there once.
+
+    Attributes:
+        dropped: places of those that go.
+        told: what others learn from them, fields by place.
+        counts: how many went, or stay without an answer, in words.
+    """
+
+    dropped: Sequence[int]
+    told: Mapping[int, Event]
+    counts: Counter[str]
+
+
+def confirmed(
+    events: Iterable[tuple[int, int, Recording, Event]],
+    recordings: Sequence[Recording],
+    processes: Processes,
+    *,
+    dead: Collection[str] = (),
+) -> Confirmed:
+    """Which commits and resets were recorded by two sides.
+
+    A commit that no broker applied goes, unless its broker was not recorded then. A commit that no client is known to
+    have sent stays.
+
+    Args:
+        events: commits and resets of all recordings by stamp: place, stamp, recording, event.
+        recordings: all of them.
+        processes: of the clients.
+        dead: brokers that were killed.
+    """
+    brokers = _Brokers(recordings, dead)
+    counts: Counter[str] = Counter()
+    resets: dict[_Key, int] = {}
+    dropped: list[int] = []
+    told: dict[int, Event] = {}
+    sent: defaultdict[_Key, list[_Half]] = defaultdict(list)
+    applied: defaultdict[_Key, list[_Half]] = defaultdict(list)
+    for place, stamp, recording, event in events:
+        key = _key(event)
+        if event["kind"] == Kind.RESET:
+            again = stamp - resets.get(key, stamp - ONE_RESET * 1000) < ONE_RESET * 1000
+            if not recording.of_broker and (again or brokers.recorded(event.get("broker", ""), stamp)):
+                counts[TOLD_AGAIN] += 1
+                dropped.append(place)
+            else:
+                resets[key] = stamp
+            continue
+        if event.get("path") in _NOT_ASKED:
+            continue
+        half = _Half(place, stamp, event.get("client", ""), event)
+        if recording.of_broker:
+            other = _latest(sent[key], half.client)
+            if other is None:
+                if half.client and "incarnation" not in event:
+                    told[place] = {"incarnation": processes.latest(half.client, stamp)}
+                applied[key].append(half)
+                continue
+            told[half.at] = other.says(processes)
+            dropped.append(other.at)
+        else:
+            half.recording = recording
+            other = _latest(applied[key], half.client, since=stamp - LATE * 1000)
+            if other is None:
+                sent[key].append(half)
+                continue
+            told[other.at] = half.says(processes)
+            dropped.append(half.at)
+    for one in (one for waiting in sent.values() for one in waiting):
+        if brokers.recorded(one.event.get("broker", ""), one.stamp):
+            dropped.append(one.at)
+            counts[NEVER_APPLIED] += 1
+        elif brokers.any:
+            counts[BROKER_NOT_RECORDED] += 1
+    return Confirmed(dropped=dropped, told=told, counts=counts)
+
+
+def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:
+    """The latest record of a client, or of nobody known, which is taken out; None if there is none."""
+    for place in range(len(halves) - 1, -1, -1):
+        half = halves[place]
+        if half.stamp >= since and (not client or half.client in ("", client)):
+            return halves.pop(place)
+    return None
+
+
+def _key(event: Event) -> _Key:
+    return (
+        event.get("group", ""),
+        event.get("topic", ""),
+        event.get("broker", ""),
+        event.get("queue", -1),
+        event.get("offset", -1),
+        event.get("path") == Path.PIGGYBACK,
+    )
+
+
+class _Brokers:
+    """From when until when each broker was recorded, and where its recordings have gaps.
+
+    Between two recordings of a broker it did not run. So it is after the last one if that tells its end; else what it
+    did later is not known.
+    """
+
+    def __init__(self, recordings: Iterable[Recording], dead: Collection[str]) -> None:
+        self._spans: dict[str, tuple[int, int]] = {}
+        self._gaps: dict[str, list[tuple[int, int]]] = {}
+        for recording in recordings:
+            name = recording.broker
+            if not name:
+                continue
+            first, last = int(recording.stamps.min()), int(recording.stamps.max())
+            if name in dead or len(recording.rows((Kind.BROKER_STOP,))):
+                last = _FOR_EVER
+            since, until = self._spans.get(name, (first, last))
+            self._spans[name] = min(since, first), max(until, last)
+            gaps = recording.events(recording.rows((Kind.GAP,)))
+            self._gaps.setdefault(name, []).extend((gap.get("due", 0) * 1000, gap["time"] * 1000) for gap in gaps)
+
+    @property
+    def any(self) -> bool:
+        return bool(self._spans)
+
+    def recorded(self, broker: str, stamp: int) -> bool:
+        """Whether what the broker did at a time was recorded."""
+        since, until = self._spans.get(broker, (_FOR_EVER, 0))
+        return since <= stamp <= until and not any(begin <= stamp <= end for begin, end in self._gaps[broker])

@@ -1,0 +1,175 @@
+"""Joining: recordings of several processes become one order of events, with a number for each process.
+
+Each event keeps the order of its recorder, and recordings are merged by their stamps. Of a commit that a client sent
+and its broker stored one event is left. What is missing, and is known to be, becomes a gap.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os.path import commonpath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind
+from ..format.schema import ARROW
+from ..io.problems import Problem, Trouble
+from .confirming import confirmed
+from .processes import Death, Processes, deaths_recorded, unrecorded
+from .recording import Event, Recording, without_nulls
+
+KILLED_UNSEEN = "deaths of processes that had recorded nothing"
+
+_LOSES = (Trouble.DAMAGED, Trouble.TRUNCATED, Trouble.UNREADABLE, Trouble.NO_TIME, Trouble.IMPOSSIBLE)
+_TOLD = ("client", "path", "incarnation", "epoch")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined:
+    """What came of joining.
+
+    Attributes:
+        table: the events in their order, ``seq`` counted.
+        recording: of each event the place of its recording in ``recordings``; -1 of what joining added.
+        row: of each event its place in its recording.
+        recordings: what was joined.
+        left_out: what was not kept, or could not be told, in words, and how often.
+        unrecorded: members of recorded groups that no file is about, by group.
+    """
+
+    table: pa.Table
+    recording: Any
+    row: Any
+    recordings: Sequence[Recording]
+    left_out: Counter[str]
+    unrecorded: Mapping[str, Sequence[str]]
+
+
+def join(recordings: Sequence[Recording], *, deaths: Sequence[Death] = (), problems: Sequence[Problem] = ()) -> Joined:
+    """The events of all recordings.
+
+    Args:
+        recordings: none of them empty.
+        deaths: processes that were killed.
+        problems: of reading the files; where something was lost the trace gets a gap.
+    """
+    processes = Processes(recordings)
+    killed, unseen = deaths_recorded(recordings, deaths, processes)
+    left_out = Counter({KILLED_UNSEEN: len(unseen)} if unseen else {})
+    missing = unrecorded(recordings)
+    names = _names(recordings)
+    tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
+    stamps = np.concatenate([recording.stamps for recording in recordings])
+    gaps = _gaps(recordings, killed, problems, missing)
+    added = [*killed, *gaps]
+    if added:
+        tables.append(Recording.of_events("", added).table)
+        stamps = np.concatenate([stamps, np.array([event["time"] * 1000 + 999 for event in added], np.int64)])
+    sizes = [*(len(recording) for recording in recordings), len(added)]
+    owner = np.repeat(np.array([*range(len(recordings)), -1], np.int32), sizes)
+    row = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+    order = np.argsort(stamps, kind="stable")
+    stamps, owner, row = stamps[order], owner[order], row[order]
+    table = pa.concat_tables(tables).unify_dictionaries().take(pa.array(order))
+    halves = _commits(table, stamps, owner, recordings)
+    dead = {event["broker"] for event in killed if event["kind"] == Kind.BROKER_CRASH}
+    answer = confirmed(halves, recordings, processes, dead=dead)
+    left_out.update(answer.counts)
+    table = _told(_stamped(table, stamps), answer.told)
+    kept = np.ones(len(table), bool)
+    kept[list(answer.dropped)] = False
+    table = _with(table.filter(pa.array(kept)), "seq", pa.array(np.arange(int(kept.sum()))))
+    return Joined(
+        table=table,
+        recording=owner[kept],
+        row=row[kept],
+        recordings=recordings,
+        left_out=left_out,
+        unrecorded=missing,
+    )
+
+
+def _names(recordings: Sequence[Recording]) -> list[str]:
+    """Names of the recorders: the process, and its folder and host where processes would be called alike without."""
+    whole = [recording.process for recording in recordings]
+    folder = commonpath([str(Path(name).parent) for name in whole])
+    short = [str(Path(name).relative_to(folder)) for name in whole]
+    without = {name: name.split("@")[0] for name in short}
+    times = Counter(without.values())
+    return [without[name] if times[without[name]] == 1 else name for name in short]
+
+
+def _numbered(recording: Recording, processes: Processes, name: str) -> pa.Table:
+    """The events with the number of their process, and their recorder."""
+    table = recording.table
+    if not recording.of_broker:
+        client = table.column("client").combine_chunks()
+        numbers = [processes.number(recording, word) for word in client.dictionary.to_pylist()]
+        table = _with(table, "incarnation", pa.array(numbers, pa.int32()).take(client.indices))
+    return _with(table, "recorder", pa.array([name] * len(table), pa.string()).dictionary_encode())
+
+
+def _with(table: pa.Table, name: str, column: Any) -> pa.Table:
+    place = ARROW.get_field_index(name)
+    return table.set_column(place, ARROW.field(name), column)
+
+
+def _stamped(table: pa.Table, stamps: Any) -> pa.Table:
+    """The events with the times at which they count."""
+    known = table.column("micros").is_valid()
+    micros = pc.if_else(known, pa.array((stamps % 1000).astype(np.int32)), pa.scalar(None, pa.int32()))
+    return _with(_with(table, "time", pa.array(stamps // 1000)), "micros", micros)
+
+
+def _commits(
+    table: pa.Table, stamps: Any, owner: Any, recordings: Sequence[Recording]
+) -> list[tuple[int, int, Recording, Event]]:
+    """Commits and resets with their places, stamps and recordings."""
+    kinds = pa.array([str(Kind.COMMIT), str(Kind.RESET)])
+    places = np.flatnonzero(pc.is_in(table.column("kind"), kinds).to_numpy())
+    events = table.take(pa.array(places)).to_pylist()
+    return [
+        (place, int(stamps[place]), recordings[owner[place]], without_nulls(event))
+        for place, event in zip(places.tolist(), events, strict=True)
+    ]
+
+
+def _told(table: pa.Table, told: Mapping[int, Event]) -> pa.Table:
+    """The events with what was learned about some of them, by place."""
+    for name in _TOLD:
+        known = sorted((place, fields[name]) for place, fields in told.items() if name in fields)
+        if not known:
+            continue
+        type_ = ARROW.field(name).type
+        plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+        mask = np.zeros(len(table), bool)
+        mask[[place for place, _ in known]] = True
+        values = pa.array([value for _, value in known], plain)
+        column = pc.replace_with_mask(table.column(name).cast(plain).combine_chunks(), pa.array(mask), values)
+        table = _with(table, name, column.dictionary_encode() if plain is not type_ else column)
+    return table
+
+
+def _gaps(
+    recordings: Sequence[Recording],
+    killed: Sequence[Event],
+    problems: Sequence[Problem],
+    missing: Mapping[str, Sequence[str]],
+) -> list[Event]:
+    """Gaps for what was recorded and cannot be read, and for members that were not recorded; all end with the trace."""
+    end = max([event["time"] for event in killed] + [int(one.stamps.max()) // 1000 for one in recordings])
+    begin = min(int(one.stamps.min()) // 1000 for one in recordings)
+    whole: Event = {"time": end, "kind": str(Kind.GAP), "due": begin}
+    found = [{**whole, "group": group, "detail": f"not recorded: {', '.join(who)}"} for group, who in missing.items()]
+    damaged = Counter(problem.file for problem in problems if problem.kind in _LOSES)
+    began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}
+    for file, count in sorted(damaged.items()):
+        since = began.get(file, begin)
+        found.append({**whole, "due": since, "count": count, "detail": f"not readable in {Path(file).name}"})
+    return found

@@ -1,0 +1,122 @@
+"""Processes: which one of its client id each recording is about, and what comes to an end with one that was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..format.kinds import Kind
+from .recording import Event, Recording
+
+UNWRITTEN = 1_000
+"""What a recorder noted so long before its process was killed may never have been written, ms. It writes every 100 ms,
+and a busy machine may hold it up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Death:
+    """A process that was killed, as whoever killed it knows.
+
+    Attributes:
+        time: when, ms since 1970.
+        pid: its number, as in the names of its recordings; -1 if it is named by its client.
+        client: its client id; empty if it is named by its number.
+    """
+
+    time: int
+    pid: int = -1
+    client: str = ""
+
+
+class Processes:
+    """Which process of its client id each recording is about, by the order of their first events (0 is the first).
+
+    Two at a time that have one client id are two processes (A1), and so is one that comes after the other.
+    """
+
+    def __init__(self, recordings: Iterable[Recording]) -> None:
+        begins: dict[str, dict[str, int]] = {}
+        for recording in recordings:
+            for client, _ in recording.clients:
+                first = begins.setdefault(client, {})
+                stamp = int(recording.stamps.min())
+                first[recording.process] = min(first.get(recording.process, stamp), stamp)
+        self._begins = begins
+        self._numbers = {
+            client: {process: number for number, process in enumerate(sorted(first, key=lambda p: (first[p], p)))}
+            for client, first in begins.items()
+        }
+
+    def number(self, recording: Recording, client: str) -> int:
+        """The number of the process of a client that a recording is about."""
+        return self._numbers.get(client, {}).get(recording.process, 0)
+
+    def latest(self, client: str, stamp: int) -> int:
+        """The number of the process of a client id that began last before a time; 0 where none is known."""
+        began = [self._numbers[client][p] for p, begin in self._begins.get(client, {}).items() if begin <= stamp]
+        return max(began, default=0)
+
+
+def deaths_recorded(
+    recordings: Sequence[Recording], deaths: Sequence[Death], processes: Processes
+) -> tuple[list[Event], list[Death]]:
+    """What the killing of processes adds: the end of each, and the gap before it.
+
+    Returns:
+        These events, and the deaths of processes that had recorded nothing.
+    """
+    added: list[Event] = []
+    unknown: list[Death] = []
+    for death in sorted(deaths, key=lambda one: (one.time, one.pid, one.client)):
+        own = _own(recordings, death, processes)
+        if not own:
+            unknown.append(death)
+            continue
+        time = max(death.time, *(-(-int(recording.stamps[-1]) // 1000) for recording in own))
+        for recording in own:
+            since = max(int(recording.stamps[-1]) // 1000, time - UNWRITTEN)
+            for who, kind in _ends(recording, processes):
+                gap = {"kind": str(Kind.GAP), **who, "due": since, "detail": "killed before it wrote"}
+                added += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
+    return added, unknown
+
+
+def _own(recordings: Sequence[Recording], death: Death, processes: Processes) -> list[Recording]:
+    """The recordings of the process that died."""
+    if not death.client:
+        return [recording for recording in recordings if recording.pid == death.pid]
+    number = processes.latest(death.client, death.time * 1000)
+    of_it = {
+        recording.process
+        for recording in recordings
+        for client, _ in recording.clients
+        if client == death.client and processes.number(recording, client) == number
+    }
+    return [recording for recording in recordings if recording.process in of_it]
+
+
+def _ends(recording: Recording, processes: Processes) -> list[tuple[Event, Kind]]:
+    """Who ends with the process of a recording."""
+    if recording.of_broker:
+        return [({"broker": recording.broker}, Kind.BROKER_CRASH)]
+    return [
+        ({"client": client, "incarnation": processes.number(recording, client), "group": group}, Kind.CLIENT_CRASH)
+        for client, group in recording.clients
+    ]
+
+
+def unrecorded(recordings: Iterable[Recording]) -> Mapping[str, Sequence[str]]:
+    """Members that brokers and clients name, and that no recording is about, by group.
+
+    A group of which no member was recorded is not among them: of it only the brokers tell, and claim no more.
+    """
+    recorded: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = {}
+    for recording in recordings:
+        for client, group in recording.clients:
+            recorded.setdefault(group, set()).add(client)
+        for event in recording.events(recording.rows((Kind.MEMBERS, Kind.REBALANCE))):
+            named.setdefault(event.get("group", ""), set()).update(event.get("members", ()))
+    return {
+        group: sorted(missing) for group, own in sorted(recorded.items()) if (missing := named.get(group, own) - own)
+    }

@@ -1,0 +1,149 @@
+"""A recording: what one agent wrote to one file, and who that was.
+
+A recorder stamps its events with microseconds of its machine's clock, and its own order is certain: within one
+recording nothing is moved, unless the clock was set back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind
+from ..io.events import batch_of
+from .agent_files import NAME, side_of
+
+Event = dict[str, Any]
+"""One event, with the names of the fields of the schema; fields that are not known are not there."""
+
+SET_BACK = 1_000
+"""Threads of a process may stamp a little out of their order; a clock that goes back further than this was set, ms."""
+
+_ACTS = ("client", "group")
+_LONG_AGO = -(2**62)
+_FEW = 1 << 10
+
+
+@dataclass(kw_only=True, eq=False)
+class Recording:
+    """What one recorder wrote to one file.
+
+    Attributes:
+        file: the file.
+        table: its events in the order in which they were recorded, with all columns of the schema.
+        stamps: when each was, µs since 1970; never decreasing unless the clock was set back.
+        set_back: how often the clock was.
+        source: what its header says recorded it.
+    """
+
+    file: str
+    table: pa.Table
+    stamps: Any
+    set_back: int
+    source: str = ""
+
+    @classmethod
+    def of(cls, file: str, table: pa.Table, *, source: str = "") -> Recording:
+        """The events of a file; none counts as earlier than the one before it."""
+        table = table.unify_dictionaries().combine_chunks()
+        time, micros = (_numbers(table, name) for name in ("time", "micros"))
+        stamps, set_back = _never_back(time * 1000 + micros)
+        return cls(file=file, table=table, stamps=stamps, set_back=set_back, source=source)
+
+    @classmethod
+    def of_events(cls, file: str, events: Iterable[Mapping[str, Any]]) -> Recording:
+        """As :meth:`of`, of single events."""
+        return cls.of(file, pa.Table.from_batches([batch_of(list(events))]))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def _named(self) -> re.Match[str] | None:
+        return NAME.fullmatch(Path(self.file).name)
+
+    @property
+    def pid(self) -> int:
+        """Number of the process; -1 where the name of the file does not tell."""
+        return int(self._named["pid"]) if self._named else -1
+
+    @cached_property
+    def of_broker(self) -> bool:
+        """Whether a broker wrote it, and not a client."""
+        return side_of(self.file, self.source) == "broker"
+
+    @cached_property
+    def process(self) -> str:
+        """What tells one process from another: folder, number and host; the file where its name does not tell."""
+        if self._named is None:
+            return self.file
+        hosts = {client.split("@")[0] for client, _ in self.clients} if not self.of_broker else set()
+        name = f"{self._named['copy']}{self._named['side']}-{self.pid}"
+        at = f"@{min(hosts)}" if hosts else ""
+        return f"{Path(self.file).parent / name}{at}"
+
+    @cached_property
+    def clients(self) -> Sequence[tuple[str, str]]:
+        """The clients that act in it, each with its group, by their first events; none for a broker."""
+        if self.of_broker:
+            return ()
+        client, group = (self.table.column(name).combine_chunks() for name in _ACTS)
+        acts = _numpy(pc.and_(client.is_valid(), group.is_valid()))
+        pairs = (client.indices.fill_null(0).to_numpy().astype(np.int64) << 32) + group.indices.fill_null(0).to_numpy()
+        first = np.flatnonzero(acts)[np.sort(np.unique(pairs[acts], return_index=True)[1])]
+        return tuple((client[at].as_py(), group[at].as_py()) for at in first.tolist())
+
+    @cached_property
+    def broker(self) -> str:
+        """The name of the broker that wrote it; empty for a client."""
+        return next(iter(self._words("broker")), "") if self.of_broker else ""
+
+    def rows(self, kinds: Sequence[Kind]) -> Any:
+        """The places of the events of some kinds."""
+        return np.flatnonzero(_numpy(pc.is_in(self.table.column("kind"), pa.array(map(str, kinds), pa.string()))))
+
+    def events(self, rows: Any) -> list[Event]:
+        """Some of the events, by place."""
+        return [without_nulls(event) for event in self.table.take(pa.array(rows)).to_pylist()]
+
+    def _words(self, name: str) -> list[str]:
+        return [word for word in pc.unique(self.table.column(name)).to_pylist() if word]
+
+
+def without_nulls(event: Mapping[str, Any]) -> Event:
+    """The event with what is known of it."""
+    return {name: value for name, value in event.items() if value is not None}
+
+
+def _numbers(table: pa.Table, name: str) -> Any:
+    return _numpy(pc.fill_null(table.column(name), 0)).astype(np.int64)
+
+
+def _numpy(column: pa.Array | pa.ChunkedArray) -> Any:
+    return column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+
+
+def _never_back(stamps: Any) -> tuple[Any, int]:
+    """Stamps that never decrease, unless by more than SET_BACK, and how often they do."""
+    ordered, begin, times = stamps.copy(), 0, 0
+    latest, size = _LONG_AGO, _FEW
+    while begin < len(ordered):
+        part = ordered[begin : begin + size]
+        never_back = np.maximum.accumulate(np.maximum(part, latest))
+        back = np.flatnonzero(part < never_back - SET_BACK * 1000)
+        stop = int(back[0]) if len(back) else len(part)
+        part[:stop] = never_back[:stop]
+        begin += stop
+        if len(back):
+            latest, size, times = _LONG_AGO, _FEW, times + 1
+        else:
+            latest, size = int(never_back[-1]), 2 * size
+    return ordered, times
