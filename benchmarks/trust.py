@@ -24,11 +24,10 @@ from typing import Any
 
 from benchmarks.recordings import CHANGES, Changed, Recording, merged
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.io import open_trace
-from rocketproof.traces.samples import FOLDER
+from rocketproof.traces.samples import FOLDER, settings_for
 
 SEED = 1
 
@@ -65,7 +64,8 @@ def answers_of(files: Mapping[str, str]) -> Answers:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         try:
-            result = check_locally(open_trace([folder]), settings=Settings())
+            trace = open_trace([folder])
+            result = check_locally(trace, settings=settings_for(trace, {}))
         except TraceError:
             return {}
         return {answer.claim.id: answer.verdict for answer in result.verdicts}
