@@ -28,7 +28,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class FileCodeCache:
-    """Keeps object code, the oldest files going first when there are too many.
+    """Keeps object code; the files whose last use is longest ago go first when there are too many.
 
     A folder that cannot be written to is no error: the code is then compiled each time. Nor is one that belongs to
     somebody else, or that others can write to: a line of warning tells of it.
@@ -52,6 +52,7 @@ class FileCodeCache:
             with os.fdopen(file, "rb") as opened:
                 _require_own(self.folder / self.part / _name(key), file, stat.S_IFREG)
                 content = opened.read()
+                os.utime(file)  # what is used last goes last
         except OSError:
             return None
         code = content[_DIGEST_BYTES:]

@@ -66,10 +66,7 @@ class Column:
 
         Arrow writes 0 there, as a rule, and not to look at the bits takes a fourth of the time.
         """
-        found = np.zeros(2, np.int64)
-        if len(self):
-            _find_ends(self.values, found)
-        return int(found[0]), int(found[1])
+        return (int(self.values.min()), int(self.values.max())) if len(self) else (0, 0)
 
     def filled(self, absent: int, type_: Any) -> Any:
         """The values, and ``absent`` where one is missing."""
@@ -117,14 +114,6 @@ _NO_BITS = read_only(np.empty(0, np.uint8))
 @hot
 def _is_known(known: Any, i: int) -> Any:
     return known[i >> 3] >> (i & 7) & 1
-
-
-@entry
-def _find_ends(values: Any, found: Any) -> None:
-    low = high = values[0]
-    for i in range(len(values)):
-        low, high = min(low, values[i]), max(high, values[i])
-    found[0], found[1] = low, high
 
 
 @entry

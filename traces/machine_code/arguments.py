@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -16,6 +16,9 @@ written to, for a number its type, for a named tuple its class, what it holds, a
 
 # Of <numpy/ndarraytypes.h>. Asking for them one by one takes longer.
 _USABLE, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # without gaps, aligned
+
+_ROOM = 8
+"""So much longer than what is in it may an array be that is written to."""
 
 
 class Words(NamedTuple):
@@ -30,6 +33,22 @@ class Words(NamedTuple):
     form: Form
     words: array[int]
     arguments: Sequence[Any]
+
+    @property
+    def size(self) -> int:
+        """About how many events a call is about: the length of its longest column, which it does not write to.
+
+        What it writes to has room for more than there is.
+        """
+        return max(_sizes(self.arguments), default=0)
+
+
+def _sizes(arguments: Sequence[Any]) -> Iterator[int]:
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _sizes(argument)
+        elif isinstance(argument, np.ndarray):
+            yield len(argument) // (_ROOM if argument.flags.writeable else 1)
 
 
 def words_of(arguments: Sequence[Any]) -> Words:

@@ -11,6 +11,7 @@ import ctypes
 import hashlib
 import logging
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -23,6 +24,12 @@ from .arguments import Form, Words, text_of, words_of
 from .dependence import dependence_of
 from .functions import ENTRY, Compiled
 
+SMALL = 1 << 15
+"""So many events at a time are few: columns that long are gone through without compiling anything."""
+
+PATIENCE = 5.0
+"""Seconds after which a function was interpreted long enough: its next call is one of machine code."""
+
 LOG = logging.getLogger(__name__)
 """Is told, at level INFO, which function is being compiled; code that was kept is only loaded."""
 
@@ -33,12 +40,17 @@ _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 
 
 class Entry(Compiled):
-    """A compiled function that Python calls too, in any thread and beside others; it answers a whole number or None."""
+    """A compiled function that Python calls too, in any thread and beside others; it answers a whole number or None.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    It is compiled when there is enough to do: as long as no machine code of it is kept, small calls are interpreted.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, heavy: bool = False) -> None:
         super().__init__(function)
+        self._heavy = heavy
         self._answers = function.__annotations__["return"] not in (None, "None")
-        self._loaded: dict[Form, _Loaded] = {}
+        self._loaded: dict[Form, _Loaded | None] = {}
+        self._interpreted = 0.0  # seconds of a processor
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -46,29 +58,51 @@ class Entry(Compiled):
 
         Raises:
             TypeError: an argument is no whole number, array without gaps, or named tuple of those.
+            RuntimeError: it raised something.
         """
         words = words_of(arguments)
         loaded = self._loaded.get(words.form)
         if loaded is None:
             with self._lock:
-                loaded = self._loaded.get(words.form)
-                if loaded is None:
-                    loaded = self._loaded[words.form] = self._load(words)
-        loaded(words)
-        return words.words[0] if self._answers else None
+                loaded = self._load(words)
+        if loaded is None:
+            answer = self._interpret(words)
+        else:
+            loaded(words)
+            answer = words.words[0]
+        return answer if self._answers else None
 
-    def _load(self, words: Words) -> _Loaded:
+    def _load(self, words: Words) -> _Loaded | None:
+        """Its machine code for arguments like these; None if none is kept, and to make some is not worth its time."""
+        loaded = self._loaded.get(words.form)
+        if loaded is not None:
+            return loaded
+        is_small = not self._heavy and words.size <= SMALL and self._interpreted < PATIENCE
+        if words.form in self._loaded and is_small:
+            return None
         host, kept = Host(effort=2), _kept()
         key = self._key(words.form, host)
-        door, code = kept.load(f"{key}-entry"), kept.load(key)
-        if door is None or code is None:
+        code = kept.load(key)
+        if code is None and not is_small:
             from .compiling import compile_entry
 
             LOG.info("compiling %s", self.py_func.__qualname__)
-            door, code = compile_entry(self, words, host)
-            kept.store(f"{key}-entry", door)
+            code = _joined(*compile_entry(self, words, host))
             kept.store(key, code)
-        return _Loaded(host.load(door, code), self.py_func.__qualname__)
+        made = None if code is None else _Loaded(host.load(*_halves(code)), self.py_func.__qualname__)
+        self._loaded[words.form] = made
+        return made
+
+    def _interpret(self, words: Words) -> Any:
+        from .interpreting import interpret
+
+        started = time.thread_time()
+        try:
+            return interpret(self, words.arguments)
+        except Exception as failure:
+            raise RuntimeError(f"{self.py_func.__qualname__} failed: {failure}") from failure
+        finally:
+            self._interpreted += time.thread_time() - started
 
     def _key(self, form: Form, host: Host) -> str:
         """What kept code is found by: all that it depends on."""
@@ -91,9 +125,23 @@ class _Loaded:
             raise RuntimeError(f"compiled code of {self._name} failed with status {failed}.")
 
 
+def _joined(door: bytes, code: bytes) -> bytes:
+    return len(door).to_bytes(8, "little") + door + code
+
+
+def _halves(kept: bytes) -> tuple[bytes, bytes]:
+    end = 8 + int.from_bytes(kept[:8], "little")
+    return kept[8:end], kept[end:]
+
+
 def entry(function: _Function) -> _Function:
     """A function that Python calls; its machine code is kept between runs, together with all that it calls."""
     return cast(_Function, Entry(function))
+
+
+def heavy(function: _Function) -> _Function:
+    """The same, but it has much to do whatever its arguments are, and so is compiled at once."""
+    return cast(_Function, Entry(function, heavy=True))
 
 
 def part(function: _Function) -> _Function:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine_code.compiled import entry, part
+from ...machine_code.compiled import heavy, part
 
 _SERIALS = 1 << 25
 
@@ -44,7 +44,7 @@ def larger(agenda: Any) -> Any:
     return grown
 
 
-@entry
+@heavy
 def put(world: Any, time: int, what: int, one: int, two: int, three: int) -> None:
     """Let ``what`` happen at ``time`` with three numbers of its own."""
     a = world.all[0]

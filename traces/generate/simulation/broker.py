@@ -8,7 +8,7 @@ import numpy as np
 
 from ....model.history import Cause
 from ...format.kinds import Kind, codes
-from ...machine_code.compiled import constant, entry, part
+from ...machine_code.compiled import constant, heavy, part
 from .agenda import put
 from .catalogue import COPY, D2, D3, D4, DEAD_LETTER, EARLY, H1, H2, H7, LATE, LEVEL, WAITS
 from .codes import NO, ZERO
@@ -196,7 +196,7 @@ def _move(world: Any, broker: int, origin: int, attempt: int, level: int, cause:
     wake(world, queue)
 
 
-@entry
+@heavy
 def replay(world: Any, broker: int, since: int) -> None:
     """DL-4: the position of a level as last saved is older than ``since``: what was delivered after it comes again."""
     size = world.brokers[broker].recent

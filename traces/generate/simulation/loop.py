@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...machine_code.compiled import entry, part
+from ...machine_code.compiled import heavy, part
 from .agenda import next_time, put, take
 from .broker import come_due, produce
 from .codes import ZERO
@@ -17,7 +17,7 @@ REACHED, ROWS_FULL, GROW = range(3)
 SAVING = 5_000
 
 
-@entry
+@heavy
 def run(world: Any, until: int, margin: int) -> int:
     """Let everything happen that is to happen before ``until``.
 

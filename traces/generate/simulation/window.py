@@ -9,7 +9,7 @@ import numpy as np
 from ....model.history import Cause, Regression
 from ....model.retry_policy import EXPIRY_LEVEL as _EXPIRY_LEVEL
 from ...format.kinds import Kind, Path, Result, codes
-from ...machine_code.compiled import constant, entry, part
+from ...machine_code.compiled import constant, heavy, part
 from .agenda import put
 from .broker import GRACE, row_at, send_on
 from .catalogue import (
@@ -164,7 +164,7 @@ def is_alive(world: Any, w: int) -> bool:
     return bool(world.processes[world.windows[w].process].alive)
 
 
-@entry
+@heavy
 def commit(world: Any, w: int, path: int) -> None:
     """The offset in memory of a window is stored, unless the broker is down (OF-20: whatever was stored before)."""
     a = world.all[0]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...machine_code.compiled import entry, part
+from ...machine_code.compiled import heavy, part
 from .codes import numbers
 from .rows import clear
 
@@ -244,7 +244,7 @@ def is_filtered(world: Any, queue: int, offset: int) -> Any:
     return (number >> np.uint64(11)) * (1.0 / (1 << 53)) < a.filtered_rate
 
 
-@entry
+@heavy
 def count_filtered(world: Any) -> int:
     """How many of the messages that were produced the subscription does not ask for."""
     count = 0
@@ -271,7 +271,7 @@ def attempt_at(world: Any, queue: int, offset: int) -> Any:
     return np.int64(0)
 
 
-@entry
+@heavy
 def note(
     world: Any,
     what: int,
@@ -311,7 +311,7 @@ def strikes(world: Any, mutant: int) -> bool:
     return True
 
 
-@entry
+@heavy
 def add(world: Any, kind: int) -> int:
     """A new row of now, which has nothing else yet; its place."""
     a = world.all[0]
