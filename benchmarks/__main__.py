@@ -15,19 +15,20 @@ Measure = Callable[[], Iterator[dict[str, Any]]]
 
 
 def measures() -> dict[str, Measure]:
-    """The ``measure`` functions of all benchmark modules, by module name."""
+    """The ``measure`` functions of all benchmark modules, by module name, with hyphens."""
     found = {}
     for module in pkgutil.iter_modules(benchmarks.__path__):
         if not module.name.startswith("_"):
             measure = getattr(importlib.import_module(f"benchmarks.{module.name}"), "measure", None)
             if measure is not None:
-                found[module.name] = measure
+                found[module.name.replace("_", "-")] = measure
     return found
 
 
 def main(names: Sequence[str]) -> int:
     """Run the benchmarks named, or all; returns the exit code."""
     possible = measures()
+    names = [name.replace("_", "-") for name in names]
     unknown = [name for name in names if name not in possible]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; possible: {', '.join(possible)}.", file=sys.stderr)

@@ -1,0 +1,179 @@
+"""Which trace mutants are noticed: by the claims of a check, by the model that follows the trace, or by neither."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from ...properties.verdict import Verdict
+from ..claims.settings import Settings
+from ..conformance import conform
+from ..engine.local import check_locally
+from ..engine.result import CheckResult
+from ..errors import TraceError
+from ..format.kinds import Kind
+from ..format.schema import Header
+from ..io import open_trace
+from ..io.writing import ParquetWriter
+from .trace_mutants import TraceMutant, trace_mutants
+
+
+class Noticed(enum.IntEnum):
+    """What a check says of a changed recording that it did not say of the right one; the strongest of these."""
+
+    NOT = 0
+    TOLD = 1  # no claim says so, but the numbers of the summary are others
+    UNKNOWN = 2  # a claim that held is in doubt now, or the reader complains
+    VIOLATED = 3  # a claim is violated that was not, or at more places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A mutant and what was noticed of it.
+
+    Attributes:
+        mutant: the changed recording.
+        check: what the check says.
+        claims: ids of the claims that say so.
+        conform: whether the model follows the changed recording less far than the right one: more mismatches or gaps;
+            False where it was not asked.
+    """
+
+    mutant: TraceMutant
+    check: Noticed
+    claims: tuple[str, ...]
+    conform: bool
+
+
+class Recording:
+    """A right recording that is changed; what a check and the model say of it is found once.
+
+    Attributes:
+        name: for people.
+        events: by time, as :func:`.trace_mutants.by_time` makes them.
+    """
+
+    def __init__(
+        self, name: str, header: Header, events: pa.Table, settings: Settings, folder: Path, *, follow: bool = True
+    ) -> None:
+        """Check the recording as it is.
+
+        Args:
+            name: for people.
+            header: of the recording.
+            events: of the recording.
+            settings: the terms of every check.
+            folder: for the file that is checked; each mutant overwrites it.
+            follow: whether the model is asked as well, which takes several times as long.
+
+        Raises:
+            TraceError: a claim is violated already.
+        """
+        self.name, self.events = name, events
+        self._header, self._settings = header, settings
+        self._follow = follow
+        self._path = folder / f"{name}.parquet"
+        self._result = self._check(events)
+        self._conform = self._conformance()
+        wrong = [answer.claim.id for answer in self._result.verdicts if answer.verdict is Verdict.VIOLATED]
+        if wrong:
+            raise TraceError(f"recording {name} is no right one: {', '.join(wrong)} violated already.")
+
+    def judged(self, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[Judged]:
+        """Mutants of this recording, judged; the arguments are those of :func:`.trace_mutants.trace_mutants`."""
+        for mutant in trace_mutants(self.events, each=each, seed=seed, kinds=kinds):
+            result = self._check(mutant.events)
+            noticed, claims = _compared(self._result, result)
+            yield Judged(mutant=mutant, check=noticed, claims=claims, conform=self._conformance() > self._conform)
+
+    def _check(self, events: pa.Table) -> CheckResult:
+        with ParquetWriter(self._path, self._header) as writer:
+            for batch in events.to_batches():
+                writer.write(batch)
+        return check_locally(open_trace([self._path]), settings=self._settings)
+
+    def _conformance(self) -> int:
+        if not self._follow:
+            return 0
+        found = conform(open_trace([self._path]))
+        return len(found.mismatches) + found.gaps
+
+
+def _compared(right: CheckResult, changed: CheckResult) -> tuple[Noticed, tuple[str, ...]]:
+    pairs = list(zip(right.verdicts, changed.verdicts, strict=True))
+    violated = [new.claim.id for old, new in pairs if new.violated > old.violated]
+    if violated:
+        return Noticed.VIOLATED, tuple(violated)
+    doubtful = [
+        new.claim.id
+        for old, new in pairs
+        if new.doubtful > old.doubtful or (new.verdict is Verdict.UNKNOWN and old.verdict is Verdict.HOLDS)
+    ]
+    if doubtful or changed.problems.count > right.problems.count:
+        return Noticed.UNKNOWN, tuple(doubtful)
+    told = changed.messages, changed.repeats, dict(changed.passed_over)
+    return (Noticed.TOLD if told != (right.messages, right.repeats, dict(right.passed_over)) else Noticed.NOT), ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """How many mutants of one kind and change there were, and how many of them were noticed.
+
+    Attributes:
+        kind: of the changed events.
+        label: the change in words.
+        mutants: how many there were.
+        check: how many a check noticed, by how.
+        conform: how many the model did not follow.
+        either: how many were noticed by a check (violated or unknown) or not followed.
+        claims: the claims that noticed most, with how often.
+    """
+
+    kind: Kind
+    label: str
+    mutants: int
+    check: Mapping[Noticed, int]
+    conform: int
+    either: int
+    claims: Mapping[str, int]
+
+    @property
+    def noticed(self) -> int:
+        """How many a check noticed by a claim."""
+        return self.check.get(Noticed.VIOLATED, 0) + self.check.get(Noticed.UNKNOWN, 0)
+
+
+def table_of(judged: Iterable[Judged]) -> list[Line]:
+    """Judged mutants, counted by kind and change in the order of the kinds."""
+    by_class: dict[tuple[Kind, str], list[Judged]] = defaultdict(list)
+    for one in judged:
+        by_class[one.mutant.kind, one.mutant.label].append(one)
+    order = {kind: at for at, kind in enumerate(Kind)}
+    return [
+        Line(
+            kind=kind,
+            label=label,
+            mutants=len(some),
+            check=Counter(one.check for one in some),
+            conform=sum(one.conform for one in some),
+            either=sum(one.check >= Noticed.UNKNOWN or one.conform for one in some),
+            claims=dict(Counter(claim for one in some for claim in one.claims).most_common(3)),
+        )
+        for (kind, label), some in sorted(by_class.items(), key=lambda item: order[item[0][0]])
+    ]
+
+
+def markdown(lines: Iterable[Line]) -> str:
+    """The table as Markdown."""
+    rows = ["| kind | change | mutants | violated | unknown | told | not | conform | noticed |", "|" + "---|" * 9]
+    for line in lines:
+        counts = [line.check.get(one, 0) for one in sorted(Noticed, reverse=True)]
+        share = f"{100 * line.either / line.mutants:.0f} %"
+        cells = [f"`{line.kind}`", line.label, line.mutants, *counts, line.conform, share]
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(rows) + "\n"

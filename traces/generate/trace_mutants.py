@@ -1,0 +1,240 @@
+"""Trace mutants: a right recording with one event deleted, repeated, delayed, swapped or altered.
+
+A check that does not notice such a change would not notice the defect either that makes a real system behave so. Every
+change of one event is made that the schema allows; what a change means for each field is a table here.
+"""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind, Path, Result
+from ..format.schema import ARROW
+
+DELAYED = 10_000
+"""How much later a delayed event happens, ms: two periods of commits, longer than any answer takes."""
+
+REPEATED = 1_000
+"""How much later an event happens for the second time, ms."""
+
+Event = dict[str, Any]
+
+
+class Change(enum.StrEnum):
+    """What is done to one event."""
+
+    DELETE = "delete"
+    REPEAT = "repeat"  # it happens once more, REPEATED later
+    DELAY = "delay"  # it happens DELAYED later
+    SWAP = "swap"  # it and the next event of the same process about the same queue change places
+    ALTER = "alter"  # one field has another value
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceMutant:
+    """One changed recording.
+
+    Attributes:
+        kind: of the changed event.
+        change: what was done to it.
+        field: which field has another value, where one has; else empty.
+        row: place of the event in the right recording.
+        events: the changed recording, by time.
+    """
+
+    kind: Kind
+    change: Change
+    field: str
+    row: int
+    events: pa.Table
+
+    @property
+    def label(self) -> str:
+        """The change in words, such as ``alter offset``."""
+        return f"{self.change} {self.field}".rstrip()
+
+
+def trace_mutants(
+    events: pa.Table, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)
+) -> Iterator[TraceMutant]:
+    """Mutants of a recording: of each kind and change as many as asked for, at places left to chance.
+
+    Args:
+        events: of the recording, by time, with the columns of the schema.
+        each: how many mutants there are of each kind and change, at most.
+        seed: what the chance follows from; the same seed gives the same mutants.
+        kinds: of the events that are changed.
+    """
+    rows = Rows(events)
+    for kind in kinds:
+        places = [row for row, event in enumerate(rows.events) if event["kind"] == kind]
+        for change, field, changed in _CHANGES:
+            chance = random.Random(f"{seed} {kind} {change} {field}")
+            made = 0
+            for row in chance.sample(places, len(places)):
+                if made == each:
+                    break
+                table = changed(rows, row)
+                if table is not None:
+                    made += 1
+                    yield TraceMutant(kind=kind, change=change, field=field, row=row, events=table)
+
+
+class Rows:
+    """A recording whose rows can be put in another order and replaced.
+
+    Attributes:
+        events: the rows as dictionaries, without what is null.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table.select([name for name in table.column_names if name in ARROW.names])
+        self.events = [
+            {name: value for name, value in event.items() if value is not None} for event in table.to_pylist()
+        ]
+        self._following: dict[int, int] = {}
+        latest: dict[Any, int] = {}
+        for row, event in enumerate(self.events):
+            about = _recorder(event)
+            if about in latest:
+                self._following[latest[about]] = row
+            latest[about] = row
+        self.values = {name: self._known(name) for name in (*_NAMES, "key", "origin", "msg_id")}
+
+    def following(self, row: int) -> int | None:
+        """The next event of the same process about the same queue."""
+        return self._following.get(row)
+
+    def changed(self, *, without: Sequence[int], added: Sequence[Event] = ()) -> pa.Table:
+        """The recording without some rows, with others added, by time; events of equal time keep their order."""
+        left = [row for row in range(len(self.events)) if row not in without]
+        table = self.table.take(left)
+        if added:
+            places = [*(self.events[row].get("seq", row) for row in left), *(event.get("seq", 0) for event in added)]
+            table = pa.concat_tables([table, pa.Table.from_pylist(added, schema=self.table.schema)])
+            times = table.column("time").to_pylist()
+            table = table.take(sorted(range(len(table)), key=lambda at: (times[at], places[at])))
+        numbers = pa.array(range(len(table)), pa.int64())
+        return table.set_column(table.column_names.index("seq"), "seq", numbers)
+
+    def _known(self, name: str) -> list[Any]:
+        """All values of a column, in the order of their first occurrence."""
+        return list(dict.fromkeys(event[name] for event in self.events if name in event))
+
+
+def _recorder(event: Event) -> tuple[Any, ...]:
+    return tuple(event.get(name) for name in ("client", "incarnation", "group", "topic", "broker", "queue"))
+
+
+def _delete(rows: Rows, row: int) -> pa.Table:
+    return rows.changed(without=[row])
+
+
+def _repeat(rows: Rows, row: int) -> pa.Table:
+    event = rows.events[row]
+    return rows.changed(without=[], added=[event | {"time": event["time"] + REPEATED}])
+
+
+def _delay(rows: Rows, row: int) -> pa.Table | None:
+    """Later than the recording's end nothing can be seen to be missing: such an event is not delayed."""
+    event = rows.events[row]
+    time = event["time"] + DELAYED
+    if time > rows.events[-1]["time"]:
+        return None
+    return rows.changed(without=[row], added=[event | {"time": time}])
+
+
+def _swap(rows: Rows, row: int) -> pa.Table | None:
+    other = rows.following(row)
+    if other is None:
+        return None
+    one, two = rows.events[row], rows.events[other]
+    moments = [{name: event[name] for name in ("time", "seq") if name in event} for event in (one, two)]
+    return rows.changed(without=[row, other], added=[two | moments[0], one | moments[1]])
+
+
+_NAMES = ("client", "group", "topic", "broker")
+_LISTS = ("members", "queues", "assigned", "subscriptions")
+_COUNTS = ("incarnation", "queue", "offset", "next", "min", "max", "count", "attempt", "level", "max_attempts")
+_OTHER_RESULT = {
+    Result.OK: Result.FAILED,
+    Result.FOUND: Result.NO_NEW_MESSAGE,
+    Result.NO_NEW_MESSAGE: Result.NO_MATCHED_MESSAGE,
+    Result.NO_MATCHED_MESSAGE: Result.NO_NEW_MESSAGE,
+    Result.MASTER: Result.SLAVE,
+    Result.SLAVE: Result.MASTER,
+}
+_OTHER_PATH = {
+    Path.PERIODIC: Path.SHUTDOWN,
+    Path.REMOVAL: Path.SHUTDOWN,
+    Path.SHUTDOWN: Path.REMOVAL,
+    Path.REQUEST: Path.FALLBACK,
+    Path.FALLBACK: Path.REQUEST,
+    Path.EXPIRED: Path.REQUEST,
+}
+
+
+def _other(field: str, event: Event, rows: Rows) -> Any:
+    """Another value of a field, as like the right one as can be."""
+    value = event[field]
+    if field in _COUNTS:
+        return value + 1
+    if field == "due":
+        return value + 6 * DELAYED
+    if field == "result":
+        result = Result.LATER if event["kind"] == Kind.RESULT and value == Result.OK else None
+        return str(result or _OTHER_RESULT.get(Result(value), Result.OK))
+    if field == "path":
+        return str(_OTHER_PATH.get(Path(value), Path.PERIODIC))
+    if field in _LISTS:
+        return value[:-1] if value else ["another"]
+    if field == "detail":
+        return "AVG_BY_CIRCLE" if value == "AVG" else "AVG"
+    others = [known for known in rows.values[field] if known != value]
+    return others[0] if others else (value + 1 if isinstance(value, int) else f"{value}-other")
+
+
+def _altered(field: str) -> Callable[[Rows, int], pa.Table | None]:
+    def alter(rows: Rows, row: int) -> pa.Table | None:
+        event = rows.events[row]
+        told = field in event and (field != "detail" or event["kind"] == Kind.REBALANCE)
+        if not told:
+            return None
+        change = {field: _other(field, event, rows)}
+        if field == "key":
+            event = {name: value for name, value in event.items() if name != "origin"}
+        return rows.changed(without=[row], added=[event | change])
+
+    return alter
+
+
+ALTERED = ("result", "path", *_NAMES, *_COUNTS, "key", "origin", "due", *_LISTS, "detail")
+"""Fields that get another value. Of ``detail`` only the strategy of a rebalance is a fact; ``time`` changes where an
+event is delayed, ``seq`` by its place; ``msg_id`` and ``epoch`` are names of the recorder's own."""
+
+_CHANGES: tuple[tuple[Change, str, Callable[[Rows, int], pa.Table | None]], ...] = (
+    (Change.DELETE, "", _delete),
+    (Change.REPEAT, "", _repeat),
+    (Change.DELAY, "", _delay),
+    (Change.SWAP, "", _swap),
+    *((Change.ALTER, field, _altered(field)) for field in ALTERED),
+)
+
+
+def by_time(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Batches as the table that :func:`trace_mutants` takes: words are plain texts, so that rows can be added."""
+    plain = pa.schema(
+        [
+            pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+            for field in ARROW
+        ]
+    )
+    table = pa.concat_tables([pa.Table.from_batches([batch]).cast(plain) for batch in batches]).combine_chunks()
+    return table.take(pc.sort_indices(table, [("time", "ascending"), ("seq", "ascending")]))
