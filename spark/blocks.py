@@ -212,7 +212,7 @@ def tuple_of(named: Slot | Actor) -> tuple[str | int, ...]:
     """The fields of a name, as they are sent."""
     if isinstance(named, Actor):
         return named.name, named.incarnation
-    return named.group, named.topic, named.broker, named.queue, named.client
+    return named.group, named.topic, named.broker, named.queue, named.client, named.member
 
 
 def joined(parts: Sequence[Coded]) -> Coded:

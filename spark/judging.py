@@ -25,6 +25,7 @@ from ..traces.monitors.commits import Jump
 from ..traces.monitors.fold import Fold, Outcome
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import QueueFold
+from ..traces.recorders.members import members_of
 from .blocks import Block, tuple_of, unpacked
 from .order import InOrder
 
@@ -71,7 +72,7 @@ def judge(packed: DataFrame, task: Task) -> DataFrame:
 
 
 def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
-    names = Names(task.groups)
+    names = Names(task.groups, members_of(task.context.events))
     part = -1
     asides: list[dict[str, Any]] = []
 

@@ -50,7 +50,7 @@ _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 # Room of the parts in one number of 63 bits: 15 for groups, 20 for topics, 12 for brokers, 16 for queue ids. The last
 # queue id, without a broker, stands for none.
 _TOPICS, _BROKERS, _QUEUES = 1 << 20, 1 << 12, 1 << 16
-_CLIENTS = 1 << 24
+_ACTORS = 1 << 24
 _NO_QUEUE = -1
 _BY_CLIENT = -2
 """Stands for a queue of a broadcasting group until its client is looked at too; lower numbers stand for others."""
@@ -143,17 +143,18 @@ class Coder:
         client = _Words.of(batch, "client", self.names.clients)
         broker = _Words.of(batch, "broker", self.names.brokers)
         origin = _origin(batch)
+        actor = self._actor(batch, client, broker)
         return {
             "kind": _coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
             "result": _coded(batch, "result", _RESULT, unknown=0),
             "path": _coded(batch, "path", _PATH, unknown=0),
-            "slot": Column.whole(self._slot(batch, client, broker, origin)),
-            "actor": Column.whole(self._actor(batch, client, broker)),
+            "slot": Column.whole(self._slot(batch, actor, broker, origin)),
+            "actor": Column.whole(actor),
             "origin": Column.whole(origin),
             **{name: _whole(batch, _IN_SCHEMA.get(name, name)) for name in _PLAIN},
         }
 
-    def _slot(self, batch: pa.RecordBatch, client: _Words, broker: _Words, origin: Any) -> Any:
+    def _slot(self, batch: pa.RecordBatch, actor: Any, broker: _Words, origin: Any) -> Any:
         group = _Words.of(batch, "group", self.names.groups)
         topic = _Words.of(batch, "topic", self.names.topics)
         queue = _whole(batch, "queue").filled(ABSENT, np.int32)
@@ -174,10 +175,11 @@ class Coder:
                 self._by_client.append(place)
             self._slots.add(int(_key_of_slot(at, *names_, queue, origin)), code)
         if self._by_client:
-            while (at := self._clients.resolve(_resolve_clients, (slots, client.at, client.codes), slots)) >= 0:
+            while (at := self._clients.resolve(_resolve_clients, (slots, actor), slots)) >= 0:
                 place = self._by_client[_BY_CLIENT - int(slots[at])]
-                key = int(_key_of_client(at, slots, client.at, client.codes))
-                self._clients.add(key, self.names.slot_at(*place, client.word(at)))
+                who = self.names.actors[actor[at]] if actor[at] >= 0 else Actor("", -1)
+                member = (who.name, who.incarnation) if who.incarnation >= 0 else ("", 0)
+                self._clients.add(int(_key_of_client(at, slots, actor)), self.names.slot_at(*place, *member))
         return slots
 
     def _actor(self, batch: pa.RecordBatch, client: _Words, broker: _Words) -> Any:
@@ -302,16 +304,16 @@ def _code_of(table: Any, key: Any) -> Any:
 
 
 @entry
-def _key_of_client(i: int, slots: Any, client: Any, clients: Any) -> Any:
-    return (int64(_BY_CLIENT) - slots[i]) * _CLIENTS + clients[client[i]]
+def _key_of_client(i: int, slots: Any, actors: Any) -> Any:
+    return (int64(_BY_CLIENT) - slots[i]) * _ACTORS + actors[i] + 1
 
 
 @entry
-def _resolve_clients(table: Any, start: int, out: Any, slots: Any, client: Any, clients: Any) -> int:
+def _resolve_clients(table: Any, start: int, out: Any, slots: Any, actors: Any) -> int:
     for i in range(start, len(out)):
         if slots[i] > _BY_CLIENT:
             continue
-        code = _code_of(table, _key_of_client(i, slots, client, clients))
+        code = _code_of(table, _key_of_client(i, slots, actors))
         if code == _NEW:
             return i
         out[i] = code

@@ -1,6 +1,6 @@
 """Names and codes: monitors work with small numbers, people with names; this keeps the two together.
 
-A *slot* is a queue of a group: (group, topic, broker, queue id), and for broadcasting groups also the client. What a
+A *slot* is a queue of a group: (group, topic, broker, queue id), and for broadcasting groups also the member. What a
 producer or broker does for all groups, such as storing a message, has a slot without a group. An *actor* is a process:
 (client id, incarnation), or a broker.
 """
@@ -8,7 +8,7 @@ producer or broker does for all groups, such as storing a message, has a slot wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Slot:
         broker: broker name.
         queue: queue id, -1 for what is in no queue that is known; broker is empty then.
         client: of a broadcasting group, else empty.
+        member: which one of that client id, as an incarnation: see :mod:`..recorders.members`.
     """
 
     group: str
@@ -41,13 +42,19 @@ class Slot:
     broker: str
     queue: int
     client: str = ""
+    member: int = 0
 
     def __str__(self) -> str:
         of = f" of {self.group}" if self.group else ""
-        at = f" at {self.client}" if self.client else ""
+        at = f" at {self.who}" if self.client else ""
         if self.queue < 0:
             return (f"{self.topic}{of}" if self.topic else self.group) + at
         return f"{self.topic}@{self.broker}:{self.queue}{of}{at}"
+
+    @property
+    def who(self) -> str:
+        """The client of a broadcasting group as texts name it; empty for other groups."""
+        return str(Actor(self.client, self.member)) if self.client else ""
 
 
 @dataclass(frozen=True, order=True)
@@ -85,9 +92,15 @@ class Words:
 
 
 class Names:
-    """All names of a trace, in the order of their first appearance."""
+    """All names of a trace, in the order of their first appearance.
 
-    def __init__(self, groups: Mapping[str, Group] | None = None) -> None:
+    Args:
+        groups: what is known of groups.
+        members: which process of a broadcasting group takes the place of which; each is a member of its own else.
+    """
+
+    def __init__(self, groups: Mapping[str, Group] | None = None, members: Mapping[Actor, int] | None = None) -> None:
+        self._members: Mapping[Actor, int] = dict(members or {})
         self.of_groups: Mapping[str, Group] = dict(groups or {})
         self.groups, self.topics, self.brokers, self.clients = Words(), Words(), Words(), Words()
         self.slots: list[Slot] = []
@@ -98,12 +111,18 @@ class Names:
 
     def slot(self, slot: Slot) -> int:
         """The code of a slot, a new one for a new slot."""
+        if slot.client:
+            slot = replace(slot, member=self.member(Actor(slot.client, slot.member)).incarnation)
         found = self._slot_codes.get(slot)
         if found is None:
             found = self._slot_codes[slot] = len(self.slots)
             self.slots.append(slot)
             self.flags.append(self._flags(slot))
         return found
+
+    def member(self, actor: Actor) -> Actor:
+        """The first process of the member of a broadcasting group that a process is."""
+        return Actor(actor.name, self._members.get(actor, actor.incarnation))
 
     def actor(self, actor: Actor) -> int:
         """The code of an actor, a new one for a new actor."""
@@ -113,7 +132,7 @@ class Names:
             self.actors.append(actor)
         return found
 
-    def slot_at(self, group: str, topic: str, broker: str, queue: int, client: str) -> int:
+    def slot_at(self, group: str, topic: str, broker: str, queue: int, client: str, member: int = 0) -> int:
         """The code of the slot of an event with these fields.
 
         The name of a retry or dead-letter topic tells the group where the event does not.
@@ -123,7 +142,9 @@ class Names:
                 group = topic[len(prefix) :]
         known = self.of_groups.get(group)
         own = known is not None and known.mode == "broadcasting"
-        return self.slot(Slot(group, topic, broker, queue, client if own else ""))
+        return self.slot(
+            Slot(group, topic, broker, queue, client, member) if own else Slot(group, topic, broker, queue)
+        )
 
     def _flags(self, slot: Slot) -> int:
         known = self.of_groups.get(slot.group)

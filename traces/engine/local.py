@@ -27,6 +27,7 @@ from ..monitors.fold import Fold, Outcome
 from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
 from ..monitors.queues import QueueFold
+from ..recorders.members import members_of
 from .gathering import Gathered, Progress, gather
 from .result import CheckResult, merge, verdicts
 from .scan import Scan, is_incomplete
@@ -82,7 +83,7 @@ def check_locally(
     started = time.perf_counter()
     half = max(1, memory // 2)
     gathered = gather(trace, memory=half, progress=progress)
-    scanned, names = gathered.scan, Names(trace.header.groups)
+    scanned, names = gathered.scan, Names(trace.header.groups, members_of(gathered.scan.context.events))
     passes = max(1, -(-scanned.events * STATE_BYTES // half))
     outcomes: list[Outcome] = []
     for number in range(passes):

@@ -18,11 +18,13 @@ from ..claims.settings import Settings
 from ..encoding.coding import Coded, Coder
 from ..encoding.names import RETRY_PREFIX, Actor, Names, Slot
 from ..engine.context import actor_of
+from ..engine.scan import CONTEXT_COLUMNS, Scanning
 from ..errors import TraceError
 from ..format.kinds import FAILURES, SUCCESSES, Kind, Path, Result
 from ..format.message_status import MessageStatus
 from ..format.schema import Group, origin_of
 from ..io import Trace
+from ..recorders.members import members_of
 from .evidence import OF_MESSAGES, Found, Question, collect, turning_points
 from .sentences import Event, clock, where
 from .source_lines import pieces
@@ -126,8 +128,7 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
         TraceError: no event names it.
     """
     settings = settings or Settings()
-    names = Names(trace.header.groups)
-    origins, spots = _look_up(trace, str(asked), names)
+    origins, spots, names = _look_up(trace, str(asked))
     questions = [Question(origin=origin) for origin in sorted(origins)]
     for slot, offset, since, until in spots:
         moments = ((since - settings.rounds, until + _AFTER),)
@@ -157,8 +158,9 @@ _Spot = tuple[Slot, int, int, int]
 """Where a copy of the message is: queue, offset, and from when to when it is heard of there, ms."""
 
 
-def _look_up(trace: Trace, asked: str, names: Names) -> tuple[set[int], list[_Spot]]:
+def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names]:
     """Origins of the message, and where its copies are, as every group knows these places."""
+    names = Names(trace.header.groups)
     by_name = {origin_of(asked)} | ({int(asked)} if asked.lstrip("-").isdecimal() else set())
     heard = _scan(trace, by_name, asked, names)
     if not heard.origins and not heard.spans and not heard.events:
@@ -169,15 +171,19 @@ def _look_up(trace: Trace, asked: str, names: Names) -> tuple[set[int], list[_Sp
     if heard.origins - by_name:
         # The id of a copy was given: its other copies have other ids, and the same origin.
         heard = _scan(trace, heard.origins, asked, names)
+    actors = [actor for actor in names.actors if actor.incarnation >= 0]
+    names, slots = Names(trace.header.groups, members_of(heard.context)), names.slots
+    members = {names.member(actor) for actor in actors}
     spots = set()
     for (slot, offset), span in heard.spans.items():
         # A group that was never given the message may have passed it all the same.
-        at = names.slots[slot]
+        at = slots[slot]
         for group in (at.group, *heard.groups):
             known = trace.header.groups.get(group)
-            for client in heard.clients if known is not None and known.mode == "broadcasting" else ("",):
-                spots.add((names.slots[names.slot_at(group, at.topic, at.broker, at.queue, client)], offset, *span))
-    return heard.origins, sorted(spots)
+            for member in members if known is not None and known.mode == "broadcasting" else (Actor(""),):
+                place = (group, at.topic, at.broker, at.queue, member.name, member.incarnation)
+                spots.add((names.slots[names.slot_at(*place)], offset, *span))
+    return heard.origins, sorted(spots), names
 
 
 @dataclass
@@ -188,14 +194,15 @@ class _Heard:
         events: how many name it.
         origins: its origins.
         spans: queue and offset of its copies, with the first and last time they are heard of.
-        groups: all groups of the trace; clients: all clients.
+        groups: all groups of the trace.
+        context: what is told of processes.
     """
 
     events: int = 0
     origins: set[int] = field(default_factory=set)
     spans: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     groups: set[str] = field(default_factory=set)
-    clients: set[str] = field(default_factory=set)
+    context: list[Event] = field(default_factory=list)
 
 
 def _scan(trace: Trace, origins: set[int], asked: str, names: Names) -> _Heard:
@@ -205,8 +212,11 @@ def _scan(trace: Trace, origins: set[int], asked: str, names: Names) -> _Heard:
     for piece in pieces(trace):
         batch = piece.batch
         heard.groups.update(word for word in batch.column("group").dictionary.to_pylist() if word)
-        heard.clients.update(word for word in batch.column("client").dictionary.to_pylist() if word)
-        columns = ["origin", "key"] if batch.column("origin").null_count else ["origin"]
+        seen = Scanning()
+        seen.see(batch.select(CONTEXT_COLUMNS))
+        heard.context += [{**event} for event in seen.context]
+        columns = ["client", "incarnation", "broker", "origin"]
+        columns += ["key"] if batch.column("origin").null_count else []
         mask = np.isin(coder.code(batch.select(columns)).origin, wanted)
         for column in ("key", "msg_id"):
             if batch.column(column).null_count < len(batch):
@@ -244,7 +254,7 @@ def _consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> li
     Deliveries that do not tell their group are those of a group without a name.
     """
     slots = [names.slots[each.slot] for each in found if each.slot >= 0]
-    groups = {(slot.group, slot.client) for slot in slots if slot.group}
+    groups = {(slot.group, slot.who) for slot in slots if slot.group}
     groups |= {(each.event["group"], "") for each in own if each.event.get("group")}
     if any(each.event["kind"] == Kind.DELIVER and not _group_of(each.event) for each in own):
         groups.add(("", ""))
@@ -280,21 +290,21 @@ def _outcome(
     settings: Settings,
 ) -> Outcome:
     known = trace.header.groups.get(group, _DEFAULT_GROUP)
-    events = [each.event for each in own if _concerns(each.event, group, client)]
+    events = [each.event for each in own if _concerns(each.event, group, client, names)]
     maximum = next((e["max_attempts"] for e in events if e.get("max_attempts") is not None), known.max_attempts)
     orderly = known.listener == "orderly"
     limit = int(maximum_sent(maximum))
     attempts = attempts_of(events, limit, settings, orderly=orderly)
     fate, told = _status(events, attempts, known, limit, settings)
     if fate is None:
-        around = [each.event for each in found if _concerns(each.event, group, client)]
+        around = [each.event for each in found if _concerns(each.event, group, client, names)]
         fate, told = _undelivered(around, [(slot, offset) for slot, offset, _, _ in spots])
     return Outcome(group=group, client=client, fate=fate, told=told, attempts=attempts, maximum=limit)
 
 
-def _concerns(event: Event, group: str, client: str) -> bool:
+def _concerns(event: Event, group: str, client: str, names: Names) -> bool:
     of_group = _group_of(event) == group or event.get("topic") == RETRY_PREFIX + group
-    return of_group and client in ("", event.get("client"))
+    return of_group and client in ("", str(names.member(actor_of(event))))
 
 
 def _group_of(event: Event) -> str:

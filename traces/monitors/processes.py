@@ -1,5 +1,7 @@
 """One process for each client id: two at a time take the same share, and the share of the second is nobody's (A1).
 
+In broadcasting nothing is shared out, and all processes of a host have one client id (EN-7): that is no clash.
+
 Two signs give a clash away. Two incarnations of one id show life in turns; or lists of members have the id twice, since
 a list has an id for each connection (EN-2). The second sign alone may be a process that has connected anew, until the
 broker has dropped its old connection (ST-6), so it counts only if it lasts.
@@ -11,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..claims.settings import Settings
-from ..encoding.names import Actor
+from ..encoding.names import Actor, Names
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .memberships import Lives
@@ -24,9 +26,12 @@ CONNECTION_LIMIT = 130_000
 """ST-6: a broker drops a connection without heartbeats after 120 s, and looks every 10 s; ms."""
 
 
-def judge_processes(told: Told, lives: Lives, *, settings: Settings, notebook: Notebook) -> None:
+def judge_processes(told: Told, lives: Lives, *, names: Names, settings: Settings, notebook: Notebook) -> None:
     """Note every clash of client ids, once for each group and id."""
     for group in lives.groups():
+        known = names.of_groups.get(group)
+        if known is not None and known.mode == "broadcasting":
+            continue
         clashes = _overlapping_lives(group, lives, settings, notebook)
         _doubled_ids(group, told, clashes, notebook)
 

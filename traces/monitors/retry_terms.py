@@ -227,7 +227,7 @@ class Scopes:
         down = {names.actors[code].name: int(code) for code in terms.down["broker"]}
         for code in range(len(self._slots), size):
             slot = names.slots[code]
-            scope = self._code(slot.group, slot.client) if slot.group else UNKNOWN_SCOPE
+            scope = self._code(slot.group, slot.who) if slot.group else UNKNOWN_SCOPE
             self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code]))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),

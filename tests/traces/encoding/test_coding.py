@@ -31,10 +31,10 @@ def actors_of(coded: Coded, known: Names) -> list[Actor | None]:
 
 def expected_slot(row: dict[str, Any]) -> Slot | None:
     group, topic, client = row["group"] or "", row["topic"] or "", row["client"] or ""
-    own = client if group == "wide" else ""
+    own = (client, max(0, row["incarnation"] or 0) if client else 0) if group == "wide" else ("", 0)
     if row["queue"] is not None:
-        return Slot(group, topic, row["broker"] or "", row["queue"], own) if topic else None
-    return Slot(group, topic, "", -1, own) if (group or topic) and row["origin"] else None
+        return Slot(group, topic, row["broker"] or "", row["queue"], *own) if topic else None
+    return Slot(group, topic, "", -1, *own) if (group or topic) and row["origin"] else None
 
 
 def expected_actor(row: dict[str, Any]) -> Actor | None:

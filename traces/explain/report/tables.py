@@ -86,7 +86,7 @@ def named(rows: Any, names: Names) -> pa.Table:
         _words([item.topic or None for item in slots], slot),
         _words([item.broker or None for item in slots], slot),
         _looked_up(pa.array([item.queue if item.queue >= 0 else None for item in slots], pa.int32()), slot),
-        _words([item.client or None for item in slots], slot),
+        _words([item.who or None for item in slots], slot),
         pa.array(rows["origin"], mask=rows["origin"] == 0),
         *(_number(rows[name]) for name in ("offset", "until")),
         *(_number(rows[name]).cast(_TIME) for name in ("since", "time")),

@@ -37,4 +37,4 @@ def queue(slot: Slot) -> str:
     """A queue without its group, such as ``Orders@broker-a:3``; a topic where no queue is meant."""
     if slot.queue < 0:
         return slot.topic or "whole group"
-    return f"{slot.topic}@{slot.broker}:{slot.queue}" + (f" at {slot.client}" if slot.client else "")
+    return f"{slot.topic}@{slot.broker}:{slot.queue}" + (f" at {slot.who}" if slot.client else "")

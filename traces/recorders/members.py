@@ -1,0 +1,53 @@
+"""Members of broadcasting groups: which processes of one client id are one member after the other, and which are two.
+
+A broadcasting consumer keeps the instance name DEFAULT, so all of a host have one client id (EN-7). Each has a window,
+an offset in memory and messages of its own. A process that begins when the one before it has ended takes its place, and
+goes on where the file of offsets says. Two at a time overwrite each other's file (OF-11): from then on nobody knows
+whose offsets a new process finds there, so each is a member of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..encoding.names import Actor
+from ..format.kinds import Kind
+
+_ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+
+
+@dataclass
+class _Life:
+    first: int
+    last: int
+    ended: int | None = None
+
+
+def members_of(events: Iterable[Mapping[str, Any]]) -> dict[Actor, int]:
+    """The member that each process is, named by the incarnation of its first process.
+
+    Args:
+        events: of processes, with the fields of the schema; what is not there shows no life.
+    """
+    lives: dict[str, dict[int, _Life]] = {}
+    for event in events:
+        client = event.get("client")
+        if not client or event["kind"] == Kind.GAP:
+            continue
+        life = lives.setdefault(client, {}).setdefault(event.get("incarnation") or 0, _Life(event["time"], 0))
+        life.first = min(life.first, event["time"])
+        if event["kind"] in _ENDS:
+            life.ended = event["time"]
+        else:
+            life.last = max(life.last, event["time"])
+    members: dict[Actor, int] = {}
+    for client, of_client in lives.items():
+        free, shared, member = -1, False, 0
+        for number, life in sorted(of_client.items(), key=lambda item: (item[1].first, item[0])):
+            shared = shared or life.first < free
+            member = member if free >= 0 and not shared else number
+            free = max(free, life.last if life.ended is None else max(life.ended, life.last))
+            members[Actor(client, number)] = member
+    return members
