@@ -30,10 +30,12 @@ SMALL = 3_000
 
 _CHECK = """
 import json, resource, sys, time
+from rocketproof.preparing import keep_freed_memory
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.claims.settings import Settings
 best = None
+keep_freed_memory()
 for _ in range(int(sys.argv[2])):
     begun = time.perf_counter()
     result = check_locally(open_trace([sys.argv[1]]), settings=Settings())

@@ -304,9 +304,10 @@ def check(
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     if context.obj is OWN_PROCESS:
-        from .preparing import pyarrow_without_pandas
+        from .preparing import keep_freed_memory, pyarrow_without_pandas
 
         pyarrow_without_pandas()
+        keep_freed_memory()
     from . import check as run
     from .sizes import read_size, read_time
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 
 from .traces.machine_code.compiled import LOG
+
+_KEPT = ((-3, 16 << 20), (-1, 512 << 20))
+"""M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes."""
 
 
 def pyarrow_without_pandas() -> None:
@@ -26,6 +30,21 @@ def pyarrow_without_pandas() -> None:
         pyarrow.array([])
     finally:
         sys.meta_path.remove(hidden)
+
+
+def keep_freed_memory() -> None:
+    """Let this process, for the rest of its life, keep what it frees, and Arrow have its memory where numpy has it.
+
+    So what reading a trace gives back serves checking it: new pages cost more than the work on them. Without the C
+    library of GNU nothing changes. A library must not do that to a process; a command that is the process may.
+    """
+    with suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        for parameter, value in _KEPT:
+            library.mallopt(parameter, value)
+        import pyarrow
+
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 
 
 class _NoPandas(MetaPathFinder):

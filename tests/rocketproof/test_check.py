@@ -23,6 +23,7 @@ from rocketproof.progress import Progress
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.engine import local
 from rocketproof.traces.generate.simulation import Plan, simulate
+from rocketproof.traces.machine_code import compiled
 from rocketproof.traces.machine_code.compiled import entry
 from rocketproof.traces.monitors.messages import MessageFold
 
@@ -390,7 +391,8 @@ def _next_number(number: int) -> int:
 def test_compiling_is_told_where_somebody_watches(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A cache that never has anything: every entry is compiled.
+    # A cache that never has anything, and no patience: every entry is compiled.
+    monkeypatch.setattr(compiled, "PATIENCE", 0)
     monkeypatch.setattr(FileCodeCache, "load", lambda _cache, _key: None)
 
     def prepared() -> str:

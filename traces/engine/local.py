@@ -7,15 +7,11 @@ trace whose state would not fit is checked in several passes, each over a share 
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-
-import pyarrow as pa
 
 from ..claims.settings import Settings
 from ..encoding.coding import Coded
@@ -35,32 +31,10 @@ from .scan import Scan, is_incomplete
 STATE_BYTES = 40
 """What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
 
-_KEPT = ((-3, 16 << 20), (-1, 512 << 20))  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes
-
 _AHEAD = 8
 """Batches that wait for each fold."""
 
 
-@contextlib.contextmanager
-def _shared_memory() -> Iterator[None]:
-    """Let Arrow have its memory where numpy has it, from the C library, and let that keep what is freed.
-
-    So what decoding gives back serves the folds: new pages cost more than the work on them. Without the C library of
-    GNU everything works as well, only slower.
-    """
-    with contextlib.suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        for parameter, value in _KEPT:
-            library.mallopt(parameter, value)
-    usual = pa.default_memory_pool()
-    pa.set_memory_pool(pa.system_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(usual)
-
-
-@_shared_memory()
 def check_locally(
     trace: Trace,
     *,

@@ -24,7 +24,7 @@ from .arguments import Form, Words, text_of, words_of
 from .dependence import dependence_of
 from .functions import ENTRY, Compiled
 
-SMALL = 1 << 15
+SMALL = 1 << 17
 """So many events at a time are few: columns that long are gone through without compiling anything."""
 
 PATIENCE = 5.0
