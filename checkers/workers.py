@@ -5,6 +5,7 @@ A run that a worker finds is replayed and told there: terms of Z3 cannot leave t
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ class Answer:
     results: tuple[Result, ...]
     taken: frozenset[str] = frozenset()
 
+
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 _Work = Callable[[int], Answer]
 _work: _Work | None = None
@@ -66,6 +69,8 @@ def _collected(executor: ProcessPoolExecutor, futures: Sequence[Future[Answer]])
 def _begin(work: _Work) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # which may be killed, and then tidies nothing up
     _work = work
 
 

@@ -19,6 +19,14 @@ DEFAULT_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 """Milliseconds of each unit."""
 
+MOST_LEVELS = 1_000
+"""Levels that a table may have. Each is a queue of the broker, and brokers come with 18."""
+
+LONGEST_DELAY = 100 * 365 * UNITS["d"]
+"""The longest delay of a level, so that times plus delays are numbers that computers know."""
+
+LONGEST_DIGITS = 18
+
 UNKNOWN_LEVEL_DELAY = 1_000
 """DL-3: delay of a level that the table does not have (``DefaultMessageStore#computeDeliverTimestamp``)."""
 
@@ -47,16 +55,22 @@ class DelayTable:
         """The table of a ``messageDelayLevel`` (DL-1: ``ScheduleMessageService#parseDelayLevel``).
 
         Raises:
-            ConfigurationError: an entry that a broker cannot read, or a negative delay.
+            ConfigurationError: an entry that a broker cannot read, a negative delay or one of more than 100 years, or
+                more than :data:`MOST_LEVELS` levels.
         """
         # As the broker splits: at every single blank, and what is empty at the end does not count.
         entries = text.rstrip(" ").split(" ")
+        if len(entries) > MOST_LEVELS:
+            raise ConfigurationError(f"messageDelayLevel has {len(entries):,} levels; {MOST_LEVELS:,} are possible.")
         delays = []
         for level, entry in enumerate(entries, start=1):
             found = _ENTRY.fullmatch(entry)
             if found is None:
                 raise ConfigurationError(_unreadable(text, level, entry))
-            delays.append(int(found[1]) * UNITS[found[2]])
+            delay = int(found[1][:LONGEST_DIGITS]) * UNITS[found[2]]
+            if len(found[1]) > LONGEST_DIGITS or delay > LONGEST_DELAY:
+                raise ConfigurationError(f"messageDelayLevel: level {level} is {entry[:30]}, longer than 100 years.")
+            delays.append(delay)
         return cls(tuple(delays))
 
     @property
@@ -89,11 +103,12 @@ def _unreadable(text: str, level: int, entry: str) -> str:
     if not entry:
         where = f"level {level} is empty: entries are separated by exactly one blank"
     elif entry.startswith("-"):
-        where = f"level {level} is {entry!r}, a negative delay, which a broker would accept and deliver at once"
+        where = f"level {level} is {entry[:30]!r}, a negative delay, which a broker would accept and deliver at once"
     else:
-        where = f"level {level} is {entry!r}"
+        where = f"level {level} is {entry[:30]!r}"
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
     return (
-        f"messageDelayLevel {text!r}: {where}. An entry is a whole number and one of s, m, h, d, such as 10s or 2h; "
+        f"messageDelayLevel {shown!r}: {where}. An entry is a whole number and one of s, m, h, d, such as 10s or 2h; "
         "a broker that cannot read an entry does not start."
     )
 

@@ -122,7 +122,7 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
         _nothing_but_a_message(request, outputs)
     console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.junit, outputs.sarif))
     trace = open_trace(
-        [Path(path) for path in request.paths],
+        request.paths,
         strict=request.strict,
         format=request.format,
         options=request.options,
@@ -233,8 +233,7 @@ def settings_of(trace: Trace, request: CheckRequest) -> Settings:
     try:
         return replace(settings, delays=DelayTable.parse(delays))
     except ConfigurationError as error:
-        said = "--delays" if request.delays else "the header of the trace (--delays LEVELS goes before it)"
-        raise InputError(f"{said}: {error}") from None
+        raise InputError(f"--delays: {error}") from None
 
 
 def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progress | None = None) -> CheckResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import errno
 import io
 import os
 import signal
@@ -58,6 +59,9 @@ Exit codes:
   3  wrong usage or input
   4  a defect of rocketproof itself, told by a traceback
 """
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What goes wrong with standard output that is a file on a full disk."""
 
 OWN_PROCESS = "own process"
 """What commands find in their context where nothing else runs in this process, so they may settle things."""
@@ -538,7 +542,10 @@ def conform(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
-    sys.exit(_run(sys.argv[1:], OWN_PROCESS) if arguments is None else _run(arguments))
+    if arguments is not None:
+        sys.exit(_run(arguments))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what is half done is tidied up
+    sys.exit(_run(sys.argv[1:], OWN_PROCESS))
 
 
 def _run(arguments: list[str], obj: object = None) -> int:
@@ -547,6 +554,7 @@ def _run(arguments: list[str], obj: object = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal without arrows shows a ? for them
     try:
         code = int(app(arguments or ["--help"], prog_name="rocketproof", standalone_mode=False, obj=obj) or AS_EXPECTED)
+        sys.stdout.flush()
         # Typer makes an exit code of Ctrl-C.
         return _complain("interrupted", code=UNKNOWN) if code == 128 + signal.SIGINT else code
     except TyperException as error:
@@ -556,9 +564,14 @@ def _run(arguments: list[str], obj: object = None) -> int:
     except Interrupted as stop:
         return _complain(str(stop), code=UNKNOWN)
     except BrokenPipeError:
-        # Whoever read the output went away; what was not written yet has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read the output went away.
+        _drop_output()
         return UNKNOWN
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            return _defect()
+        _drop_output()
+        return _complain(f"the output cannot be written: {error.strerror}.")
     except MemoryError as error:
         return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
     except Exception as error:
@@ -568,8 +581,17 @@ def _run(arguments: list[str], obj: object = None) -> int:
             return _complain(str(error), whole=True)
         if isinstance(error, _mistakes()):
             return max(_complain(line) for line in getattr(error, "problems", [str(error)]))
-        traceback.print_exc()
-        return _complain("the error above is a defect of rocketproof, please report it.", code=DEFECT)
+        return _defect()
+
+
+def _defect() -> int:
+    traceback.print_exc()
+    return _complain("the error above is a defect of rocketproof, please report it.", code=DEFECT)
+
+
+def _drop_output() -> None:
+    """Let what was not written yet go nowhere, or Python would try again, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _mistakes() -> tuple[type[Exception], ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -46,7 +45,7 @@ def conform_traces(
     if json_file:
         check_writable(json_file)
     console = make_console(quiet=json_file == STANDARD_OUTPUT)
-    trace = open_trace([Path(path) for path in paths], strict=strict)
+    trace = open_trace(paths, strict=strict)
     with interrupts():
         answer = conform(trace, slack=slack)
     _print(console, trace, answer, shown)

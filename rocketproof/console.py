@@ -22,7 +22,7 @@ VERDICT_STYLES = {
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Callable[[], None]]:
-    """Let Ctrl-C raise KeyboardInterrupt at once, and again at the next call of the function given.
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt at once, and again at the next call of the function given.
 
     An exception raised while Python frees an object is lost, and Z3 frees thousands.
     """
@@ -37,11 +37,12 @@ def interrupts() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, press)
+    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop_if_interrupted
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Console(Console):

@@ -19,7 +19,7 @@ def check_writable(where: str) -> None:
     Raises:
         InputError: the folder does not exist or cannot be written to, or ``where`` is a folder.
     """
-    path = Path(where)
+    path = _possible(where)
     if where == STANDARD_OUTPUT or (path.is_file() and os.access(path, os.W_OK)):
         return
     if path.exists():
@@ -36,12 +36,27 @@ def check_folder_writable(where: str) -> None:
     Raises:
         InputError: it is a file, or it or the folder that it would be made in is not writable.
     """
-    path = Path(where)
+    path = _possible(where)
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not there.is_dir():
         raise InputError(f"cannot write to {where}: {there} is a file, and a folder is needed.")
     if not os.access(there, os.W_OK):
         raise InputError(f"cannot write to {where}: the folder {there} is not writable.")
+
+
+def _possible(where: str) -> Path:
+    """The path of a name.
+
+    Raises:
+        InputError: no file can be called so.
+    """
+    path = Path(where)
+    try:
+        path.exists()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"cannot write {where[:200]}: {reason}.") from None
+    return path
 
 
 def write(where: str, text: str) -> None:
@@ -57,8 +72,11 @@ def write(where: str, text: str) -> None:
         except BrokenPipeError:
             raise BrokenPipeError from None  # with its number, typer leaves with exit code 1: "violated"
         return
+    from .traces.io.whole_file import whole_file
+
     try:
-        Path(where).write_text(text, encoding="utf-8")
+        with whole_file(Path(where)) as file:
+            file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write {where}: {error.strerror}.") from None
 

@@ -153,10 +153,6 @@ def test_a_file_that_breaks_off_is_read_up_to_there(
         ("Dear diary\n", "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, "),
         ("PAR1 and no more", "{0}: no events can be read. {0}: file cannot be read: "),
         (
-            '{"rocketproof_trace": 1, "delays": "soon"}\n{"time": 1, "kind": "deliver"}\n',
-            "the header of the trace (--delays LEVELS goes before it): messageDelayLevel 'soon': level 1 is 'soon'.",
-        ),
-        (
             '{"rocketproof_trace": 1}\n{"time": 253402300800000, "kind": "deliver"}\n',
             "{0}: there are no events to check. 2 problems, the first: {0}:2: impossible value: time is 25340230080",
         ),

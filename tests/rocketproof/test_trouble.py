@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,67 @@ def test_an_interruption_that_python_loses_still_ends_the_run(
     assert (code, err) == (2, "rocketproof: interrupted; not checked: 1 of 2.\n")
     assert "join-overlap" in out
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def begun(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rocketproof.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_sigterm_is_an_interruption(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    process = begun("simulate", "--messages", "50000000", "--out", str(out))
+    while process.poll() is None and not (out.is_dir() and any(out.iterdir())):
+        time.sleep(0.02)
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.splitlines()[-1].startswith(f"rocketproof: interrupted, nothing is left in {out}: ")
+    assert not out.exists()
+
+
+def test_workers_end_with_the_process_that_started_them() -> None:
+    process = begun("verify", "--machine", "everything", "--jobs", "2")
+    workers: list[int] = []
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and len(workers) < 2:
+        workers = [int(pid) for pid in children.read_text().split()]
+        time.sleep(0.02)
+    time.sleep(0.5)  # a worker that has just been forked says what it wants
+    process.kill()
+    process.communicate(timeout=60)
+    until = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(workers) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+@pytest.mark.parametrize("arguments", [["check", "--list"], ["verify", "--list", "--machine", "assignment"]])
+def test_output_to_a_full_disk_is_told_in_a_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rocketproof.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (
+        3,
+        "rocketproof: the output cannot be written: No space left on device.\n",
+    )
+
+
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_an_output_that_no_file_can_be_called_is_a_mistake(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    code, _, err = run(capsys, "check", "trace.jsonl", option, "a" * 5000)
+    assert (code, err) == (3, f"rocketproof: cannot write {'a' * 200}: File name too long.\n")
 
 
 def test_too_little_memory_is_unknown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ...model.delay import DelayTable
+from ...model.kernel import ConfigurationError
 from ..io.problems import Problems, Trouble
 from .kinds import Kind
-from .schema import VERSION, Group, Header
+from .schema import VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
+
+MOST_ATTEMPTS = 2**31 - 1
+"""The largest maximum of attempts of a group: Java's largest whole number."""
 
 _MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly")}
 
@@ -67,10 +72,16 @@ def read_header(given: object, *, file: str, line: int, problems: Problems) -> S
             tell(f"version {version}, this kit knows {VERSION}; what it knows is read", Trouble.VERSION)
     for name in ("source", "delays", "release"):
         if name in given:
-            if isinstance(given[name], str):
+            if is_text(given[name]):
                 known[name] = given[name]
             else:
                 tell(f"{name} is {ascii(given[name])[:60]}, but a text is needed")
+    if known.get("delays"):
+        try:
+            DelayTable.parse(known["delays"])
+        except ConfigurationError as error:
+            del known["delays"]
+            tell(f"delays: {error}")
     if "complete" in given:
         if isinstance(given["complete"], bool):
             known["complete"] = given["complete"]
@@ -102,6 +113,9 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
         return {}
     groups: dict[str, Group] = {}
     for name, members in given.items():
+        if not is_text(name):
+            tell(f"a group is called {ascii(name)[:60]}, but a text is needed")
+            continue
         if not isinstance(members, dict):
             tell(f"group {name} is {ascii(members)[:60]}, but an object is needed")
             members = {}
@@ -112,6 +126,10 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
             if type(value) is not type(field.default) or (possible and value not in possible):
                 wanted = " or ".join(possible) if possible else type(field.default).__name__
                 tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
+            elif isinstance(value, int) and abs(value) > MOST_ATTEMPTS:
+                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {MOST_ATTEMPTS} is the most possible")
+            elif isinstance(value, str) and not is_text(value):
+                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but a text is needed")
             else:
                 known[field.name] = value
         groups[name] = Group(**known)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import pyarrow as pa
 
@@ -245,6 +246,19 @@ ARROW = pa.schema([pa.field(item.name, item.type) for item in FIELDS])
 """The schema of a batch of events."""
 
 BY_NAME: Mapping[str, Field] = {item.name: item for item in FIELDS}
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether a value is a text that can be stored: JSON can spell half of a surrogate pair, and UTF-8 cannot."""
+    if not isinstance(value, str):
+        return False
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def origin_of(key: str) -> int:

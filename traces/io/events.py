@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import Kind, Path, Result
-from ..format.schema import ARROW, BY_NAME, FIELDS, Field
+from ..format.schema import ARROW, BY_NAME, FIELDS, Field, is_text
 from .problems import Problems, Trouble
 
 EXTRA = "extra"
@@ -79,21 +79,9 @@ def _wrong(field: Field, value: Any) -> str:
             return ""
         return f"{low} is the least possible" if value < low else f"{high} is the most possible"
     if pa.types.is_list(field.type):
-        fine = isinstance(value, list) and all(_is_text(item) for item in value)
+        fine = isinstance(value, list) and all(is_text(item) for item in value)
         return "" if fine else "a list of texts is needed"
-    return "" if _is_text(value) else "a text is needed"
-
-
-def _is_text(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can spell and UTF-8 cannot
-        return False
-    return True
+    return "" if is_text(value) else "a text is needed"
 
 
 def _shown(value: Any) -> str:

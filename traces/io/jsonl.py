@@ -20,6 +20,7 @@ from ..format.header import MARK, Stated, read_header
 from ..format.schema import ARROW, BY_NAME, Header
 from .compressed import blocks_of, head_of
 from .events import EXTRA, batch_of, is_clean, mend
+from .json_text import read_json
 from .problems import Pass, Problems, Repeatable, Trouble
 from .source import cut, numbered
 
@@ -50,8 +51,8 @@ def looks_like_jsonl(head: bytes) -> bool:
 def _value_of(line: bytes) -> Any:
     """What a line of JSON says; the error if it is none."""
     try:
-        return json.loads(line.decode())
-    except (ValueError, RecursionError) as error:
+        return read_json(line.decode())
+    except ValueError as error:
         return error
 
 

@@ -108,18 +108,26 @@ def open_trace(
 
 def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
     seen: set[Path] = set()
-    for given in map(Path, paths):
+    for name in paths:
+        if not str(name):
+            raise TraceError("an empty name was given, perhaps of a variable that is not set; name files or folders.")
+        given = Path(name)
+        try:
+            given.stat()
+        except FileNotFoundError:
+            raise TraceError(f"{given}: there is no such file or folder.") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise TraceError(f"{str(given)[:200]}: cannot be opened: {reason}.") from None
         if given.is_dir():
             inside = (path for path in given.rglob("*") if path.is_file() and not _hidden(path.relative_to(given)))
             found = [_Found(path, named=False) for path in inside]
         elif given.is_file():
             found = [_Found(given, named=True)]
-        elif given.exists():
+        else:
             raise TraceError(
                 f"{given} is a pipe or a device. A trace is read more than once: write it to a file first."
             )
-        else:
-            raise TraceError(f"{given}: there is no such file or folder.")
         for one in found:
             if one.path.resolve() not in seen:
                 seen.add(one.path.resolve())

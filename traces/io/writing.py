@@ -20,6 +20,7 @@ from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
 from .events import EXTRA
 from .parquet import TIMES_KEY
 from .trace import Trace
+from .whole_file import partial_name
 
 ROW_GROUP = 1 << 19
 """Events in a row group of a Parquet file."""
@@ -311,10 +312,10 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _partial(path: Path) -> Path:
-    """Where a file is written until it is complete. Readers of folders pass over names that begin with a dot."""
+    """The file that is written until it is complete, made with its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
+        partial = partial_name(path)
         partial.touch()
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error

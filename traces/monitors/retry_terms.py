@@ -157,7 +157,7 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
 
 def _levels(table: DelayTable) -> Any:
     rows = [(0, stored_level(fallback_level(0), table.levels))]
-    rows += [(table.delay(n), stored_level(fallback_level(n), table.levels)) for n in range(1, table.levels + 1)]
+    rows += [(delay, stored_level(fallback_level(n), table.levels)) for n, delay in enumerate(table.delays, start=1)]
     return np.array(rows, OF_A_LEVEL)
 
 

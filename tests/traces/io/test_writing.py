@@ -48,7 +48,7 @@ headers = st.builds(
     Header,
     source=texts,
     evidence=st.frozensets(st.sampled_from(Kind)),
-    delays=texts,
+    delays=st.sampled_from(["", "1s 5s", "10m"]),
     release=texts,
     groups=st.dictionaries(
         texts,
@@ -56,7 +56,7 @@ headers = st.builds(
             Group,
             mode=st.sampled_from(["clustering", "broadcasting"]),
             listener=st.sampled_from(["concurrently", "orderly"]),
-            max_attempts=st.integers(),
+            max_attempts=st.integers(-(2**31) + 1, 2**31 - 1),
             strategy=texts,
         ),
         max_size=2,

@@ -6,13 +6,11 @@ Numbers and names that a finding does not have are null.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ....model.history import Cause, Regression
 from ...claims.claims import CLAIMS, CODE
@@ -155,15 +153,6 @@ TABLES: dict[str, Callable[[CheckResult], pa.Table]] = {
     "messages": messages,
 }
 """The tables of a report, by the names of their files."""
-
-
-def write_tables(result: CheckResult, folder: FilePath) -> list[FilePath]:
-    """Write all tables as Parquet into an existing folder; returns the files."""
-    files = []
-    for name, table in TABLES.items():
-        files.append(folder / f"{name}.parquet")
-        pq.write_table(table(result), files[-1], compression="zstd")
-    return files
 
 
 def _looked_up(values: pa.Array, codes: Any) -> pa.Array:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from ...engine.result import CheckResult
 from ...errors import TraceError
 from ...io import Trace
+from ...io.whole_file import whole_file
 from ..story import Story, stories
 from .chain import chains
 from .html import page
-from .tables import write_tables
+from .tables import TABLES
 
 PAGE = "index.html"
 """Name of the page in the folder of a report."""
@@ -34,7 +38,11 @@ def write_report(folder: Path, result: CheckResult, trace: Trace, *, told: Seque
     text = page(result, stories=told, chains=chains(result, trace))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / PAGE).write_text(text, encoding="utf-8")
-        return [folder / PAGE, *write_tables(result, folder)]
+        with ExitStack() as together:  # all of it, or none
+            together.enter_context(whole_file(folder / PAGE)).write_text(text, encoding="utf-8")
+            files = [folder / f"{name}.parquet" for name in TABLES]
+            for file, table in zip(files, TABLES.values(), strict=True):
+                pq.write_table(table(result), together.enter_context(whole_file(file)), compression="zstd")
+        return [folder / PAGE, *files]
     except OSError as error:
         raise TraceError(f"cannot write the report to {folder}: {error.strerror or error}.") from None

@@ -10,7 +10,6 @@ between two copies, and made good again, is not in them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.schema import Group, Header
 from ..compressed import pieces_of
+from ..json_text import read_json, what_is_wrong
 from ..problems import Problems
 from . import fastjson
 from .clock import millis_of, zone_of
@@ -85,8 +85,8 @@ class ConsumerOffset:
             if not isinstance(table, dict):
                 problems.add(str(path), 0, "no table of offsets")
                 table = None
-        except json.JSONDecodeError as error:
-            problems.add(str(path), error.lineno, f"no JSON: {error.msg}")
+        except ValueError as error:
+            problems.add(str(path), getattr(error, "lineno", 0), f"no JSON: {what_is_wrong(error)}")
         return _Copy(path=path, time=_time_of(path, self.zone), table=table)
 
     def _events(self, copies: Sequence[_Copy], problems: Problems, skipped: Counter[str]) -> Iterator[Event]:
@@ -163,7 +163,7 @@ class _Copy:
         """Every stored offset; what is none is a problem."""
         for key, value in (self.table or {}).items():
             if self.what == "local":
-                queue = json.loads(key) if key.startswith("{") else {}
+                queue = _queue_of(key)
                 told = [((self.group, queue.get("topic"), queue.get("brokerName"), queue.get("queueId")), value)]
             elif self.what == "delay":
                 told = [((None, SCHEDULE_TOPIC, None, int(key) - 1), value)]
@@ -176,6 +176,15 @@ class _Copy:
                     problems.add(str(self.path), 0, f"{key!r}: {offset!r} is no offset of a queue")
                     continue
                 yield (owner, name, broker, at), offset
+
+
+def _queue_of(key: str) -> dict[str, Any]:
+    """The message queue that a key of a broadcasting client's table is; empty if it is none."""
+    try:
+        queue = read_json(key) if key.startswith("{") else {}
+    except ValueError:
+        return {}
+    return queue if isinstance(queue, dict) else {}
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

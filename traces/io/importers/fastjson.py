@@ -6,20 +6,23 @@ import json
 import re
 from typing import Any
 
-# A string, to pass over it; an object that is a key; a number that is a key.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(\{[^{}\[\]]*\})(?=\s*:)|(-?\d+)(?=\s*:)')
+from ..json_text import read_json
+
+# A string, to pass over it; an object that is a key; a number, and what makes it a key. What has been looked at is not
+# looked at again: a string without end is passed over as well, and so is a number that is no key.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z|\\)|(\{[^{}\[\]]*\})(?=\s*:)|(-?\d++)(\s*+:)?', re.DOTALL)
 
 
 def loads(text: str) -> Any:
     """The value of a text. Keys that are numbers or objects become strings: digits, and JSON.
 
     Raises:
-        ValueError: it is no JSON otherwise either.
+        ValueError: as of :func:`~..json_text.read_json`.
     """
-    return json.loads(_TOKEN.sub(_quoted, text))
+    return read_json(_TOKEN.sub(_quoted, text))
 
 
 def _quoted(found: re.Match[str]) -> str:
     if found[1] is not None:
         return json.dumps(json.dumps(loads(found[1])))
-    return f'"{found[2]}"' if found[2] is not None else found[0]
+    return f'"{found[2]}"{found[3]}' if found[3] is not None else found[0]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -22,8 +21,9 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
-from ...format.schema import Header
+from ...format.schema import Header, is_text
 from ..compressed import lines_of
+from ..json_text import read_json
 from ..problems import Problems
 from .protocol import Event, Imported
 
@@ -274,13 +274,13 @@ def _records(path: Path, problems: Problems) -> Iterator[_Record]:
 def _split(body: str) -> Iterator[list[str]]:
     """The records of a body as lists of fields, empty ones kept (TR-6)."""
     for record in body.split(RECORD):
-        fields = record.split(FIELD)
+        fields, first = record.split(FIELD), 0
         # 4.9 does not terminate a SubAfter record to a cloud channel: the next type is its eighth field.
-        while fields[0] == "SubAfter" and len(fields) > 8 and fields[7] in _TYPES:
-            yield fields[:7]
-            fields = fields[7:]
-        if fields != [""]:
-            yield fields
+        while fields[first] == "SubAfter" and len(fields) - first > 8 and fields[first + 7] in _TYPES:
+            yield fields[first : first + 7]
+            first += 7
+        if fields[first:] != [""]:
+            yield fields[first:]
 
 
 def _body_of(line: str) -> tuple[str, str] | None:
@@ -290,11 +290,12 @@ def _body_of(line: str) -> tuple[str, str] | None:
         return line, ""
     if line.startswith("{"):
         try:
-            told = json.loads(line)
+            told = read_json(line)
         except ValueError:
             return None
-        found = _body_of(told["body"]) if isinstance(told.get("body"), str) else None
-        return (found[0], str(told.get("bornHost") or "")) if found else None
+        body, born = told.get("body"), told.get("bornHost")
+        found = _body_of(body) if is_text(body) else None
+        return (found[0], born if is_text(born) else "") if found else None
     for pattern, unpack in ((_HEX, bytes.fromhex), (_BASE64, base64.b64decode)):
         if pattern.fullmatch(line):
             try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.properties.verdict import Verdict
@@ -17,6 +19,7 @@ from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.html import page
 from rocketproof.traces.explain.report.rules import all_rules, glossary
 from rocketproof.traces.explain.report.sections import explained, first_findings, headline, overall, shown
+from rocketproof.traces.explain.report.tables import TABLES
 from rocketproof.traces.explain.report.write import write_report
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Header
@@ -241,6 +244,8 @@ def test_a_report_is_a_page_and_tables(tmp_path: Path) -> None:
         "messages.parquet",
     ]  # fmt: skip
     assert sorted(folder.iterdir()) == sorted(files)
+    for file in files[1:]:
+        assert pq.read_table(file).equals(TABLES[file.stem](check))
     text = files[0].read_text(encoding="utf-8")
     assert "went back from 1720 to 1200" in text
     assert write_report(folder, clean(), trace, told=[]) == files
@@ -251,6 +256,16 @@ def test_a_report_that_cannot_be_written_is_a_mistake_of_the_user(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(TraceError, match=r"cannot write the report to .*file: "):
         write_report(tmp_path / "file", clean(), open_trace([trace_file(tmp_path)]), told=[])
+
+
+def test_a_full_disk_leaves_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(TraceError, match="No space left on device"):
+        write_report(tmp_path / "report", clean(), open_trace([trace_file(tmp_path)]), told=[])
+    assert list((tmp_path / "report").iterdir()) == []
 
 
 def test_a_page_does_not_depend_on_when_it_is_made() -> None:

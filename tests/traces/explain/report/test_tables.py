@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.model.history import Cause, Regression
@@ -20,7 +17,6 @@ from rocketproof.traces.explain.report.tables import (
     named,
     offsets,
     ownership,
-    write_tables,
 )
 from rocketproof.traces.explain.report.tables import verdicts as verdict_table
 from rocketproof.traces.format.message_status import MessageStatus
@@ -172,14 +168,6 @@ def test_each_kind_of_row_is_in_one_table() -> None:
     assert messages(result).select(["fate", "attempt", "origin"]).to_pylist() == [
         {"fate": "pending retry", "attempt": 6, "origin": 42}
     ]
-
-
-def test_tables_are_written_and_read_back(tmp_path: Path) -> None:
-    result, _ = troubled()
-    files = write_tables(result, tmp_path)
-    assert [file.name for file in files] == [f"{name}.parquet" for name in TABLES]
-    for file in files:
-        assert pq.read_table(file).equals(TABLES[file.stem](result))
 
 
 def test_a_clean_trace_has_empty_tables_and_all_verdicts() -> None:
