@@ -14,7 +14,7 @@ from ..traces.claims.settings import Settings
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import CheckResult
-from ..traces.engine.scan import CONTEXT_COLUMNS, Scan, Scanning, concluded
+from ..traces.engine.scan import CONTEXT_COLUMNS, Scan, Scanning, conclude
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
 from ..traces.io.time_order import Standing
@@ -126,7 +126,7 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
         seen.join(one.seen)
         trace.problems.join(one.problems)
         split.note_skipped(one.skipped)
-    return concluded(seen, trace)
+    return conclude(seen, trace.header, files=trace.files)
 
 
 def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:

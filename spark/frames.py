@@ -17,11 +17,13 @@ from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.encoding.coding import COLUMNS
 from ..traces.encoding.names import Actor, Names, Slot
+from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import Note
 from ..traces.engine.result import ClaimVerdict, merge, verdicts
 from ..traces.engine.scan import CONTEXT_COLUMNS, Scanning, conclude
 from ..traces.errors import TraceError
 from ..traces.explain.report.tables import FINDINGS, named
+from ..traces.format.coverage import Coverage, Hole, told_holes
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header
 from ..traces.io.events import ROWS, SPANS
@@ -102,28 +104,34 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     with failures(), small_batches(spark):
         fitting = _fitting(events)
         seen, left_out = _look(fitting)
-        lost = any(left_out.values())
-        scanned = conclude(seen, header, files=("the frame",), damaged=lost)
+        scanned = conclude(seen, header, files=("the frame",))
+        context = scanned.context
+        holes = [Hole(why=f"{count:,} {what}") for what, count in sorted(left_out.items()) if count]
+        holes += told_holes(header, context.events, begin=context.begin)
+        coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
         task = Task(
             groups=dict(header.groups),
             release=header.release,
             settings=settings,
-            context=scanned.context,
+            context=context,
+            coverage=coverage,
             parts=parts_for(spark, scanned.events),
         )
         kept = judge(pack_frame(fitting, task), task).persist()
         sums = kept.select("part", "piece", "summary").toArrow()
         found = gather(sums, header.groups)
-        groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
+        groups = GroupMonitor(names=found.names, settings=settings, context=context)
         groups.stores(found.stores)
-        of_groups = groups.finish()
+        slots = found.names.slots
+        of_groups = doubted(groups.finish(), slots, coverage, settings)
         of_tasks = merge(found.outcomes, len(found.names.slots))
         about_starts = is_first_start(of_tasks.rows) | (of_tasks.rows["note"] == Note.OFFSET)
         settled = settle_first_starts(replace(of_tasks, rows=of_tasks.rows[about_starts]), found.names, settings)
+        settled = doubted(settled, slots, coverage, settings)
         starts = settled.rows[settled.rows["note"] != Note.OFFSET]
         rest = replace(settled, rows=np.concatenate([of_tasks.rows[~about_starts], starts]))
         outcome = merge([rest, of_groups], len(found.names.slots))
-        answers = verdicts(outcome, evidence=scanned.context.evidence, damaged=lost)
+        answers = verdicts(outcome, slots, coverage, settings)
         statuses = outcome.statuses.sum(axis=0)
         # The tasks' findings come without first starts, which are settled here.
         of_driver = named(np.concatenate([of_groups.rows, starts]), found.names)

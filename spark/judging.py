@@ -17,7 +17,9 @@ from ..traces.claims.settings import Settings
 from ..traces.encoding.names import Actor, Names, Slot
 from ..traces.encoding.store_counts import StoreCounts
 from ..traces.engine.context import Context
+from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import ROW, Note
+from ..traces.format.coverage import Coverage
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import Group
 from ..traces.io import Problem, Problems, Trouble
@@ -50,6 +52,7 @@ class Task:
         release: of RocketMQ.
         settings: the terms of the check.
         context: events that concern more than one queue or message.
+        coverage: of the recording; None where findings are looked at again anyway when all of it is known.
         parts: partitions of either key: by queue below ``parts``, by message from there on.
     """
 
@@ -58,6 +61,7 @@ class Task:
     settings: Settings
     context: Context
     parts: int
+    coverage: Coverage | None = None
 
 
 def judge(packed: DataFrame, task: Task) -> DataFrame:
@@ -95,6 +99,8 @@ def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
         fold.feed(coded)
     if part >= 0:
         outcome = (fold or _fold(part, names, task)).finish()
+        if task.coverage is not None:
+            outcome = doubted(outcome, names.slots, task.coverage, task.settings)
         yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
 
 
@@ -108,13 +114,13 @@ def _pieces(
     part: int, outcome: Outcome, names: Names, asides: Sequence[Mapping[str, Any]], *, held: int
 ) -> Iterator[pa.RecordBatch]:
     doubtful = outcome.rows[outcome.rows["doubt"] != 0]
-    doubts = set(zip(doubtful["claim"].tolist(), doubtful["doubt"].tolist(), strict=True))
+    _, firsts = np.unique(doubtful[["claim", "doubt"]], return_index=True)
     summary = {
         "slots": [tuple_of(slot) for slot in names.slots],
         "actors": [tuple_of(actor) for actor in names.actors],
         **{name: getattr(outcome, name).tolist() for name in _COUNTS},
         "passed_over": dict(outcome.passed_over),
-        "doubts": sorted(doubts),
+        "doubts": base64.b64encode(doubtful[firsts].tobytes()).decode(),
         "starts": base64.b64encode(_about_first_starts(outcome.rows).tobytes()).decode(),
         "statuses": outcome.statuses[: len(names.slots)].tolist(),
         "asides": asides,
@@ -207,12 +213,7 @@ def _needed_rows(summary: Mapping[str, Any], *, first: bool) -> Any:
     """The findings that verdicts depend on: those about first starts, and one for each doubt about each claim."""
     if not first:
         return np.empty(0, ROW)
-    rows = np.zeros(len(summary["doubts"]), ROW)
-    for name in ("slot", "actor", "other"):
-        rows[name] = -1
-    for row, (claim, doubt) in zip(rows, summary["doubts"], strict=True):
-        row["claim"], row["doubt"] = claim, doubt
-    return np.concatenate([rows, rows_of(base64.b64decode(summary["starts"]))])
+    return np.concatenate([rows_of(base64.b64decode(summary[what])) for what in ("doubts", "starts")])
 
 
 def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *, first: bool) -> Outcome:

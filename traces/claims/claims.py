@@ -21,13 +21,6 @@ class Monitor(enum.StrEnum):
     GROUPS = "groups"  # group: members, subscriptions, rebalances
 
 
-class Ground(enum.StrEnum):
-    """What a violation rests on."""
-
-    CONFLICT = "conflict"  # events that contradict each other: gaps in the trace cannot make it go away
-    ABSENCE = "absence"  # something that should have been recorded and was not: a gap in the trace weakens it
-
-
 @dataclass(frozen=True, kw_only=True)
 class TraceClaim:
     """One claim.
@@ -36,8 +29,13 @@ class TraceClaim:
         id: short name with dashes.
         statement: one sentence a user of RocketMQ understands.
         monitor: who judges it.
-        ground: what a violation rests on.
         needs: kinds of events without which it cannot be judged; of each tuple one is enough.
+        violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
+            said to hold. Of each tuple one is enough.
+        excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
+        counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
+            fold knows better what can be told without them. Nobody records a change of role where there is none: it
+            is taken not to have happened.
         rules: rules of RocketMQ it rests on.
         bugs: entries of the zoo of known bugs that break it.
         settled_by: which recording would settle it where it cannot be observed.
@@ -46,8 +44,10 @@ class TraceClaim:
     id: str
     statement: str
     monitor: Monitor
-    ground: Ground
     needs: tuple[tuple[Kind, ...], ...]
+    violated_by: tuple[tuple[Kind, ...], ...]
+    excused_by: tuple[Kind, ...]
+    counts_with: tuple[tuple[Kind, ...], ...] = ()
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
     settled_by: str
@@ -55,6 +55,12 @@ class TraceClaim:
 
 _DELIVERIES = ((Kind.DELIVER,),)
 _RESULTS = ((Kind.DELIVER,), (Kind.RESULT,))
+_ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+_WINDOWS = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_START, *_ENDS)
+_BROKERS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
+_MENDINGS = (Kind.RESET, Kind.CORRECT, Kind.PULL_RESULT, *_BROKERS)
+_LISTENERS = (Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE)
+_SCHEDULE = (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
 _HOOK = "a consume-message hook (consumer side)"
 _OFFSETS = "the client's log of persisted offsets, or the broker's commit requests"
 
@@ -64,8 +70,18 @@ CLAIMS = (
         id="every-duplicate-has-a-cause",
         statement="A message that is delivered again from its queue has a recorded cause.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=_DELIVERIES,
+        violated_by=_DELIVERIES,
+        excused_by=(
+            *_WINDOWS,
+            *_MENDINGS,
+            Kind.RESULT,
+            Kind.SEND_BACK,
+            Kind.EXPIRE,
+            Kind.COMMIT,
+            Kind.OFFSET_QUERY,
+        ),
+        counts_with=((Kind.BROKER_START,),),
         rules=("CC-12", "CC-13", "OF-20", "RB-30"),
         bugs=("B1", "B2", "B9", "C5"),
         settled_by=_HOOK,
@@ -74,8 +90,15 @@ CLAIMS = (
         id="offset-never-back-without-cause",
         statement="The stored offset of a queue decreases only for a reason of the closed list.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.COMMIT,),),
+        violated_by=((Kind.COMMIT,),),
+        excused_by=(
+            *_WINDOWS,
+            *_MENDINGS,
+            Kind.COMMIT,
+            Kind.OFFSET_QUERY,
+        ),
+        counts_with=((Kind.BROKER_START,), (Kind.RESET,), (Kind.CORRECT,)),
         rules=("OF-8", "OF-20", "OF-30"),
         bugs=("B1", "B2", "B3", "B4", "B5"),
         settled_by=_OFFSETS,
@@ -84,8 +107,17 @@ CLAIMS = (
         id="offset-never-past-unfinished",
         statement="The stored offset never passes a message whose listener is still running.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=(*_RESULTS, (Kind.COMMIT,)),
+        violated_by=((Kind.DELIVER,), (Kind.COMMIT,)),
+        excused_by=(
+            Kind.RESULT,
+            Kind.DISCARDED,
+            Kind.EXPIRE,
+            Kind.SEND_BACK,
+            *_MENDINGS,
+            *_ENDS,
+        ),
+        counts_with=((Kind.RESULT,), (Kind.SEND_BACK, Kind.EXPIRE), (Kind.RESET,), (Kind.CORRECT,)),
         rules=("PQ-2", "CC-13"),
         bugs=("B7",),
         settled_by=_OFFSETS,
@@ -94,8 +126,15 @@ CLAIMS = (
         id="nothing-skipped",
         statement="The stored offset passes no message that was neither delivered nor filtered out.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
+        violated_by=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
+        excused_by=(
+            Kind.DELIVER,
+            Kind.PULL_RESULT,
+            Kind.OFFSET_QUERY,
+            *_MENDINGS,
+        ),
+        counts_with=((Kind.RESET,), (Kind.CORRECT,)),
         rules=("PQ-2", "RB-41", "FI-3"),
         bugs=("B6", "B9", "E6", "G1"),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -104,8 +143,16 @@ CLAIMS = (
         id="failed-message-comes-again",
         statement="The stored offset passes a failed message only after it was sent back.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=(*_RESULTS, (Kind.SEND_BACK,), (Kind.COMMIT,)),
+        violated_by=((Kind.RESULT,), (Kind.COMMIT,)),
+        excused_by=(
+            Kind.SEND_BACK,
+            Kind.RESULT,
+            Kind.DELIVER,
+            Kind.EXPIRE,
+            *_MENDINGS,
+        ),
+        counts_with=((Kind.RESET,), (Kind.CORRECT,)),
         rules=("CC-12", "SB-5"),
         bugs=("D1", "E6"),
         settled_by="send-backs with their answers (an RPC hook)",
@@ -114,8 +161,10 @@ CLAIMS = (
         id="only-owners-commit",
         statement="A client stores offsets only of queues it has.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.ASSIGN,), (Kind.COMMIT,)),
+        violated_by=((Kind.COMMIT,), (Kind.REVOKE,)),
+        excused_by=(Kind.ASSIGN,),
+        counts_with=((Kind.ASSIGN,),),
         rules=("OF-6", "RB-32"),
         bugs=("B3",),
         settled_by="the client's log of added and removed queues",
@@ -124,8 +173,14 @@ CLAIMS = (
         id="overlaps-are-short",
         statement="Two clients own one queue no longer than two rounds of rebalance.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        violated_by=((Kind.ASSIGN,),),
+        excused_by=(
+            Kind.REVOKE,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
+        counts_with=((Kind.REVOKE,),),
         rules=("RB-1", "RB-30"),
         bugs=("A1", "A5"),
         settled_by="the client's log of added and removed queues",
@@ -134,8 +189,16 @@ CLAIMS = (
         id="every-queue-gets-an-owner",
         statement="No queue that had an owner is without one for longer than two rounds while the group lives.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        violated_by=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        excused_by=(
+            Kind.ASSIGN,
+            Kind.REBALANCE,
+            Kind.HEARTBEAT,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
+        counts_with=((Kind.ASSIGN,),),
         rules=("RB-1", "RB-20"),
         bugs=("A7", "A9", "A12"),
         settled_by="the client's log of added and removed queues",
@@ -144,8 +207,14 @@ CLAIMS = (
         id="no-flapping",
         statement="A client does not drop and take one queue again and again while nothing else changes.",
         monitor=Monitor.QUEUES,
-        ground=Ground.CONFLICT,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        violated_by=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        excused_by=(
+            Kind.ASSIGN,
+            Kind.CLIENT_START,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
         rules=("PQ-11", "PL-9"),
         bugs=("A10", "E1", "F7"),
         settled_by="the client's log of added and removed queues",
@@ -154,8 +223,14 @@ CLAIMS = (
         id="orderly-one-listener",
         statement="In an orderly group no listener is called while another client's listener runs on the queue.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=_RESULTS,
+        violated_by=_DELIVERIES,
+        excused_by=(
+            Kind.RESULT,
+            Kind.DISCARDED,
+            *_ENDS,
+        ),
+        counts_with=((Kind.RESULT,),),
         rules=("OR-3", "OR-11"),
         bugs=("E2", "E3", "E5", "E8"),
         settled_by=_HOOK,
@@ -164,8 +239,16 @@ CLAIMS = (
         id="orderly-in-order",
         statement="In an orderly group a client gets the messages of a queue in the order of their offsets.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=_DELIVERIES,
+        violated_by=_RESULTS,
+        excused_by=(
+            Kind.DELIVER,
+            Kind.RESULT,
+            Kind.SEND_BACK,
+            *_WINDOWS,
+            *_MENDINGS,
+        ),
+        counts_with=((Kind.ASSIGN,), (Kind.SEND_BACK,)),
         rules=("OR-3", "PQ-5"),
         bugs=("E6",),
         settled_by=_HOOK,
@@ -174,8 +257,18 @@ CLAIMS = (
         id="every-queue-moves",
         statement="A queue with messages left makes progress.",
         monitor=Monitor.QUEUES,
-        ground=Ground.ABSENCE,
         needs=((Kind.PULL_RESULT, Kind.STORE), (Kind.DELIVER, Kind.COMMIT)),
+        violated_by=((Kind.PULL_RESULT, Kind.STORE), (Kind.DELIVER, Kind.COMMIT)),
+        excused_by=(
+            *_WINDOWS,
+            *_LISTENERS,
+            Kind.PULL,
+            Kind.PULL_RESULT,
+            Kind.COMMIT,
+            Kind.FLOW_CONTROL,
+            Kind.LOCK,
+        ),
+        counts_with=((Kind.SEND_BACK,),),
         rules=("PL-9", "PQ-11"),
         bugs=("A2", "A9", "B8", "E1", "E4", "F1", "F4", "F5"),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -185,8 +278,9 @@ CLAIMS = (
         id="attempts-follow-each-other",
         statement="Every retry has a count one higher than the failed delivery before it.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.ABSENCE,
         needs=_DELIVERIES,
+        violated_by=_DELIVERIES,
+        excused_by=(*_LISTENERS,),
         rules=("SB-6", "SB-14"),
         bugs=("C2", "D7", "F2"),
         settled_by=_HOOK,
@@ -195,8 +289,9 @@ CLAIMS = (
         id="attempts-within-the-maximum",
         statement="No message is delivered more often than the configured maximum of retries allows.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=_DELIVERIES,
+        violated_by=_DELIVERIES,
+        excused_by=(Kind.SEND_BACK,),
         rules=("SB-14", "SB-15"),
         bugs=("D3",),
         settled_by=_HOOK,
@@ -205,8 +300,14 @@ CLAIMS = (
         id="every-copy-has-a-cause",
         statement="A second copy of one attempt of a message has a recorded cause.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.ABSENCE,
         needs=_DELIVERIES,
+        violated_by=_DELIVERIES,
+        excused_by=(
+            *_LISTENERS,
+            *_SCHEDULE,
+            *_BROKERS,
+            *_ENDS,
+        ),
         rules=("SB-7", "SB-17", "PQ-9"),
         bugs=("C3", "F3", "H2", "H3", "H4", "H5"),
         settled_by="send-backs with their answers (an RPC hook)",
@@ -215,8 +316,9 @@ CLAIMS = (
         id="only-failed-messages-are-sent-back",
         statement="A message is sent back only after a delivery that failed or ran too long.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.ABSENCE,
         needs=(*_RESULTS, (Kind.SEND_BACK,)),
+        violated_by=((Kind.SEND_BACK,),),
+        excused_by=(*_LISTENERS,),
         rules=("CC-12", "PQ-9"),
         bugs=("C2", "F2"),
         settled_by=_HOOK,
@@ -225,8 +327,12 @@ CLAIMS = (
         id="retry-waits-as-its-level-says",
         statement="A retry comes no sooner than the delay of its level after the failure.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=_RESULTS,
+        violated_by=_RESULTS,
+        excused_by=(
+            *_LISTENERS,
+            Kind.DELAY_STORE,
+        ),
         rules=("DL-2", "DL-3", "SB-14"),
         bugs=("D4", "D6"),
         settled_by=_HOOK,
@@ -235,8 +341,9 @@ CLAIMS = (
         id="level-as-the-count-says",
         statement="A message that is sent back waits at the level its count and the listener ask for.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=((Kind.DELAY_STORE,),),
+        violated_by=((Kind.DELAY_STORE,),),
+        excused_by=(*_LISTENERS,),
         rules=("SB-14", "DL-2"),
         bugs=("D4", "D6"),
         settled_by="the broker's schedule topic",
@@ -245,8 +352,9 @@ CLAIMS = (
         id="never-before-it-is-due",
         statement="A delayed message is not delivered before it is due.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=((Kind.DELAY_STORE,), (Kind.DELAY_DELIVER,)),
+        violated_by=((Kind.DELAY_STORE,), (Kind.DELAY_DELIVER,)),
+        excused_by=(),
         rules=("DL-3", "DL-5"),
         bugs=("H7",),
         settled_by="the broker's schedule topic",
@@ -255,8 +363,13 @@ CLAIMS = (
         id="delivered-when-due",
         statement="A delayed message is delivered when it is due, or shortly after.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.ABSENCE,
         needs=((Kind.DELAY_STORE,), (Kind.DELAY_DELIVER,)),
+        violated_by=((Kind.DELAY_STORE,),),
+        excused_by=(
+            Kind.DELIVER,
+            *_SCHEDULE,
+            *_BROKERS,
+        ),
         rules=("DL-4", "DL-5"),
         bugs=("H1", "H6", "H7"),
         settled_by="the broker's schedule topic",
@@ -265,8 +378,13 @@ CLAIMS = (
         id="dead-letter-exactly-at-the-maximum",
         statement="A message becomes a dead letter exactly when its last attempt has failed, or the listener gives up.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=((Kind.DEAD_LETTER,), (Kind.SEND_BACK, Kind.RESULT)),
+        violated_by=((Kind.DEAD_LETTER,), (Kind.SEND_BACK, Kind.RESULT)),
+        excused_by=(
+            *_LISTENERS,
+            *_SCHEDULE,
+            Kind.DEAD_LETTER,
+        ),
         rules=("SB-14", "DQ-1"),
         bugs=("D2", "D3"),
         settled_by="the broker's dead-letter topic",
@@ -275,8 +393,12 @@ CLAIMS = (
         id="nothing-after-the-dead-letter",
         statement="A dead letter is not delivered to its group again.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.CONFLICT,
         needs=((Kind.DEAD_LETTER,), (Kind.DELIVER,)),
+        violated_by=((Kind.DEAD_LETTER,), (Kind.DELIVER,)),
+        excused_by=(
+            *_LISTENERS,
+            *_SCHEDULE,
+        ),
         rules=("DQ-1",),
         bugs=("D3",),
         settled_by="the broker's dead-letter topic",
@@ -285,8 +407,14 @@ CLAIMS = (
         id="sent-back-message-comes-again",
         statement="A message that was sent back is stored again, as a retry or as a dead letter.",
         monitor=Monitor.MESSAGES,
-        ground=Ground.ABSENCE,
         needs=((Kind.SEND_BACK,), (Kind.DELAY_STORE, Kind.STORE, Kind.DELIVER)),
+        violated_by=((Kind.SEND_BACK,),),
+        excused_by=(
+            *_LISTENERS,
+            *_SCHEDULE,
+            Kind.STORE,
+            Kind.DEAD_LETTER,
+        ),
         rules=("SB-12", "SB-14"),
         bugs=("D7", "D8"),
         settled_by="the broker's schedule topic",
@@ -296,8 +424,12 @@ CLAIMS = (
         id="one-process-for-each-client-id",
         statement="No two live processes of a group have the same client id.",
         monitor=Monitor.GROUPS,
-        ground=Ground.CONFLICT,
         needs=((Kind.CLIENT_START, Kind.HEARTBEAT),),
+        violated_by=((Kind.CLIENT_START, Kind.HEARTBEAT),),
+        excused_by=(
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
         rules=("EN-5", "RB-21"),
         bugs=("A1",),
         settled_by="start and heartbeat of every client",
@@ -306,8 +438,13 @@ CLAIMS = (
         id="same-subscriptions",
         statement="All members of a group consume the same topics with the same expressions.",
         monitor=Monitor.GROUPS,
-        ground=Ground.CONFLICT,
         needs=((Kind.HEARTBEAT,),),
+        violated_by=((Kind.HEARTBEAT,),),
+        excused_by=(
+            Kind.HEARTBEAT,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
         rules=("FI-1", "FI-3", "RB-20"),
         bugs=("A2", "A3", "A7"),
         settled_by="heartbeats, or the broker's log of changed subscriptions",
@@ -316,8 +453,9 @@ CLAIMS = (
         id="allocation-as-the-strategy-says",
         statement="A client gives itself the queues that its strategy computes from what it saw.",
         monitor=Monitor.GROUPS,
-        ground=Ground.CONFLICT,
         needs=((Kind.REBALANCE,),),
+        violated_by=((Kind.REBALANCE,),),
+        excused_by=(),
         rules=("RB-21", "RB-30"),
         bugs=("A6", "A11", "A14"),
         settled_by="a wrapped allocation strategy",
@@ -326,8 +464,13 @@ CLAIMS = (
         id="views-agree",
         statement="Members of a group do not differ about members and queues for longer than two rounds.",
         monitor=Monitor.GROUPS,
-        ground=Ground.CONFLICT,
         needs=((Kind.REBALANCE,),),
+        violated_by=((Kind.REBALANCE,),),
+        excused_by=(
+            Kind.REBALANCE,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
         rules=("RB-1", "RB-20"),
         bugs=("A5", "A12"),
         settled_by="a wrapped allocation strategy",
@@ -336,8 +479,15 @@ CLAIMS = (
         id="every-topic-is-balanced",
         statement="A client that balances one of its topics balances all of them.",
         monitor=Monitor.GROUPS,
-        ground=Ground.ABSENCE,
         needs=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
+        violated_by=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
+        excused_by=(
+            Kind.REBALANCE,
+            Kind.HEARTBEAT,
+            Kind.ROUTE,
+            Kind.UNREGISTER,
+            *_ENDS,
+        ),
         rules=("RB-1",),
         bugs=("A8",),
         settled_by="a wrapped allocation strategy",
@@ -346,8 +496,9 @@ CLAIMS = (
         id="subscription-is-current",
         statement="Pulls are not refused for an outdated or missing subscription for longer than a heartbeat period.",
         monitor=Monitor.QUEUES,
-        ground=Ground.CONFLICT,
         needs=((Kind.PULL_RESULT,),),
+        violated_by=((Kind.PULL_RESULT,),),
+        excused_by=(Kind.PULL_RESULT,),
         rules=("FI-3", "PL-24"),
         bugs=("A2", "A4"),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -356,8 +507,13 @@ CLAIMS = (
         id="illegal-offset-is-mended",
         statement="A pull offset found illegal is mended, not asked for again.",
         monitor=Monitor.QUEUES,
-        ground=Ground.CONFLICT,
         needs=((Kind.PULL_RESULT,),),
+        violated_by=((Kind.PULL_RESULT,),),
+        excused_by=(
+            Kind.PULL_RESULT,
+            Kind.CORRECT,
+            Kind.RESET,
+        ),
         rules=("PL-23",),
         bugs=("G4",),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -366,8 +522,13 @@ CLAIMS = (
         id="every-queue-is-readable",
         statement="Messages are stored only in queues that some member knows of.",
         monitor=Monitor.GROUPS,
-        ground=Ground.ABSENCE,
         needs=((Kind.STORE,), (Kind.REBALANCE, Kind.ROUTE)),
+        violated_by=((Kind.STORE,),),
+        excused_by=(
+            Kind.REBALANCE,
+            Kind.ROUTE,
+            Kind.HEARTBEAT,
+        ),
         rules=("EN-5",),
         bugs=("A13", "D8"),
         settled_by="a wrapped allocation strategy",

@@ -33,17 +33,14 @@ class Context:
 
     Attributes:
         begin: time of the first event of the trace, ms; ``end``: of the last one.
-        evidence: mask of the kinds whose absence means something, see ``findings.evidence_mask``.
+        evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
         events: events of the context as dictionaries with the fields of the schema, by time.
-        gap_since: where the recording has gaps, ms, with ``gap_until``; a gap of unknown place covers everything.
     """
 
     begin: int
     end: int
     evidence: int
     events: tuple[Mapping[str, Any], ...]
-    gap_since: Any
-    gap_until: Any
 
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``."""
@@ -57,23 +54,10 @@ class Context:
         return Ends(actor=table[:, 0].copy(), time=table[:, 1].copy(), how=table[:, 2].copy())
 
     @classmethod
-    def of(
-        cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int, damaged: bool = False
-    ) -> Context:
-        """The context of events; ``damaged``: something of unknown time could not be read."""
+    def of(cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int) -> Context:
+        """The context of events."""
         ordered = tuple(sorted(events, key=lambda event: (event["time"], event.get("seq") or 0)))
-        gaps = [(int(e.get("due") or begin), int(e["time"])) for e in ordered if e["kind"] == Kind.GAP]
-        if damaged:
-            gaps.append((begin, end))
-        table = np.array(gaps, np.int64).reshape(-1, 2)
-        return cls(
-            begin=begin,
-            end=end,
-            evidence=evidence,
-            events=ordered,
-            gap_since=table[:, 0].copy(),
-            gap_until=table[:, 1].copy(),
-        )
+        return cls(begin=begin, end=end, evidence=evidence, events=ordered)
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:
@@ -106,12 +90,3 @@ def ended_between(actors: Any, times: Any, hows: Any, actor: int, since: int, un
     if at >= 0 and actors[at] == actor and times[at] >= since:
         return int(hows[at])
     return 0
-
-
-@part
-def gap_between(gap_since: Any, gap_until: Any, since: int, until: int) -> bool:
-    """Whether the recording has a gap that touches ``since`` … ``until``."""
-    for at in range(len(gap_since)):  # noqa: SIM110 -- compiled
-        if gap_since[at] <= until and gap_until[at] >= since:
-            return True
-    return False

@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..format.kinds import Kind
-
 
 class Doubt(enum.IntFlag):
     """Why a violation may be none."""
 
     NONE = 0
     SKEW = 1  # it rests on the order of two events of different clocks, and they are closer than the allowed skew
-    GAP = 2  # it rests on something not being there, and the recording has a gap
-    EVIDENCE = 4  # what would explain it is not of a kind that was recorded
+    GAP = 2  # what would excuse it may be in a hole of the recording
+    EVIDENCE = 4  # what would excuse it is not of a kind that was recorded
 
 
 class Note(enum.IntEnum):
@@ -60,12 +58,3 @@ ORDER = ("claim", "note", "slot", "origin", "offset", "time", "since", "actor", 
 def sort_rows(rows: Any) -> Any:
     """Rows in the order of :data:`ORDER`."""
     return rows[np.lexsort([rows[name] for name in reversed(ORDER)])]
-
-
-EVIDENCE_BIT: dict[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
-"""Which bit of an evidence mask stands for a kind."""
-
-
-def evidence_mask(kinds: frozenset[Kind]) -> int:
-    """The mask of a set of kinds."""
-    return sum(EVIDENCE_BIT[kind] for kind in kinds)

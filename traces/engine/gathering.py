@@ -28,7 +28,7 @@ from ..format.schema import ABSENT
 from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import Standing
-from .scan import CONTEXT_COLUMNS, Scan, Scanning, concluded, scan
+from .scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, scan
 
 Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""
@@ -153,7 +153,7 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
                 progress("read", read.seen.events)
     if not seen.events:
         return None
-    return Gathered(scan=concluded(seen, trace), parts=parts, shelf=shelf)
+    return Gathered(scan=conclude(seen, trace.header, files=trace.files), parts=parts, shelf=shelf)
 
 
 @dataclass(kw_only=True)

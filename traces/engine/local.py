@@ -17,6 +17,7 @@ from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import Names
 from ..encoding.shares import Share
+from ..format.coverage import Coverage, told_holes
 from ..io import Trace
 from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
@@ -24,9 +25,10 @@ from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
 from ..monitors.queues import QueueFold
 from ..recorders.members import members_of
+from .doubts import doubted
 from .gathering import Gathered, Progress, gather
 from .result import CheckResult, merge, verdicts
-from .scan import Scan, is_incomplete
+from .scan import Scan
 
 STATE_BYTES = 40
 """What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
@@ -90,7 +92,11 @@ def conclude(
     seconds: float,
 ) -> CheckResult:
     """The answer of a check, from what its monitors say."""
+    context = scanned.context
+    holes = [*trace.holes(), *told_holes(trace.header, context.events, begin=context.begin)]
+    coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
+    outcome = doubted(outcome, names.slots, coverage, settings)
     return CheckResult(
         header=trace.header,
         files=trace.files,
@@ -101,10 +107,10 @@ def conclude(
         engine=engine,
         problems=trace.problems,
         settings=settings,
-        evidence=scanned.context.evidence,
+        coverage=coverage,
         context=scanned.context,
         names=names,
-        verdicts=verdicts(outcome, evidence=scanned.context.evidence, damaged=is_incomplete(trace.problems)),
+        verdicts=verdicts(outcome, names.slots, coverage, settings),
         rows=outcome.rows,
         statuses=outcome.statuses,
         passed_over=outcome.passed_over,

@@ -11,16 +11,18 @@ import numpy as np
 
 from ...model.history import Cause
 from ...properties.verdict import Verdict
-from ..claims.claims import CLAIMS, CODE, Ground, TraceClaim
+from ..claims.claims import CLAIMS, CODE, TraceClaim
 from ..claims.settings import Settings
-from ..encoding.names import Names
+from ..encoding.names import Names, Slot
+from ..format.coverage import Coverage, evidence_mask
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..format.schema import Header
 from ..io import Problems
 from ..monitors.fold import Outcome
 from .context import Context
-from .findings import Doubt, Note, evidence_mask, sort_rows
+from .doubts import hole_of, missing
+from .findings import Doubt, Note, sort_rows
 
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
 """Codes of the claims whose rows are deliveries that came again."""
@@ -60,7 +62,7 @@ class CheckResult:
         engine: which engine it was, in words.
         problems: what could not be read.
         settings: the terms of the check.
-        evidence: mask of the kinds that were recorded.
+        coverage: what was recorded, and where the recording has holes.
         context: events that concern more than one queue or message.
         names: names of queues and processes.
         verdicts: one for each claim, in their order.
@@ -80,7 +82,7 @@ class CheckResult:
     engine: str
     problems: Problems
     settings: Settings
-    evidence: int
+    coverage: Coverage
     context: Context
     names: Names
     verdicts: tuple[ClaimVerdict, ...]
@@ -131,47 +133,66 @@ def merge(outcomes: Sequence[Outcome], slots: int) -> Outcome:
     )
 
 
-def verdicts(outcome: Outcome, *, evidence: int, damaged: bool) -> tuple[ClaimVerdict, ...]:
+def verdicts(
+    outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
+) -> tuple[ClaimVerdict, ...]:
     """The answer about every claim.
 
-    A violation without doubt settles it. Else doubt that better clocks or a whole recording would remove is UNKNOWN,
-    and evidence that was not recorded is NOT OBSERVABLE; so is a claim of which there was no instance to look at.
+    A violation counts if what would excuse it was covered, see :mod:`.doubts`; one that counts settles the claim. A
+    claim holds if what would violate it was covered. What is left is UNKNOWN where something that was recorded may be
+    lost, and NOT OBSERVABLE where it never was recorded, or did not happen.
 
     Args:
-        outcome: of all monitors.
-        evidence: mask of the kinds that were recorded.
-        damaged: parts of the trace could not be read: claims that rest on something not being there are UNKNOWN.
+        outcome: of all monitors, with its doubts.
+        slots: the queues that rows are about, by code.
+        coverage: of the recording.
+        settings: the terms of the check.
     """
-    return tuple(_verdict(code, claim, outcome, evidence, damaged) for code, claim in enumerate(CLAIMS))
+    return tuple(_verdict(code, claim, outcome, slots, coverage, settings) for code, claim in enumerate(CLAIMS))
 
 
-def _verdict(code: int, claim: TraceClaim, outcome: Outcome, evidence: int, damaged: bool) -> ClaimVerdict:
+def _verdict(
+    code: int, claim: TraceClaim, outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
+) -> ClaimVerdict:
     violated, doubtful = int(outcome.violated[code]), int(outcome.doubtful[code])
     judged = int(outcome.judged[code])
-    missing = [kinds for kinds in claim.needs if not evidence & evidence_mask(frozenset(kinds))]
-    if violated:
+    never = missing(claim.needs, coverage.recorded)
+    unseen = missing(claim.violated_by, coverage.recorded)
+    mask = evidence_mask(kind for kinds in (*claim.needs, *claim.violated_by) for kind in kinds)
+    hole = coverage.lost(mask, since=coverage.begin, until=coverage.end)
+    if never:
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events; {claim.settled_by} would settle it"
+    elif violated:
         verdict, why = Verdict.VIOLATED, ""
-    elif missing:
-        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(missing)} events; {claim.settled_by} would settle it"
     elif doubtful:
-        verdict, why = _doubt(code, claim, outcome)
+        verdict, why = _doubt(code, claim, outcome, slots, coverage, settings)
     elif not judged:
-        verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind happened"
-    elif damaged and claim.ground is Ground.ABSENCE:
-        verdict, why = Verdict.UNKNOWN, "a part of the recording is missing, and with it what might violate this"
+        verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind was recorded"
+    elif unseen:
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(unseen)} events, by which a violation would show itself"
+    elif hole is not None:
+        verdict, why = Verdict.UNKNOWN, f"what might violate this may be lost: {hole}"
     else:
         verdict, why = Verdict.HOLDS, ""
     return ClaimVerdict(claim=claim, verdict=verdict, judged=judged, violated=violated, doubtful=doubtful, why=why)
 
 
-def _doubt(code: int, claim: TraceClaim, outcome: Outcome) -> tuple[Verdict, str]:
+def _doubt(
+    code: int, claim: TraceClaim, outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
+) -> tuple[Verdict, str]:
     rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
     doubts = Doubt(int(np.bitwise_or.reduce(rows["doubt"], initial=0)))
     if doubts & Doubt.SKEW:
         return Verdict.UNKNOWN, "events of different clocks are closer than the allowed skew"
     if doubts & Doubt.GAP:
-        return Verdict.UNKNOWN, "the recording has a gap where an explanation may be"
-    return Verdict.NOT_OBSERVABLE, f"what may explain it was not recorded; {claim.settled_by} would settle it"
+        first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
+        hole = hole_of(claim, first, slots, coverage, settings)
+        return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
+    lacking = missing((*claim.counts_with, *((kind,) for kind in claim.excused_by)), coverage.recorded)
+    named = (
+        f"no {_listed(lacking[:3])} events, which may explain it" if lacking else "what may explain it was not recorded"
+    )
+    return Verdict.NOT_OBSERVABLE, f"{named}; {claim.settled_by} would settle it"
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:

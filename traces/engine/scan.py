@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from ..encoding.columns import Column, read_only
 from ..errors import TraceError
+from ..format.coverage import evidence_mask
 from ..format.kinds import CONTEXT, Kind
 from ..format.schema import Header
-from ..io import Problems, Split, SplitReader, Trace, Trouble, read_split
+from ..io import Split, SplitReader, Trace, read_split
 from .context import Context
-from .findings import evidence_mask
 
 CONTEXT_COLUMNS = (
     "time",
@@ -38,8 +38,6 @@ CONTEXT_COLUMNS = (
     "detail",
 )
 """Columns that events of the context use."""
-
-_LOSES = (Trouble.DAMAGED, Trouble.TRUNCATED, Trouble.UNREADABLE, Trouble.NO_TIME, Trouble.IMPOSSIBLE)
 
 
 @dataclass
@@ -101,14 +99,13 @@ class Scan:
     events: int
 
 
-def conclude(seen: Scanning, header: Header, *, files: Iterable[str], damaged: bool) -> Scan:
+def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
     """The context of a trace of which everything was seen.
 
     Args:
         seen: all of it.
         header: which kinds the trace claims to record; without a claim those that occur count.
         files: what was read, for the error.
-        damaged: something could not be read.
 
     Raises:
         TraceError: there are no events.
@@ -116,24 +113,8 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], damaged: b
     if not seen.events:
         raise TraceError(f"{', '.join(files)}: there are no events to check.")
     recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
-    context = Context.of(
-        seen.context, begin=seen.begin, end=seen.end, evidence=evidence_mask(recorded), damaged=damaged
-    )
+    context = Context.of(seen.context, begin=seen.begin, end=seen.end, evidence=evidence_mask(recorded))
     return Scan(context=context, events=seen.events)
-
-
-def concluded(seen: Scanning, trace: Trace) -> Scan:
-    """As :func:`conclude`, of a trace in files, whose problems are all known.
-
-    Raises:
-        TraceError: there are no events.
-    """
-    return conclude(seen, trace.header, files=trace.files, damaged=is_incomplete(trace.problems))
-
-
-def is_incomplete(problems: Problems) -> bool:
-    """Whether events, or values of events, could not be read; other problems cost nothing that is checked."""
-    return any(problems.by_kind[kind] for kind in _LOSES)
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:
@@ -155,7 +136,7 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
             seen.see(batch)
             if progress is not None:
                 progress("read", len(batch))
-    return concluded(seen, trace)
+    return conclude(seen, trace.header, files=trace.files)
 
 
 def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:

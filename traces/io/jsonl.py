@@ -40,7 +40,7 @@ def looks_like_jsonl(head: bytes) -> bool:
     """Whether a file that begins like this is a trace as JSONL: with a header, or with an event among whole lines."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for place, line in enumerate(lines):
-        value = _value_of(line)
+        value = value_of(line)
         if isinstance(value, dict) and (MARK in value or {"time", "kind"} <= value.keys()):
             return True
         if place == 100:
@@ -48,7 +48,7 @@ def looks_like_jsonl(head: bytes) -> bool:
     return False
 
 
-def _value_of(line: bytes) -> Any:
+def value_of(line: bytes) -> Any:
     """What a line of JSON says; the error if it is none."""
     try:
         return read_json(line.decode())
@@ -76,7 +76,7 @@ class JsonLines:
             # A header beyond what is looked at first, such as one with very many groups.
             _, block = next(blocks_of(self.path, Problems(), size=1), (1, b""))
             line = block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
-        value = _value_of(line)
+        value = value_of(line)
         if isinstance(value, dict) and MARK in value:
             return read_header(value, file=self.file, line=1, problems=problems)
         if isinstance(value, dict):
@@ -121,7 +121,7 @@ class JsonLines:
         for line, text in enumerate(block.split(b"\n")[:-1], first):
             if not text.strip():
                 continue
-            value = _value_of(text)
+            value = value_of(text)
             if isinstance(value, Exception):
                 tell(Trouble.DAMAGED, f"no JSON: {value}")
                 continue
@@ -149,7 +149,7 @@ def _pieces(block: bytes, size: int) -> Iterator[bytes]:
 
 def _after_header(block: bytes) -> tuple[int, bytes]:
     """The first line of events with its number: the second, unless the first is an event or nothing."""
-    value = _value_of(block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0])
+    value = value_of(block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0])
     if isinstance(value, dict) and MARK not in value:
         return 1, block.removeprefix(b"\xef\xbb\xbf")
     return 2, block[block.index(b"\n") + 1 :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
 _OWN = (_JSONL, _PARQUET)
 _CAPTURED = "captured"  # JSONL as an agent wrote it
+_RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ def open_trace(
             if found.named:
                 raise
             left_out.append(str(error))
+            if _seems_recorded(path):
+                problems.add(str(path), 0, "left out: nothing in it can be told", kind=Trouble.UNKNOWN_FORM)
             continue
         except FAILURES as error:
             problems.add(str(path), 0, str(error), kind=Trouble.UNREADABLE)
@@ -136,6 +140,30 @@ def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _seems_recorded(path: Path) -> bool:
+    """Whether a file of no known form may be a recording that is damaged, and not notes beside one.
+
+    Nobody packs notes, or writes them in bytes that are no text; and what is to be JSON should be some.
+    """
+    if packing_of(path) or _RECORDINGS.intersection(path.suffixes):
+        return True
+    with path.open("rb") as file:
+        head = file.read(HEAD + 1)
+    try:
+        text = head.decode()
+        return "\0" in text or (path.suffix == ".json" and len(head) <= HEAD and not _is_json(text))
+    except UnicodeDecodeError as error:
+        return error.start < HEAD - 4
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _form(path: Path, format: str) -> str:

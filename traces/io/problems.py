@@ -19,6 +19,7 @@ class Trouble(enum.StrEnum):
     TRUNCATED = "file breaks off"  # what is before the break is read
     UNREADABLE = "file cannot be read"  # left out
     EMPTY = "no events in a file"
+    UNKNOWN_FORM = "file of no known form"  # left out, though it looks like a recording
     NO_HEADER = "header missing"  # defaults are taken
     HEADER = "header damaged"  # defaults are taken for what is damaged
     VERSION = "later schema version"  # read as far as it goes

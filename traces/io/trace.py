@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from ..errors import TraceError
+from ..format.coverage import Hole
 from ..format.header import merge
 from ..format.schema import BY_NAME
 from .events import EXTRA, ROWS
+from .lost import holes_of
 from .parquet import ParquetTrace
 from .problems import Problems
 from .sorting import MEMORY, Ordered, in_order
@@ -57,6 +59,10 @@ class Trace:
         for source in self._sources:
             skipped.update(source.skipped)
         return skipped
+
+    def holes(self) -> list[Hole]:
+        """What was lost in reading; complete after one reading to the end."""
+        return holes_of(self.problems, self._sources)
 
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""

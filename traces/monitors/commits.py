@@ -17,11 +17,11 @@ from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
-from .ownership import VISIT, doubt_of, ended, owners, settle, touch, window_of
+from .ownership import VISIT, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, NEVER, UNKNOWN, WINDOWS
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
-from .rows import JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
+from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
 ROOM = 256
 """So many rows and ranges must be free before an event; one that needs more is stopped, and gone on with."""
@@ -244,8 +244,7 @@ def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, coun
     at = window_of(s, q, actor)
     if at >= 0 and s.windows[q, at].until == ALWAYS:
         since = s.windows[q, at].since
-    doubt = doubt_of(s, _SKIPPED, since, time)
-    row = s.rows[finding(s, _SKIPPED, VIOLATION, doubt, q, time)]
+    row = s.rows[finding(s, _SKIPPED, VIOLATION, CERTAIN, q, time)]
     row.offset, row.until, row.actor, row.value, row.since = begin_, end, actor, count, since
     _passed(s, q, time, begin_, end)
 
@@ -261,8 +260,7 @@ def _unfinished(s: Any, q: int, time: int, actor: int, offset: int) -> None:
             return
     elif not terms.result:
         return
-    doubt = doubt_of(s, claim, cell.time, time)
-    row = s.rows[finding(s, claim, VIOLATION, doubt, q, time)]
+    row = s.rows[finding(s, claim, VIOLATION, CERTAIN, q, time)]
     row.offset, row.until, row.since = offset, offset + 1, cell.time
     row.actor, row.other, row.value = actor, cell.actor, cell.flags
     _passed(s, q, time, offset, offset + 1)
@@ -307,7 +305,6 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, of
     reason = _why_back(s, q, time, actor, client, path, offset)
     doubt = 0
     if reason == 0:
-        doubt = doubt_of(s, _BACK, slot.stored_time, time)
         if actor != slot.stored_actor and time - slot.stored_time <= terms.skew and offset >= slot.recent:
             doubt |= _SKEW
         if (not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke)) or _may_be_old(
@@ -395,7 +392,7 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) 
     if window.until == ALWAYS or (window.implied != VISIT and time - window.until <= terms.rounds):
         return
     since = terms.begin if window.implied == VISIT else window.until
-    doubt = doubt_of(s, _OWNERS, since, time)
+    doubt = 0
     if window.implied != VISIT and time - window.until - terms.rounds <= terms.skew:
         doubt |= _SKEW
     if window.implied == VISIT and not (terms.pull or terms.pull_result):

@@ -17,7 +17,7 @@ from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import copies_of, find_attempt
-from .ledger import ABSENCE, NOBODY, NOTHING, explain, judge, violate
+from .ledger import NOBODY, NOTHING, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)
 """Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the former, or
@@ -69,7 +69,7 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
     ):
         doubt = _EVIDENCE
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
-    violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt, ABSENCE)
+    violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
 
 
 @part

@@ -10,7 +10,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, find_attempt
 from .copies import STORED, account
-from .ledger import CONFLICT, NOBODY, NOTHING, judge, violate
+from .ledger import NOBODY, NOTHING, judge, violate
 from .retry_terms import COUNTS, LOWEST_MAXIMUM
 
 AT_ONCE = 8_000
@@ -67,7 +67,7 @@ def dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, see
         attempt.delayed_dead = 1
         judge(ledger, _EXACTLY)
         since = failed.last_failed
-        violate(ledger, _EXACTLY, seen, since, failed.failer, seen.time, since, _unheard(terms), CONFLICT)
+        violate(ledger, _EXACTLY, seen, since, failed.failer, seen.time, since, _unheard(terms))
 
 
 @part
@@ -81,7 +81,7 @@ def delayed_dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: 
     since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
     judge(ledger, _EXACTLY)
     shown = since if since != ABSENT else seen.time
-    violate(ledger, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING, CONFLICT)
+    violate(ledger, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING)
 
 
 @part

@@ -10,7 +10,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, leave, wait
 from .copies import MOVED, REPEATED, STORED, account
-from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate
+from .ledger import NOBODY, NOTHING, judge, violate
 from .retry_terms import HIGHEST_LEVEL
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
@@ -48,9 +48,9 @@ def delay_store(
         if not is_retry or (due != ABSENT and abs(due - counted) > terms.given[0].skew):
             judge(ledger, _LEVEL)
         if not is_retry and level > levels:
-            violate(ledger, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING, CONFLICT)
+            violate(ledger, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING)
         elif due != ABSENT and abs(due - counted) > terms.given[0].skew:
-            violate(ledger, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING, CONFLICT)
+            violate(ledger, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING)
         if due == ABSENT:
             due = counted
     if due != ABSENT:
@@ -91,7 +91,7 @@ def delay_deliver(
         judge(ledger, _WHEN)
         if seen.time > ready(terms, seen.actor, due) + terms.given[0].late:
             doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
-            violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt, CONFLICT)
+            violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
     account(known, terms, ledger, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
     if attempt.first_moved == ABSENT:
@@ -106,7 +106,7 @@ def _too_early(terms: Any, ledger: Any, attempt: Any, due: int, seen: Any) -> No
     if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
         return
     doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= terms.given[0].skew else NOTHING
-    violate(ledger, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt, CONFLICT)
+    violate(ledger, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
 
 
 @part
@@ -134,7 +134,7 @@ def never_delivered(known: Any, terms: Any, ledger: Any, at: int, seen: Any) -> 
         return
     judge(ledger, _WHEN)
     doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
-    violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt, ABSENCE)
+    violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
 
 
 @part
@@ -170,7 +170,7 @@ def levels_as_asked(known: Any, terms: Any, ledger: Any, at: int, before: int, s
         return
     told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
     doubt = NOTHING if told else _EVIDENCE
-    violate(ledger, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt, not heard)
+    violate(ledger, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)
 
 
 @part

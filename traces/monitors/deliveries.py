@@ -12,7 +12,7 @@ from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
 from ..machine_code.compiled import constant, hot, part
 from .commits import UNSURE, begin, retract
 from .departures import departs
-from .ownership import doubt_of, ended, touch, window_of
+from .ownership import ended, touch, window_of
 from .pages import (
     DELIVERED,
     DONE,
@@ -34,7 +34,7 @@ from .progress import hung, moved
 from .queue_state import NEVER, UNKNOWN, WINDOWS
 from .ranges import advance, has_come
 from .repeats import repeated
-from .rows import JUDGED, RETRACTION, VIOLATION, finding, note
+from .rows import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
 
 _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["every-duplicate-has-a-cause"]),
@@ -220,7 +220,7 @@ def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
         if ended(s, other.actor, other.called, time):
             other.running = 0
             continue
-        doubt = doubt_of(s, _ONE_LISTENER, other.called, time)
+        doubt = 0
         if not terms.client_crash:
             doubt |= _EVIDENCE
         row = s.rows[finding(s, _ONE_LISTENER, VIOLATION, doubt, q, time)]
@@ -244,8 +244,7 @@ def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: in
     elif offset < window.next and s.cells[at].flags & DELIVERED == 0:
         wrong = True
     if wrong:
-        doubt = doubt_of(s, _IN_ORDER, max(window.called, terms.begin), time)
-        row = s.rows[finding(s, _IN_ORDER, VIOLATION, doubt, q, time)]
+        row = s.rows[finding(s, _IN_ORDER, VIOLATION, CERTAIN, q, time)]
         row.offset, row.until, row.since = offset, offset + 1, max(window.called, terms.begin)
         row.actor, row.other, row.value, row.expected = actor, actor, offset, expected
     window.next = max(window.next, offset + 1)

@@ -14,7 +14,8 @@ from ..claims.claims import CODE
 from ..claims.settings import Settings
 from ..encoding.names import RETRY_PREFIX, Names, Slot
 from ..engine.context import Context
-from ..engine.findings import EVIDENCE_BIT, Doubt
+from ..engine.findings import Doubt
+from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .memberships import Lives
 from .progress import Reason

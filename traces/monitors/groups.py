@@ -43,7 +43,7 @@ class GroupMonitor:
 
     def finish(self) -> Outcome:
         """Judge everything; called once."""
-        notebook = Notebook(names=self._names, context=self._context)
+        notebook = Notebook(names=self._names)
         told = told_by(self._context.events, pause=self._settings.rounds)
         lives = Lives(told, context=self._context, settings=self._settings)
         judge_processes(told, lives, names=self._names, settings=self._settings, notebook=notebook)

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..claims.claims import CLAIMS
-from ..engine.context import Context, gap_between
-from ..engine.findings import ROW, Doubt, Note
+from ..engine.findings import ROW, Note
 from ..machine_code.compiled import int64, part
 from .fold import MOST_KEPT, Outcome
-from .rows import BY_ABSENCE, clear
+from .rows import clear
 
 COUNT = np.dtype([("judged", np.int64), ("violated", np.int64), ("doubtful", np.int64), ("kept", np.int64)])
 """Of a claim: instances looked at, violations without doubt, in doubt, and rows kept. Chains have a place of their own,
@@ -20,11 +19,7 @@ behind all claims."""
 # Whole numbers of numpy as constants: functions are compiled anew for each literal that they are called with.
 NOBODY = int64(-1)
 NOTHING = int64(0)
-ABSENCE: Any = np.bool_(True)
-CONFLICT: Any = np.bool_(False)
-"""Whether a finding rests on something not being there, besides what the ground of its claim is."""
 
-_GAP = int(Doubt.GAP)
 _CHAIN = int(Note.CHAIN)
 
 
@@ -35,27 +30,19 @@ class Ledger(NamedTuple):
         rows: room for findings; ``size[0]`` of them are written.
         size: one number.
         counts: COUNT, by claim.
-        by_absence: which claims rest on something not being there.
-        gap_since: gaps of the recording, ms, with ``gap_until``.
     """
 
     rows: Any
     size: Any
     counts: Any
-    by_absence: Any
-    gap_since: Any
-    gap_until: Any
 
 
-def new_ledger(context: Context, *, room: int) -> Ledger:
+def new_ledger(*, room: int) -> Ledger:
     """An empty ledger with room for so many rows."""
     return Ledger(
         rows=np.zeros(room, ROW),
         size=np.zeros(1, np.int64),
         counts=np.zeros(len(CLAIMS) + 1, COUNT),
-        by_absence=BY_ABSENCE,
-        gap_since=context.gap_since,
-        gap_until=context.gap_until,
     )
 
 
@@ -106,15 +93,8 @@ def judge(ledger: Any, claim: int) -> None:
 
 
 @part
-def violate(
-    ledger: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int, absent: bool
-) -> None:
-    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``.
-
-    ``absent``: this one rests on something not being there, whatever the ground of its claim is.
-    """
-    if (absent or ledger.by_absence[claim]) and gap_between(ledger.gap_since, ledger.gap_until, since, seen.time):
-        doubt |= _GAP
+def violate(ledger: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int) -> None:
+    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``."""
     if doubt:
         ledger.counts[claim].doubtful += 1
     else:

@@ -13,7 +13,7 @@ from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_plac
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of
-from .ledger import ABSENCE, CONFLICT, NOBODY, NOTHING, judge, violate
+from .ledger import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
 
 ROUNDING = 1
@@ -48,7 +48,7 @@ def deliver(
         # TR-7: without a place a second copy cannot be told from one that comes again from its queue.
         attempt = known.attempts[at]
         judge(ledger, _COPY)
-        violate(ledger, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE, ABSENCE)
+        violate(ledger, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE)
         _note_delivery(known, chain, at, seen)
         return
     # A failed send-back is tried again in the client, and so are messages of an orderly listener: the same place, and
@@ -62,7 +62,7 @@ def deliver(
         _within_maximum(known, terms, ledger, chain, count, is_local, seen)
     if not is_local and _is_dead(known, chain, count):
         dead = known.chains[chain].dead
-        violate(ledger, _AFTER, seen, _died_at(known, chain), NOBODY, count, dead, NOTHING, CONFLICT)
+        violate(ledger, _AFTER, seen, _died_at(known, chain), NOBODY, count, dead, NOTHING)
         return
     if is_local:
         return
@@ -130,14 +130,14 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
     judge(ledger, _FOLLOW)
     if before >= 0 and known.attempts[before].unseen > 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
-        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, NOTHING, ABSENCE)
+        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, NOTHING)
         return
     if before >= 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
         if failed.failures + failed.expired > 0 or failed.together != 0 or not terms.given[0].results:
             return
         doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
-        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt, ABSENCE)
+        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt)
         return
     unseen = count - 1 == base and known.chains[chain].unproved != 0
     doubt = _EVIDENCE if unseen or not terms.given[0].deliveries else NOTHING
@@ -150,7 +150,7 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
             highest = int64(earlier.attempt)
             since = earlier.delivered
         other = int64(earlier.next)
-    violate(ledger, _FOLLOW, seen, since, NOBODY, count, highest + 1, doubt, ABSENCE)
+    violate(ledger, _FOLLOW, seen, since, NOBODY, count, highest + 1, doubt)
 
 
 @part
@@ -176,7 +176,7 @@ def _within_maximum(known: Any, terms: Any, ledger: Any, chain: int, count: int,
             return
         if not terms.given[0].send_backs:
             doubt = _EVIDENCE
-    violate(ledger, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt, CONFLICT)
+    violate(ledger, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt)
 
 
 @part
@@ -207,7 +207,7 @@ def _waited(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any
     if seen.time >= due - tolerance:
         return
     doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE
-    violate(ledger, _WAITS, seen, since, other, seen.time, due, doubt, not level_is_known)
+    violate(ledger, _WAITS, seen, since, other, seen.time, due, doubt)
 
 
 @part

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..claims.settings import Settings
 from ..encoding.names import Actor
 from ..engine.context import Context
-from ..engine.findings import EVIDENCE_BIT
+from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .runs import Step, Told
 

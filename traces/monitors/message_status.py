@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, OF_A_TOPIC, RETRY_TOPIC
 from ..engine.findings import Note
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, entry, int64, part
 from .commits import ROOM
-from .ownership import doubt_of, ended, window_of
+from .ownership import ended, window_of
 from .pages import (
     BITS,
     DELIVERED,
@@ -34,7 +33,6 @@ from .queue_state import UNKNOWN
 from .rows import NO_CLAIM, note
 
 _CHAIN = constant(Note.CHAIN)
-_COMES_AGAIN = constant(CODE["failed-message-comes-again"])
 _ACKNOWLEDGED, _PENDING, _FILTERED, _SKIPPED, _LOST, _WAITING, _IN_LISTENER, _DROPPED, _NOT_OBSERVABLE = (
     constant(fate)
     for fate in (
@@ -111,8 +109,7 @@ def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> A
     if flags & EXPIRED and (not terms.send_back or slot.flags & BROADCASTING):
         return _NOT_OBSERVABLE
     if slot.stored > offset:
-        # A send-back may be in a gap of the recording.
-        return _NOT_OBSERVABLE if flags & FAILED and doubt_of(s, _COMES_AGAIN, time, terms.end) else _LOST
+        return _LOST
     if flags & RUNNING and not ended(s, actor, time, terms.end):
         w = window_of(s, q, actor)
         if w < 0 or not terms.assign or s.windows[q, w].until >= terms.end:

@@ -144,7 +144,7 @@ class MessageFold:
         self._terms = terms(names=names, settings=settings, context=context, release=release)
         self._scopes = Scopes(names, context)
         self._known = nothing_known(messages)
-        self._ledger = new_ledger(context, room=1 << 8)
+        self._ledger = new_ledger(room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)
 
     @property

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, CODE, Ground
+from ..claims.claims import CLAIMS, CODE
 from ..encoding.names import Actor, Names, Slot
-from ..engine.context import Context
 from ..engine.findings import ROW, Doubt
 from ..format.message_status import MessageStatus
 from .fold import MOST_KEPT, Outcome
@@ -20,12 +19,10 @@ class Notebook:
 
     Attributes:
         names: codes of slots and actors.
-        context: tells where the recording has gaps.
     """
 
-    def __init__(self, *, names: Names, context: Context) -> None:
+    def __init__(self, *, names: Names) -> None:
         self.names = names
-        self.context = context
         self._rows: dict[int, list[tuple[int, ...]]] = {}
         self._judged = np.zeros(len(CLAIMS), np.int64)
         self._violated = np.zeros(len(CLAIMS), np.int64)
@@ -48,7 +45,6 @@ class Notebook:
         expected: int = 0,
         until: int = 0,
         doubt: Doubt = Doubt.NONE,
-        by_absence: bool = False,
     ) -> None:
         """Note a violation.
 
@@ -62,13 +58,9 @@ class Notebook:
             value: what was seen.
             expected: what should have been seen.
             until: end of a range of offsets, excluded.
-            doubt: why it may be none. A gap of the recording is added here.
-            by_absence: it rests on something not being there, though its claim as such does not: a state that lasts is
-                over when a newer one is recorded.
+            doubt: why it may be none.
         """
         code = CODE[claim]
-        if (by_absence or CLAIMS[code].ground is Ground.ABSENCE) and self._gap(since, time):
-            doubt |= Doubt.GAP
         if doubt:
             self._doubtful[code] += 1
         else:
@@ -104,10 +96,6 @@ class Notebook:
             doubtful=self._doubtful,
             statuses=np.zeros((0, len(MessageStatus)), np.int64),
         )
-
-    def _gap(self, since: int, until: int) -> bool:
-        context = self.context
-        return bool(np.any((context.gap_since <= until) & (context.gap_until >= since)))
 
 
 def whole(group: str, topic: str = "") -> Slot:

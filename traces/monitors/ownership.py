@@ -17,7 +17,7 @@ from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, hot, part
 from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
-from .rows import BY_ABSENCE, JUDGED, NO_CLAIM, VIOLATION, finding, note
+from .rows import CERTAIN, JUDGED, NO_CLAIM, VIOLATION, finding, note
 
 
 class End(enum.IntEnum):
@@ -36,7 +36,7 @@ _OVERLAPS, _OWNED, _FLAPPING = (
     constant(CODE["no-flapping"]),
 )
 _OWNERSHIP = constant(Note.OWNERSHIP)
-_SKEW, _GAP, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.GAP), constant(Doubt.EVIDENCE)
+_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
 _OPEN, _REVOKED, _AGAIN = constant(End.OPEN), constant(End.REVOKED), constant(End.AGAIN)
 _PATH = codes(Path)
 _RESET, _CORRECTION, _SHUTDOWN, _UNSUBSCRIBE = (
@@ -74,16 +74,6 @@ def ended(s: Any, actor: int, since: int, until: int) -> Any:
     """How a process ended first in ``since`` … ``until``, 0 if it did not."""
     at = end_of(s, actor, since)
     return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
-
-
-@part
-def doubt_of(s: Any, claim: int, since: int, until: int) -> Any:
-    """GAP, if the recording has one in ``since`` … ``until`` and the claim rests on something not being there."""
-    if BY_ABSENCE[claim]:
-        for at in range(len(s.gaps)):
-            if s.gaps[at].since <= until and s.gaps[at].until >= since:
-                return _GAP
-    return 0
 
 
 @hot
@@ -234,7 +224,7 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
     length = until - new.since
     if old.actor == new.actor or length <= terms.rounds:
         return
-    doubt = doubt_of(s, _OVERLAPS, new.since, until)
+    doubt = 0
     if length - terms.rounds <= terms.skew:
         doubt |= _SKEW
     if not terms.client_crash and min(old.seen, new.seen) <= new.since + terms.rounds:
@@ -259,7 +249,7 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
         limit = max(limit, terms.rounds + LOCK_LIFE)
     if time - slot.unowned <= limit:
         return
-    doubt = doubt_of(s, _OWNED, slot.unowned, time)
+    doubt = 0
     if time - slot.unowned - limit <= terms.skew and actor != last:
         doubt |= _SKEW
     row = s.rows[finding(s, _OWNED, VIOLATION, doubt, q, time)]
@@ -299,8 +289,7 @@ def end_flaps(s: Any, q: int) -> None:
     """Somebody else takes the queue, or the same client after a long time, or the trace ends."""
     slot, terms = s.slots[q], s.terms[0]
     if slot.flaps > terms.flaps:
-        doubt = doubt_of(s, _FLAPPING, slot.flaps_since, slot.flaps_until)
-        row = s.rows[finding(s, _FLAPPING, VIOLATION, doubt, q, slot.flaps_until)]
+        row = s.rows[finding(s, _FLAPPING, VIOLATION, CERTAIN, q, slot.flaps_until)]
         row.since, row.actor = slot.flaps_since, slot.flapper
         row.value, row.expected = slot.flaps, terms.flaps
     slot.flapper = UNKNOWN

@@ -9,7 +9,7 @@ from ..claims.claims import CODE
 from ..engine.findings import Doubt
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, hot, int64, part
-from .ownership import VISIT, doubt_of, ended, settle
+from .ownership import VISIT, ended, settle
 from .pages import DELIVERED, DONE, EXPIRED, RUNNING, find
 from .queue_state import NEVER, UNKNOWN, WINDOWS
 from .rows import CERTAIN, VIOLATION, finding
@@ -158,7 +158,6 @@ def _stuck_row(
     s: Any, q: int, since: int, time: int, reason: int, actor: int, offset: int, other: int, doubt: int
 ) -> None:
     slot = s.slots[q]
-    doubt |= doubt_of(s, _MOVES, since, time)
     row = s.rows[finding(s, _MOVES, VIOLATION, doubt, q, time)]
     row.offset, row.until, row.since = offset, slot.log_end, since
     row.actor, row.other, row.value, row.expected = actor, other, reason, slot.stored

@@ -8,11 +8,11 @@ from ..claims.claims import CODE
 from ..format.kinds import Result, codes
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
-from .ownership import doubt_of, recently_stored, touch
+from .ownership import recently_stored, touch
 from .progress import follows, log_ends_at
 from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
-from .rows import JUDGED, VIOLATION, finding
+from .rows import CERTAIN, JUDGED, VIOLATION, finding
 
 MOST_ILLEGAL = 2
 """PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""
@@ -122,8 +122,7 @@ def end_refusals(s: Any, q: int) -> None:
     """Pulls are answered again, or the trace ends."""
     slot, terms = s.slots[q], s.terms[0]
     if slot.refusals and slot.refused_until - slot.refused_since > terms.heartbeat_limit:
-        doubt = doubt_of(s, _CURRENT, slot.refused_since, slot.refused_until)
-        row = s.rows[finding(s, _CURRENT, VIOLATION, doubt, q, slot.refused_until)]
+        row = s.rows[finding(s, _CURRENT, VIOLATION, CERTAIN, q, slot.refused_until)]
         row.since, row.actor, row.value = slot.refused_since, slot.refuser, slot.refusals
         row.expected = terms.heartbeat_limit
     slot.refusals = 0
@@ -155,8 +154,7 @@ def end_illegal(s: Any, q: int) -> None:
     """The request is another one now, or the trace ends."""
     slot = s.slots[q]
     if slot.illegals > MOST_ILLEGAL:
-        doubt = doubt_of(s, _MENDED, slot.illegal_since, slot.illegal_until)
-        row = s.rows[finding(s, _MENDED, VIOLATION, doubt, q, slot.illegal_until)]
+        row = s.rows[finding(s, _MENDED, VIOLATION, CERTAIN, q, slot.illegal_until)]
         row.offset, row.until, row.since = slot.illegal_offset, slot.illegal_offset + 1, slot.illegal_since
         row.actor, row.value, row.expected = slot.illegal_actor, slot.illegals, slot.illegal_next
     slot.illegals = 0

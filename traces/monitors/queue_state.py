@@ -11,7 +11,7 @@ import numpy as np
 
 from ..claims.settings import Settings
 from ..engine.context import Context
-from ..engine.findings import EVIDENCE_BIT
+from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from ..machine_code.compiled import constant
 
@@ -223,9 +223,6 @@ ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE)])
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
 """The end of a process: when, ms, and how, see :mod:`..context`."""
 
-GAP = np.dtype([("since", _WHOLE), ("until", _WHOLE)])
-"""A gap of the recording, ms."""
-
 
 class State(NamedTuple):
     """All that compiled code works on.
@@ -242,7 +239,6 @@ class State(NamedTuple):
         counts: see :func:`.rows.tally`.
         actors: ACTOR by actor code, and one entry more.
         ends: END, by actor, then time.
-        gaps: where the recording has gaps, GAP.
     """
 
     terms: Any
@@ -256,7 +252,6 @@ class State(NamedTuple):
     counts: Any
     actors: Any
     ends: Any
-    gaps: Any
 
 
 def new_slots(count: int) -> Any:

@@ -29,7 +29,7 @@ from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages, new_places, rehash
 from .progress import finish_progress, stored
 from .pulls import end_illegal, end_refusals, pull, pull_result, query
-from .queue_state import ACTOR, END, GAP, UNKNOWN, State, new_slots, new_windows, terms_of
+from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
 from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, tally
 
@@ -91,8 +91,6 @@ class QueueFold:
         self._ends = context.ends(names)
         ends = np.zeros(len(self._ends.time), END)
         ends["time"], ends["how"] = self._ends.time, self._ends.how
-        gaps = np.zeros(len(context.gap_since), GAP)
-        gaps["since"], gaps["until"] = context.gap_since, context.gap_until
         self._state = State(
             terms=terms_of(settings, context),
             slots=new_slots(0),
@@ -105,7 +103,6 @@ class QueueFold:
             counts=tally(),
             actors=np.zeros(1, ACTOR),
             ends=ends,
-            gaps=gaps,
         )
 
     def feed(self, coded: Coded) -> None:

@@ -16,7 +16,7 @@ from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
 from ..engine.findings import Doubt
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, int64, part
-from .ownership import VISIT, doubt_of, ended, settle
+from .ownership import VISIT, ended, settle
 from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS
 from .rows import finding
@@ -73,10 +73,8 @@ def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int
     settle(s, q, time)
     cell = s.cells[at]
     cause, doubt = _why(s, q, w, at, time, actor, offset)
-    if cause == _NONE:
-        doubt |= doubt_of(s, _REPEATED, cell.time, time)
-        if _not_recorded(s, q, at, actor):
-            doubt |= _EVIDENCE
+    if cause == _NONE and _not_recorded(s, q, at, actor):
+        doubt |= _EVIDENCE
     row = s.rows[finding(s, _REPEATED, cause, doubt, q, time)]
     row.origin, row.offset, row.until, row.since = origin, offset, offset + 1, cell.time
     row.actor, row.other, row.value, row.expected = actor, cell.actor, attempt, s.windows[q, w].base

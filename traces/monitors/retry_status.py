@@ -122,9 +122,9 @@ def _exactly_dead(known: Any, terms: Any, ledger: Any, chain: int, at: int, befo
     doubt = NOTHING if heard or (terms.given[0].send_backs and before >= 0) else _EVIDENCE
     limit = last_count(terms, maximum) if maximum != ABSENT else int64(ABSENT)
     if attempt.dead > 0 and not may_die:
-        violate(ledger, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt, not heard)
+        violate(ledger, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt)
     if attempt.stored > 0 and not may_live:
-        violate(ledger, _EXACTLY, _when(seen, attempt.stored_at, NOBODY), since, NOBODY, count, limit, doubt, not heard)
+        violate(ledger, _EXACTLY, _when(seen, attempt.stored_at, NOBODY), since, NOBODY, count, limit, doubt)
 
 
 @part

@@ -24,7 +24,7 @@ from ...model.retry_policy import (
 from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
-from ..engine.findings import EVIDENCE_BIT
+from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from ..format.schema import ABSENT
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, Ground
+from ..claims.claims import CLAIMS
 from ..engine.findings import ROW, Doubt, Note
 from ..machine_code.compiled import constant, part
 from .fold import MOST_KEPT
@@ -120,7 +120,3 @@ def retract(rows: Any, counts: Any, skew: int) -> Any:
 def longer(rows: Any) -> Any:
     """The same rows with room for as many again."""
     return np.concatenate([rows, np.zeros(len(rows), ROW)])
-
-
-BY_ABSENCE = np.array([claim.ground is Ground.ABSENCE for claim in CLAIMS])
-"""For each claim, whether a gap of the recording weakens a violation."""

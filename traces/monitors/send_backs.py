@@ -12,7 +12,7 @@ from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest
-from .ledger import ABSENCE, NOBODY, NOTHING, judge, violate
+from .ledger import NOBODY, NOTHING, judge, violate
 
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
@@ -114,7 +114,7 @@ def _without_failure(known: Any, terms: Any, ledger: Any, chain: int, attempt: A
         since = attempt.delivered
         if not terms.given[0].results or not terms.given[0].expiries:
             doubt = _EVIDENCE
-    violate(ledger, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt, ABSENCE)
+    violate(ledger, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt)
 
 
 @part
@@ -161,5 +161,5 @@ def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen:
     doubt = NOTHING
     if not terms.given[0].stores or (attempt.may_die != 0 and not terms.given[0].dead_letters):
         doubt = _EVIDENCE
-    violate(ledger, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt, ABSENCE)
+    violate(ledger, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
     return doubt != 0

@@ -102,7 +102,6 @@ def judge_subscriptions(told: Told, lives: Lives, *, settings: Settings, noteboo
                 other=difference.other,
                 value=unequal,
                 doubt=difference.doubt,
-                by_absence=True,
             )
 
 

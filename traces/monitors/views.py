@@ -141,5 +141,4 @@ def _note(group: str, found: list[tuple[Difference, str, Differ]], notebook: Not
             other=together[0][0].other,
             value=value,
             doubt=doubt,
-            by_absence=True,
         )

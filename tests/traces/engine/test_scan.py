@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.traces.encoding.coding import COLUMNS
-from rocketproof.traces.engine.scan import is_incomplete, scan
+from rocketproof.traces.engine.scan import scan
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.format.schema import HEADER_KEY
 from rocketproof.traces.io import Trace, open_trace, splits
@@ -57,7 +57,7 @@ def test_problems_are_told_once_and_wherever_they_are(tmp_path: Path, monkeypatc
     trace = open_trace([path])
     assert len(trace.splits()) == 3
     assert problems_after_all(trace) == one_after_the_other
-    assert is_incomplete(trace.problems)
+    assert [hole.line for hole in trace.holes()] == [1, 5, 9, 12]
 
 
 def test_the_first_problem_is_an_error_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

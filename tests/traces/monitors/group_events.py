@@ -11,11 +11,14 @@ from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.engine.context import Context
-from rocketproof.traces.engine.findings import Doubt, evidence_mask
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.groups import GroupMonitor
+
+from .covered import covered
 
 Event = dict[str, Any]
 
@@ -105,7 +108,7 @@ class Judged:
         self.context = context_of(events, evidence=evidence, end=end)
         self.monitor = GroupMonitor(names=self.names, settings=Settings(), context=self.context)
         self.monitor.stores(stores or {})
-        self.outcome: Outcome = self.monitor.finish()
+        self.outcome: Outcome = covered(self.monitor.finish(), self.names, self.context)
 
     def judged(self, claim: str) -> int:
         return int(self.outcome.judged[CODE[claim]])

@@ -15,12 +15,15 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.coding import Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
-from rocketproof.traces.engine.findings import Note, evidence_mask
+from rocketproof.traces.engine.findings import Note
+from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import CONTEXT, Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.messages import MessageFold
+
+from .covered import covered
 
 Event = dict[str, Any]
 
@@ -183,7 +186,7 @@ def check(
     coder = Coder(names)
     for batch in [events] if batches is None else batches:
         fold.feed(coder.code(batch_of(batch)))
-    return Said(fold.finish(), names, fold)
+    return Said(covered(fold.finish(), names, context, settings), names, fold)
 
 
 def batch_of(events: Sequence[Event]) -> pa.RecordBatch:

@@ -14,12 +14,15 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.coding import Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
-from rocketproof.traces.engine.findings import Doubt, Note, evidence_mask
+from rocketproof.traces.engine.findings import Doubt, Note
+from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import CONTEXT, Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.queues import QueueFold
+
+from .covered import covered
 
 Event = dict[str, Any]
 
@@ -223,7 +226,7 @@ def check(
     fold = QueueFold(names=names, settings=settings or Settings(), context=context)
     for at in range(0, len(events), batch):
         fold.feed(coder.code(_batch(events[at : at + batch])))
-    return Checked(fold.finish(), names)
+    return Checked(covered(fold.finish(), names, context, settings), names)
 
 
 def _batch(events: list[Event]) -> pa.RecordBatch:

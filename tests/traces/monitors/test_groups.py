@@ -6,7 +6,7 @@ from rocketproof.traces.claims.claims import CLAIMS, CODE, Monitor
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
-from rocketproof.traces.engine.findings import evidence_mask
+from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.groups import GroupMonitor
 

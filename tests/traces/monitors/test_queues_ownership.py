@@ -194,8 +194,8 @@ def test_members_that_come_and_go_explain_it() -> None:
 
 
 def test_doubt_about_flapping() -> None:
-    # Events contradict each other here: a gap changes nothing.
-    assert check(flapping(4), gap(300_000, 310_000)).counts(FLAPPING) == (1, 0)
+    # Somebody else may have had the queue meanwhile.
+    assert check(flapping(4), gap(300_000, 310_000)).doubts(FLAPPING) == [Doubt.GAP]
     assert check(flapping(4), evidence=EVERYTHING - {Kind.ASSIGN}).counts(OVERLAPS) == (0, 0)
 
 

@@ -13,8 +13,9 @@ from ....model.history import Cause, Regression
 from ....properties.verdict import Verdict, merge
 from ...claims.claims import CODE
 from ...encoding.names import Slot
-from ...engine.findings import EVIDENCE_BIT, Note
+from ...engine.findings import Note
 from ...engine.result import CheckResult, ClaimVerdict
+from ...format.coverage import EVIDENCE_BIT
 from ...format.kinds import Kind
 from ...format.message_status import MessageStatus
 from .tables import named, words_of
@@ -66,7 +67,7 @@ def headline(verdicts: Sequence[ClaimVerdict]) -> str:
 
 def evidence(result: CheckResult) -> list[tuple[str, bool]]:
     """Each kind of event, and whether it was recorded."""
-    return [(str(kind), bool(result.evidence & EVIDENCE_BIT[kind])) for kind in Kind if kind is not Kind.GAP]
+    return [(str(kind), bool(result.coverage.recorded & EVIDENCE_BIT[kind])) for kind in Kind if kind is not Kind.GAP]
 
 
 def settings(result: CheckResult) -> list[tuple[str, str]]:

@@ -12,10 +12,11 @@ from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.context import Context
-from rocketproof.traces.engine.findings import ROW, Doubt, Note, evidence_mask, sort_rows
+from rocketproof.traces.engine.findings import ROW, Doubt, Note, sort_rows
 from rocketproof.traces.engine.result import CheckResult, verdicts
 from rocketproof.traces.explain.source_lines import Place
 from rocketproof.traces.explain.story import CERTAIN, Sentence, Story
+from rocketproof.traces.format.coverage import Coverage, evidence_mask
 from rocketproof.traces.format.kinds import Kind, Path, codes
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ABSENT, Group, Header
@@ -93,7 +94,8 @@ def result(
         doubtful=np.bincount(violations[violations["doubt"] != 0]["claim"], minlength=len(CODE)),
         statuses=table,
     )
-    mask = evidence_mask(frozenset(evidence))
+    mask = evidence_mask(evidence)
+    coverage = Coverage(recorded=mask, begin=BEGIN, end=end)
     return CheckResult(
         header=header or Header(),
         files=files,
@@ -104,10 +106,10 @@ def result(
         engine="local",
         problems=problems or Problems(),
         settings=Settings(),
-        evidence=mask,
+        coverage=coverage,
         context=Context.of(events, begin=BEGIN, end=end, evidence=mask),
         names=names,
-        verdicts=verdicts(outcome, evidence=mask, damaged=False),
+        verdicts=verdicts(outcome, names.slots, coverage, Settings()),
         rows=found,
         statuses=table,
     )

@@ -145,7 +145,7 @@ def test_verdicts_are_told_for_every_claim() -> None:
         "judged": 1,
         "violated": 0,
         "doubtful": 1,
-        "why": "the recording has a gap where an explanation may be",
+        "why": "what would excuse it may be lost",
         "statement": "",
         "rules": ["RB-1", "RB-20"],
     }

@@ -44,7 +44,8 @@ def calls(*attempts):
 
 
 def test_a_message_trace_that_lacks_an_attempt_settles_nothing(tmp_path):
-    assert verdicts(tmp_path, trace=calls(0, 1, 2))["attempts-follow-each-other"] == ("HOLDS", 2, 0)
+    # TR-2: what is not in a message trace may have been lost, whatever it is.
+    assert verdicts(tmp_path, trace=calls(0, 1, 2))["attempts-follow-each-other"] == ("UNKNOWN", 2, 0)
     assert verdicts(tmp_path, trace=calls(0, 2))["attempts-follow-each-other"] == ("UNKNOWN", 1, 0)
 
 
@@ -69,8 +70,8 @@ def test_a_broker_log_tells_clashes_and_differences(tmp_path, other, expression,
     assert found["same-subscriptions"] == same
 
 
-@pytest.mark.parametrize(("value", "expected"), [("0", ("VIOLATED", 3, 1)), ("5", ("HOLDS", 3, 0))])
-def test_a_client_log_tells_that_an_offset_went_back(tmp_path, value, expected):
+@pytest.mark.parametrize(("value", "expected"), [("0", ("NOT_OBSERVABLE", 3, 0)), ("5", ("HOLDS", 3, 0))])
+def test_a_client_log_does_not_tell_whether_a_broker_restarted_where_an_offset_went_back(tmp_path, value, expected):
     lines = [
         (f"doRebalance, CG, add a new mq, {MQ}", "00"),
         (rebalanced("10.0.0.5@4242#81"), "00"),

@@ -1,0 +1,149 @@
+"""Doubts: what findings are worth where the recording has holes.
+
+Folds write down what they see. Whether what would excuse it could have been seen is asked here, once for all claims and
+all engines, of the coverage of the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..claims.claims import CLAIMS, Monitor, TraceClaim
+from ..claims.settings import Settings
+from ..encoding.names import Slot
+from ..format.coverage import EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask
+from ..format.kinds import Kind
+from ..format.message_status import MessageStatus
+from ..monitors.fold import MOST_KEPT, Outcome
+from .findings import Doubt, Note
+
+_SAVES_A_MESSAGE = evidence_mask(
+    {
+        Kind.DELIVER,
+        Kind.RESULT,
+        Kind.SEND_BACK,
+        Kind.EXPIRE,
+        Kind.PULL_RESULT,
+        Kind.DELAY_STORE,
+        Kind.DEAD_LETTER,
+        Kind.RESET,
+        Kind.CORRECT,
+    }
+)
+"""What may have become of a message that seems lost."""
+
+
+def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:
+    """Which tuples of kinds have none that was recorded."""
+    return [each for each in kinds if not any(recorded & EVIDENCE_BIT[kind] for kind in each)]
+
+
+def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Outcome:
+    """The outcome of folds with their findings in doubt where what would excuse them may not have been recorded.
+
+    Findings about groups that cannot be judged are left out. A message that may have been saved unseen is not lost.
+
+    Args:
+        outcome: of all folds.
+        slots: the queues that rows are about, by code.
+        coverage: of the recording.
+        settings: an excuse may be older than what it excuses by ``rounds``.
+    """
+    if not (coverage.holes or coverage.of_groups or coverage.not_judged or _lacks(coverage.recorded)):
+        return outcome
+    rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
+    violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
+    queues = [(slot.group, slot.topic) for slot in slots]
+    is_violation = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)
+    left_out = np.zeros(len(rows), np.bool_)
+    if coverage.not_judged:
+        not_judged = np.array([*(group in coverage.not_judged for group, _ in queues), False])[rows["slot"]]
+        left_out = is_violation & not_judged
+    for code, claim in enumerate(CLAIMS):
+        at = np.flatnonzero(is_violation & (rows["claim"] == code))
+        if not len(at):
+            continue
+        found = rows[at]
+        doubt = _doubts(claim, found, queues, coverage, settings)
+        gone = left_out[at]
+        certain = found["doubt"] == 0
+        now_certain = certain & (doubt == 0)
+        kept_all = len(at) < MOST_KEPT
+        if kept_all or now_certain[~gone].any():
+            violated[code] += np.count_nonzero(now_certain & ~gone) - np.count_nonzero(certain)
+            doubtful[code] += np.count_nonzero(~now_certain & ~gone) - np.count_nonzero(~certain)
+        else:  # those beyond are not known, and taken to be as these are
+            violated[code], doubtful[code] = 0, violated[code] + doubtful[code] - np.count_nonzero(gone)
+        rows["doubt"][at] |= doubt
+    _save(rows, statuses, queues, coverage)
+    return replace(outcome, rows=rows[~left_out], violated=violated, doubtful=doubtful, statuses=statuses)
+
+
+def hole_of(claim: TraceClaim, row: Any, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Hole | None:
+    """The hole in which an excuse of a finding may be."""
+    slot = slots[row["slot"]] if row["slot"] >= 0 else Slot("", "", "", -1)
+    return coverage.lost(
+        evidence_mask(claim.excused_by) | SETTINGS,
+        group=slot.group,
+        topic=slot.topic,
+        since=int(_since(claim, row["since"], coverage, settings)),
+        until=int(row["time"]),
+    )
+
+
+def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
+    """From when on an excuse counts.
+
+    The folds by queue and by group take what they see first of a queue or client to have been so before the recording
+    began, so they miss no excuse there; a message that was met before may have any history.
+    """
+    since = since - settings.rounds
+    return since if claim.monitor is Monitor.MESSAGES else np.maximum(since, coverage.begin)
+
+
+def _doubts(
+    claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage, settings: Settings
+) -> Any:
+    doubt = np.zeros(len(found), np.uint8)
+    lost = coverage.is_lost(
+        evidence_mask(claim.excused_by) | SETTINGS,
+        queues,
+        found["slot"],
+        _since(claim, found["since"], coverage, settings),
+        found["time"],
+    )
+    doubt[lost] |= int(Doubt.GAP)
+    for group in {*coverage.of_groups, ""}:
+        if missing((*claim.needs, *claim.counts_with), coverage.recorded_of(group)):
+            its = [of == group if group else of not in coverage.of_groups for of, _ in queues]
+            doubt[np.array([*its, not group])[found["slot"]]] |= int(Doubt.EVIDENCE)
+    return doubt
+
+
+def _lacks(recorded: int) -> bool:
+    """Whether some kind is not recorded that some violation needs to count."""
+    return any(missing((*claim.needs, *claim.counts_with), recorded) for claim in CLAIMS)
+
+
+def _save(rows: Any, statuses: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> None:
+    """Messages that may have been saved unseen: it is not known what became of them."""
+    at = np.flatnonzero((rows["note"] == Note.CHAIN) & (rows["value"] == MessageStatus.LOST) & (rows["slot"] >= 0))
+    if not len(at):
+        return
+    found = rows[at]
+    ever = np.full(len(at), coverage.end)
+    lost = coverage.is_lost(_SAVES_A_MESSAGE, queues, found["slot"], found["since"], ever)
+    not_judged = np.array([group in coverage.not_judged for group, _ in queues])
+    lost |= not_judged[found["slot"]] if len(not_judged) else False
+    # A row of one message has its origin, and in ``until`` when its retry is due.
+    messages = np.where(found["origin"] != 0, 1, np.maximum(found["until"] - found["offset"], 1))
+    # What another monitor tells of is counted where it is told.
+    moved = np.bincount(found["slot"][lost], messages[lost], len(statuses)).astype(np.int64)
+    moved = np.minimum(moved, statuses[:, MessageStatus.LOST])
+    statuses[:, MessageStatus.LOST] -= moved
+    statuses[:, MessageStatus.NOT_OBSERVABLE] += moved
+    rows["value"][at[lost]] = MessageStatus.NOT_OBSERVABLE

@@ -1,0 +1,209 @@
+"""Coverage: what of a run was recorded, and where the recording has holes.
+
+Whatever takes evidence away is a :class:`Hole`: a line that cannot be read, an unknown word, a damaged header, a file
+that is empty or of no known form, a ``gap`` that a recorder tells of, a beginning in mid-run. Verdicts ask for coverage
+and never for the reason: a violation counts where what would excuse it was covered, and a claim holds where what would
+violate it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .kinds import Kind
+from .schema import Header
+
+EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
+"""Which bit of a mask of kinds stands for a kind."""
+
+EVER, NEVER = -(2**62), 2**62
+"""Times before and after everything, ms."""
+
+_OF_BROKERS = (
+    Kind.STORE,
+    Kind.DELAY_STORE,
+    Kind.DELAY_DELIVER,
+    Kind.DEAD_LETTER,
+    Kind.MEMBERS,
+    Kind.BROKER_START,
+    Kind.BROKER_STOP,
+    Kind.BROKER_CRASH,
+    Kind.ROLE_CHANGE,
+)
+"""Kinds that only brokers record, or who watches them."""
+
+_OF_CLIENTS = (
+    Kind.REBALANCE,
+    Kind.ASSIGN,
+    Kind.REVOKE,
+    Kind.CORRECT,
+    Kind.COMMIT_MEMORY,
+    Kind.FLOW_CONTROL,
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.REMOVED,
+    Kind.DISCARDED,
+    Kind.EXPIRE,
+)
+"""Kinds that only clients record."""
+
+_COPIES = ("%RETRY%", "%DLQ%")
+
+
+def evidence_mask(kinds: Iterable[Kind]) -> int:
+    """The mask of kinds."""
+    mask = 0
+    for kind in kinds:
+        mask |= EVIDENCE_BIT[kind]
+    return mask
+
+
+ALL_KINDS = evidence_mask(Kind)
+
+SETTINGS = 1 << len(Kind)
+"""A further bit: what the header says of groups and brokers. Without it nothing that seems wrong is sure to be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hole:
+    """Something that may have happened and would not be seen.
+
+    Attributes:
+        since: the earliest time at which it may have happened, ms; ``until``: the latest one.
+        kinds: mask of what it may have been, SETTINGS among them.
+        group: of which group; empty if that is not known, and it may be any.
+        topic: of which topic; empty for any. What is lost of a topic may have been about its retries.
+        recorder: client id or broker whose recording it is; empty where that is not known.
+        why: what took the evidence away, in words.
+        file: where that is; empty without a place.
+        line: of the file, 0 for the file as a whole.
+    """
+
+    since: int = EVER
+    until: int = NEVER
+    kinds: int = ALL_KINDS
+    group: str = ""
+    topic: str = ""
+    recorder: str = ""
+    why: str
+    file: str = ""
+    line: int = 0
+
+    def concerns(self, group: str, topic: str) -> bool:
+        """Whether it may be about a group and topic; empty ones are any."""
+        of_group = not self.group or not group or self.group == group
+        of_topic = not self.topic or not topic or self.topic == topic or topic.startswith(_COPIES)
+        return of_group and of_topic
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        of = f" of {self.recorder}" if self.recorder else ""
+        return f"{place}: {self.why}{of}" if place else f"{self.why}{of}"
+
+
+class Coverage:
+    """What was recorded.
+
+    Args:
+        recorded: mask of the kinds whose absence means something.
+        begin: time of the first event, ms; ``end``: of the last one.
+        holes: where the recording has any.
+        of_groups: the same mask for groups of which less was recorded.
+        not_judged: groups of which nothing can be judged, each with the reason in words.
+    """
+
+    def __init__(
+        self,
+        *,
+        recorded: int,
+        begin: int,
+        end: int,
+        holes: Sequence[Hole] = (),
+        of_groups: Mapping[str, int] | None = None,
+        not_judged: Mapping[str, str] | None = None,
+    ) -> None:
+        self.recorded, self.begin, self.end = recorded, begin, end
+        self.holes = tuple(sorted(holes, key=lambda hole: (hole.since, hole.until, hole.file, hole.line, hole.why)))
+        self.of_groups = dict(of_groups or {})
+        self.not_judged = dict(not_judged or {})
+        alike: dict[tuple[int, str, str], list[Hole]] = {}
+        for hole in self.holes:
+            alike.setdefault((hole.kinds, hole.group, hole.topic), []).append(hole)
+        self._alike = [(holes[0], *_spans(holes)) for holes in alike.values()]
+
+    def recorded_of(self, group: str) -> int:
+        """Mask of the kinds that were recorded of a group."""
+        return self.of_groups.get(group, self.recorded)
+
+    def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
+        """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""
+        for hole in self.holes:
+            if hole.since > until:
+                return None
+            if hole.until >= since and hole.kinds & kinds and hole.concerns(group, topic):
+                return hole
+        return None
+
+    def is_lost(self, kinds: int, queues: Sequence[tuple[str, str]], at: Any, since: Any, until: Any) -> Any:
+        """The same for many questions at once: an array of truth values.
+
+        Args:
+            kinds: mask.
+            queues: groups with topics.
+            at: which of ``queues`` each question is about, -1 for any.
+            since: ms, of each question.
+            until: ms.
+        """
+        lost = np.zeros(len(at), np.bool_)
+        for hole, begins, ends in self._alike:
+            if not hole.kinds & kinds:
+                continue
+            concerned = np.array([*(hole.concerns(group, topic) for group, topic in queues), True])[at]
+            first = np.minimum(np.searchsorted(ends, since), len(ends) - 1)
+            lost |= concerned & (ends[first] >= since) & (begins[first] <= until)
+        return lost
+
+
+def _spans(holes: Sequence[Hole]) -> tuple[Any, Any]:
+    """Beginnings and ends of holes that are sorted, those that touch put together."""
+    spans: list[list[int]] = []
+    for hole in holes:
+        if spans and hole.since <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], hole.until)
+        else:
+            spans.append([hole.since, hole.until])
+    table = np.array(spans, np.int64)
+    return table[:, 0].copy(), table[:, 1].copy()
+
+
+def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int) -> list[Hole]:
+    """The holes that a recording tells of itself: its gaps, and that it begins in mid-run.
+
+    Args:
+        header: of the trace.
+        events: those of the context, see ``kinds.CONTEXT``.
+        begin: time of the first event, ms.
+    """
+    holes = []
+    for event in events:
+        if event["kind"] == Kind.GAP:
+            said = event.get("detail")
+            others = _OF_BROKERS if event.get("client") else _OF_CLIENTS if event.get("broker") else ()
+            holes.append(
+                Hole(
+                    since=begin if event.get("due") is None else int(event["due"]),
+                    until=int(event["time"]),
+                    kinds=ALL_KINDS & ~evidence_mask(others),
+                    group=event.get("group") or "",
+                    topic=event.get("topic") or "",
+                    recorder=event.get("client") or event.get("broker") or "",
+                    why=f"a gap of the recording{f' ({said})' if said else ''}",
+                )
+            )
+    if not header.complete:
+        holes.append(Hole(until=begin - 1, why="what came before the recording began"))
+    return holes
