@@ -69,7 +69,7 @@ def holes_of(problems: Problems, sources: Sequence[Source]) -> list[Hole]:
         source = readers.get(file)
         events: Mapping[int, Mapping[str, Any]] = {}
         lines = sorted({problem.line for problem in found if problem.kind not in _OF_ALL})
-        if isinstance(source, ParquetTrace):
+        if isinstance(source, ParquetTrace) and file == str(source.path):
             events = _events_of_rows(source.path, lines)
         elif lines and source is not None and not isinstance(source, ImportedTrace):
             events = _events_of_lines(Path(file), lines)
