@@ -392,15 +392,14 @@ def _status(
 ) -> tuple[MessageStatus | None, str]:
     """What became of a message that was delivered, or stored as a dead letter."""
     succeeded = [event for event in events if event["kind"] == Kind.RESULT and event.get("result") in SUCCESSES]
+    consumed = f"consumed by {actor_of(succeeded[0])} at {clock(succeeded[0]['time'])}" if succeeded else ""
+    dead = [event for event in events if event["kind"] == Kind.DEAD_LETTER]
+    if dead and known.mode != "broadcasting":
+        what = f"a dead letter since {clock(dead[0]['time'])}"
+        return MessageStatus.DEAD_LETTERED, f"{what}{consumed and f', and {consumed}'}, after {_tries(attempts)}"
     if succeeded:
         after = f", after {_tries(attempts)}" if len(attempts) > 1 else ""
-        return (
-            MessageStatus.ACKNOWLEDGED,
-            f"consumed by {actor_of(succeeded[0])} at {clock(succeeded[0]['time'])}{after}",
-        )
-    dead = [event for event in events if event["kind"] == Kind.DEAD_LETTER]
-    if dead:
-        return MessageStatus.DEAD_LETTERED, f"a dead letter since {clock(dead[0]['time'])}, after {_tries(attempts)}"
+        return MessageStatus.ACKNOWLEDGED, f"{consumed}{after}"
     if not attempts:
         return None, ""
     last = attempts[-1]

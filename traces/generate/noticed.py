@@ -20,7 +20,7 @@ from ..format.kinds import Kind
 from ..format.schema import Header
 from ..io import open_trace
 from ..io.writing import ParquetWriter
-from .trace_mutants import TraceMutant, trace_mutants
+from .trace_mutants import trace_mutants
 
 
 class Noticed(enum.IntEnum):
@@ -37,14 +37,18 @@ class Judged:
     """A mutant and what was noticed of it.
 
     Attributes:
-        mutant: the changed recording.
+        kind: of the changed event.
+        label: the change in words.
+        row: place of the event in the right recording.
         check: what the check says.
         claims: ids of the claims that say so.
         conform: whether the model follows the changed recording less far than the right one: more mismatches or gaps;
             False where it was not asked.
     """
 
-    mutant: TraceMutant
+    kind: Kind
+    label: str
+    row: int
     check: Noticed
     claims: tuple[str, ...]
     conform: bool
@@ -89,7 +93,14 @@ class Recording:
         for mutant in trace_mutants(self.events, each=each, seed=seed, kinds=kinds):
             result = self._check(mutant.events)
             noticed, claims = _compared(self._result, result)
-            yield Judged(mutant=mutant, check=noticed, claims=claims, conform=self._conformance() > self._conform)
+            yield Judged(
+                kind=mutant.kind,
+                label=mutant.label,
+                row=mutant.row,
+                check=noticed,
+                claims=claims,
+                conform=self._conformance() > self._conform,
+            )
 
     def _check(self, events: pa.Table) -> CheckResult:
         with ParquetWriter(self._path, self._header) as writer:
@@ -152,7 +163,7 @@ def table_of(judged: Iterable[Judged]) -> list[Line]:
     """Judged mutants, counted by kind and change in the order of the kinds."""
     by_class: dict[tuple[Kind, str], list[Judged]] = defaultdict(list)
     for one in judged:
-        by_class[one.mutant.kind, one.mutant.label].append(one)
+        by_class[one.kind, one.label].append(one)
     order = {kind: at for at, kind in enumerate(Kind)}
     return [
         Line(

@@ -148,6 +148,10 @@ def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool,
         place = known.places[place].next
     if record.departed < 0 and _has_no_place(terms, entry):
         statuses[entry.slot, fate] += 1
+    elif record.departed < 0 and fate == _DEAD and record.successes > 0:
+        # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused and stored.
+        statuses[entry.slot, _ACKNOWLEDGED] -= 1
+        statuses[entry.slot, _DEAD] += 1
 
 
 @part
@@ -177,12 +181,13 @@ def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
     record = known.chains[chain]
     attempt = known.attempts[record.highest]
     runs = attempt.deliveries > 0 and (attempt.last_failed == ABSENT or attempt.last_failed < attempt.delivered)
+    if record.dead != ABSENT and not _is_broadcasting(known, terms, chain):
+        # Somebody has to look at a dead letter, even if another copy of it was consumed.
+        return _DEAD, NOTHING
     if record.successes > 0:
         return _ACKNOWLEDGED, NOTHING
     if _is_broadcasting(known, terms, chain):
         return _UNTOLD if runs else _DROPPED, NOTHING
-    if record.dead != ABSENT:
-        return _DEAD, NOTHING
     has_no_place = _has_no_place(terms, known.table.entries[record.message])
     if attempt.attempt == 0 and runs and attempt.sent == 0 and record.departed < 0 and not has_no_place:
         return _UNTOLD, NOTHING

@@ -113,6 +113,16 @@ def test_a_dead_letter(tmp_path: Path) -> None:
     assert outcome.attempts[0].expected_level is None
 
 
+def test_a_dead_letter_that_was_consumed_as_well(tmp_path: Path) -> None:
+    dead = {"time": 90, "kind": "dead_letter", "group": "G", "topic": "%DLQ%G", "broker": "broker-a", "queue": 0}
+    events = [stored(0), delivered(50), ended(60, "later"), sent_back(70, 0, level=-1), {**dead, "key": KEY}]
+    (outcome,) = story(tmp_path, [*events, delivered(100), ended(110, "ok")]).outcomes
+    assert (outcome.fate, outcome.told) == (
+        MessageStatus.DEAD_LETTERED,
+        "a dead letter since 00:00:00.090, and consumed by c1 at 00:00:00.110, after 2 deliveries",
+    )
+
+
 def test_a_failure_at_the_maximum_without_a_dead_letter_in_the_trace(tmp_path: Path) -> None:
     group = Group(max_attempts=2)
     (outcome,) = story(tmp_path, [delivered(0, 2), ended(5, "later")], group=group).outcomes

@@ -109,3 +109,13 @@ def test_only_one_dead_letter_of_one_failure():
     assert check(last().dead_letter(11, 3).dead_letter(400, 3, offset=1), groups=TWO).violated == {
         "every-copy-has-a-cause": 1
     }
+
+
+def test_what_is_a_dead_letter_is_one_even_if_it_was_consumed_meanwhile():
+    # SB-7: the broker stores the dead letter, and refuses; the client tries again by itself, and succeeds.
+    script = last(0, named=0, result="failed").dead_letter(11, 1).send_back(13, 0, result="failed", path="fallback")
+    script.deliver(5_013, 1, topic="T").result(5_020, "ok", 1, topic="T")
+    said = check(script, end=100_000)
+    assert said.chains == [(MessageStatus.DEAD_LETTERED, 1, 0)]
+    # The monitor by queue counts it among the acknowledged.
+    assert said.statuses == {MessageStatus.ACKNOWLEDGED: -1, MessageStatus.DEAD_LETTERED: 1}

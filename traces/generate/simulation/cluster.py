@@ -29,6 +29,7 @@ from .world import (
     COPY,
     DRAINING,
     FACT,
+    FAR,
     OWNED,
     PERSIST,
     PROCESS,
@@ -322,6 +323,7 @@ class Cluster:
         cell = self.cell(process, queue)
         stored = int(self.world.cells[cell]["committed"])
         start = None if self.wrong_start is None else self.wrong_start(process, queue)
+        astray = start is not None
         if start is not None:
             memory = -1
         elif stored < 0 and (place["retry"] or broadcasting):
@@ -334,6 +336,7 @@ class Cluster:
             self.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.OK, offset=start)
         self.row(Kind.ASSIGN, process=process, queue=queue, offset=start)
         w = self._open(process, queue, cell, start, memory)
+        self.world.windows[w]["astray"] = astray
         put(self.world, self.now + FIRST_PULL, PULL, w, 0, 0)
         return REBALANCE_PERIOD
 
@@ -388,7 +391,7 @@ class Cluster:
             found = self._cells[client, queue] = len(self._cells)
             if found == len(self.world.cells):
                 self.world = self.world._replace(cells=_doubled(self.world.cells))
-            self.world.cells[found] = (self.world.queues[queue]["broker"], -1, -1, -1, 0, -1, 0, 0, 0)
+            self.world.cells[found] = (self.world.queues[queue]["broker"], -1, -1, -1, 0, -1, 0, 0, 0, 0)
         return found
 
     def cells(self) -> list[tuple[tuple[int, int], int]]:
@@ -410,6 +413,7 @@ class Cluster:
         window["stage"], window["opened"], window["closed"] = OWNED, self.now, -1
         for name in ("start", "base", "top", "next", "begun"):
             window[name] = start
+        window["begun_before"], window["astray"] = FAR, 0
         window["memory"], window["sent"], window["sent_at"] = memory, memory, self.now
         window["hung"], window["next_parked"] = -1, -1
         window["sibling"] = self.world.processes[process]["first"]
@@ -482,12 +486,13 @@ class Cluster:
         producing = len(self.own_topics) * plan.queues
         orderly, broadcasting = plan.group_kind == ORDERLY, plan.group_kind == BROADCASTING
         rate = plan.messages / plan.producing
-        burst = 31
+        # So that few messages reach several queues, and the first of them in time.
+        burst = min(31, max(1, 2 * plan.messages // producing))
         lanes = 1 if orderly else 4
         # A call takes so long that all listeners together are busy less than half of the time.
         calls = rate * (plan.consumers if broadcasting else 1)
         busy = min(producing, plan.consumers * 20) * lanes * (plan.consumers if broadcasting else 1)
-        a["gap"] = (burst + 1) / 2 * producing / rate
+        a["gap"] = min((burst + 1) / 2 * producing / rate, plan.producing)
         a["burst"], a["lanes"] = burst, lanes
         a["call"] = max(1, min(40, int(busy / calls * 0.5)))
         a["random"] = a["seed"] = np.uint64(plan.seed * 0x9E3779B97F4A7C15 + 0x1234567 & 0xFFFFFFFFFFFFFFFF)

@@ -48,7 +48,7 @@ from .catalogue import (
     VIEWS,
 )
 from .cluster import FIRST_PULL, OTHER_TOPIC, Cluster
-from .outside import LOST_TAIL, choose, illegal, is_idle, mend, moments, try_later
+from .outside import LOST_TAIL, choose, illegal, is_idle, mend, moments, passes_again, try_later
 from .plan import BROADCASTING, ORDERLY
 from .window import LONGEST_CALL
 from .world import JUMPED, PRODUCE, VIOLATION
@@ -219,13 +219,13 @@ def _start_at_zero(cluster: Cluster) -> None:
     victim, wanted, _ = chosen
 
     def start(process: int, queue: int) -> int | None:
-        cell = cluster.world.cells[cluster.cell(process, queue)]
         if queue != wanted:
             return None
+        c = cluster.cell(process, queue)
         cluster.wrong_start = None
         cluster.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.ERROR)
         # What was not stored when the client died would come again in any case.
-        cell["low"], cell["high"], cell["cause"], cell["writer"] = 0, cell["committed"], 0, -1
+        passes_again(cluster, c, queue, 0, int(cluster.world.cells[c]["committed"]), 0)
         return 0
 
     cluster.wrong_start = start

@@ -119,9 +119,19 @@ def go_back(cluster: Cluster, c: int, queue: int, offset: int, cause: int, why: 
     cell = cluster.world.cells[c]
     if offset < cell["committed"]:
         cluster.note(DECREASED, cause=why, queue=queue, process=process, offset=offset, until=int(cell["committed"]))
-    cell["low"], cell["high"], cell["cause"] = offset, cell["reached"], cause
+    passes_again(cluster, c, queue, offset, int(cell["reached"]), cause)
     cell["committed"] = offset
+
+
+def passes_again(cluster: Cluster, c: int, queue: int, low: int, high: int, cause: int) -> None:
+    """Offsets of a queue come again for ``cause``, where they were given out before now; 0 if that is a mistake."""
+    cell, windows = cluster.world.cells[c], cluster.world.windows
+    cell["low"], cell["high"], cell["cause"], cell["decreased"] = low, high, cause, cluster.now
     cell["writer"] = -1
+    for owned in cluster.owned.values():
+        w = owned.get(queue)
+        if w is not None and windows[w]["cell"] == c:
+            windows[w]["begun_before"] = windows[w]["begun"]
 
 
 def reset(cluster: Cluster) -> None:

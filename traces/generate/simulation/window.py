@@ -185,7 +185,7 @@ def commit(world: Any, w: int, path: int) -> None:
     world.rows[C.offset, i] = value
     world.rows[C.path, i] = path
     if value < cell.committed:
-        cause = BACK_BY_OVERLAP if cell.writer >= 0 and cell.writer != w else UNEXPLAINED
+        cause = BACK_BY_OVERLAP if cell.writer >= 0 and cell.writer != w and not win.astray else UNEXPLAINED
         note(world, DECREASED, NO, cause, win.queue, win.process, value, cell.committed, ZERO, ZERO)
     cell.committed = value
     cell.writer = w
@@ -404,7 +404,8 @@ def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int)
         return
     other = world.windows[v]
     why: Any
-    if cell.low <= offset < cell.high and win.start < cell.high:
+    before = other.opened < cell.decreased and offset < other.begun_before
+    if before and cell.low <= offset < cell.high and win.start < cell.high:
         if cell.cause == 0:
             note(world, VIOLATION, DUPLICATE, ZERO, win.queue, win.process, offset, NO, origin, attempt)
             return

@@ -20,6 +20,7 @@ CLOSED, OWNED, DRAINING = numbers(3)
 """Stage of a window: given up; in use; no new pulls and calls, but results still count."""
 
 SPAN = 4_096
+FAR = 1 << 62
 """Offsets that a window keeps track of: more than it may have open (PL-9)."""
 
 ALL = np.dtype(
@@ -85,6 +86,7 @@ CELL = np.dtype(
         ("low", np.int64),  # the last decrease: from high to low, for a cause
         ("high", np.int64),
         ("cause", np.int64),
+        ("decreased", np.int64),  # when
     ]
 )
 
@@ -107,6 +109,8 @@ WINDOW = np.dtype(
         ("top", np.int64),  # end of what it has
         ("next", np.int64),  # where it pulls
         ("begun", np.int64),  # end of what was given to the listener
+        ("begun_before", np.int64),  # the same when the stored offset last decreased; FAR if that was not in its time
+        ("astray", np.int64),  # it began where a mistake said, not at the stored offset
         ("memory", np.int64),  # offset in memory, -1 without
         ("sent", np.int64),  # offset as last sent, -1: to be sent again
         ("sent_at", np.int64),

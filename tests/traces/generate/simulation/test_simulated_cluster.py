@@ -167,6 +167,16 @@ def test_the_trace_does_not_depend_on_how_much_is_written_at_a_time(tmp_path: Pa
     assert truth == same
 
 
+@pytest.mark.parametrize("messages", [1, 6, 40])
+def test_few_messages_are_messages_as_well(messages: int, tmp_path: Path) -> None:
+    events, _, summary = made(tmp_path, messages=messages)
+    assert summary.finished
+    assert summary.messages == len(of(events, Kind.STORE)) == messages
+    assert {event["origin"] for event in of(events, Kind.DELIVER)} == {
+        event["origin"] for event in of(events, Kind.STORE)
+    }
+
+
 def test_keys_are_those_of_the_origins(tmp_path: Path) -> None:
     summary = simulate(Plan(out=tmp_path, messages=300, queues=2, consumers=2, keys=True, format="jsonl"))
     trace = open_trace([summary.trace])
