@@ -1,4 +1,7 @@
-"""What a check takes for granted: clocks, periods and limits, each with the rule it comes from. All times are in ms."""
+"""The timers of a deployment and the deadlines that follow from them, each with its rule. All times are in ms.
+
+The timers are RocketMQ's defaults; a deadline is the worst case that a healthy deployment reaches, not the usual one.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,24 @@ HEARTBEAT_PERIOD = 30_000
 IDLE_LIMIT = 120_000
 """PQ-11: a window that has not pulled for so long is dropped (``ProcessQueue#PULL_MAX_IDLE_TIME``)."""
 
+ROUTE_POLL = 30_000
+"""ST-3: a client asks for routes this often (``ClientConfig#pollNameServerInterval``)."""
+
+PERSIST_PERIOD = 5_000
+"""ST-3: a client sends its offsets this often (``ClientConfig#persistConsumerOffsetInterval``)."""
+
+CHANNEL_EXPIRY = 120_000
+"""ST-6: a broker forgets a client it has not heard of for so long (``ConsumerManager#CHANNEL_EXPIRED_TIMEOUT``)."""
+
+CHANNEL_SCAN = 10_000
+"""ST-6: it looks for such clients this often."""
+
+LOCK_LIFE = 60_000
+"""OR-1: so long a broker holds a lock that is not renewed (``rocketmq.broker.rebalance.lockMaxLiveTime``)."""
+
+CONSUME_TIMEOUT = 900_000
+"""PQ-9: a listener may run so long, and is looked for this often (``consumeTimeout``)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -22,18 +43,55 @@ class Settings:
 
     Attributes:
         skew: how far clocks of different processes may be apart.
-        rounds: two rounds of rebalance: how long overlaps, gaps and unequal views may last.
+        rebalance: how often a client rebalances.
+        heartbeat: how often it tells its subscriptions; for so long pulls may be refused for an outdated one.
+        route_poll: how often it asks for routes.
+        persist: how often it sends its offsets.
+        channel_expiry: after which silence a broker forgets a client.
+        lock_life: how long a lock lasts that is not renewed.
+        consume_timeout: how long a listener may run.
         stuck: how long a queue with messages left may stand still.
         late: how long after its due time a delayed message may come.
         flaps: how often one client may take one queue again without any other change.
-        heartbeat: how long pulls may be refused for an outdated subscription.
         delays: the brokers' delay levels.
     """
 
     skew: int = 50
-    rounds: int = 2 * REBALANCE_PERIOD
+    rebalance: int = REBALANCE_PERIOD
+    heartbeat: int = HEARTBEAT_PERIOD
+    route_poll: int = ROUTE_POLL
+    persist: int = PERSIST_PERIOD
+    channel_expiry: int = CHANNEL_EXPIRY
+    lock_life: int = LOCK_LIFE
+    consume_timeout: int = CONSUME_TIMEOUT
     stuck: int = IDLE_LIMIT
     late: int = 60_000
     flaps: int = 3
-    heartbeat: int = HEARTBEAT_PERIOD
     delays: DelayTable = field(default_factory=lambda: DelayTable.parse(DEFAULT_LEVELS))
+
+    @property
+    def rounds(self) -> int:
+        """RB-1: two rounds of rebalance: how long overlaps, gaps and unequal views may last."""
+        return 2 * self.rebalance
+
+    @property
+    def silent_death(self) -> int:
+        """ST-6: at the latest then a broker notices that a process has died without closing its connection."""
+        return self.channel_expiry + CHANNEL_SCAN
+
+    @property
+    def new_topic(self) -> int:
+        """EN-11, ST-3: so long it takes until a new topic, such as that of retries, is divided by a member.
+
+        Its route is learnt at the next poll, and it waits for a rebalance then.
+        """
+        return self.route_poll + self.rounds
+
+    @property
+    def commit_late(self) -> int:
+        """ST-3, OF-6: so long the stored offset may stay behind.
+
+        All timers of a client share one thread: a round of heartbeats that runs into the time limits of its requests
+        holds up the sending of offsets, and so does a poll of routes.
+        """
+        return 2 * self.persist + self.heartbeat + self.rebalance

@@ -19,7 +19,7 @@ from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
 from .ownership import VISIT, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, NEVER, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
@@ -126,15 +126,8 @@ def _store(s: Any, q: int, time: int, actor: int, path: int, offset: int) -> Non
         slot.recent, slot.recent_time = slot.stored, time
     if time - slot.earlier_time > IN_FLIGHT:
         slot.earlier, slot.earlier_time = slot.stored, time
-    if offset > slot.stored:
-        slot.moved = max(slot.moved, time)
     slot.stored, slot.stored_time, slot.stored_actor, slot.stored_path = offset, time, actor, path
     slot.stored_end = slot.log_end
-    if offset >= slot.low:
-        slot.uncommitted = NEVER
-    else:
-        slot.uncommitted = time
-    slot.told = 0
 
 
 @part
@@ -206,7 +199,6 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
     if unseen >= 0:
         _never_delivered(s, q, time, actor, unseen, until, jump)
     set_low(slot, until, time)
-    slot.uncommitted = NEVER
     advance(s, q, time)
     return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.history import Cause
 from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt
@@ -30,8 +29,7 @@ from .pages import (
     find,
     take,
 )
-from .progress import hung, moved
-from .queue_state import NEVER, UNKNOWN, WINDOWS
+from .queue_state import UNKNOWN, WINDOWS
 from .ranges import advance, has_come
 from .repeats import repeated
 from .rows import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
@@ -45,7 +43,6 @@ _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["failed-message-comes-again"]),
 )
 _EVIDENCE = constant(Doubt.EVIDENCE)
-_SUSPENDED, _NOT_SENT_BACK = constant(Cause.SUSPENDED), constant(Cause.FAILED_SEND_BACK)
 _RESULT = codes(Result)
 _OF_RESULT, _OF_SEND_BACK, _OF_EXPIRE = (
     constant(codes(Kind)[kind]) for kind in (Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE)
@@ -71,14 +68,8 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
         _in_order(s, q, w, at, time, actor, offset)
         if not s.slots[q].flags & BROADCASTING:
             _one_listener(s, q, w, time, actor, offset)
-    moves = True
     if cell.flags & DELIVERED:
-        cause = repeated(s, q, w, at, time, actor, offset, origin, attempt)
-        moves = cause != _SUSPENDED and cause != _NOT_SENT_BACK
-        if cell.flags & RUNNING:
-            hung(s, q, at, offset, time)
-    if moves:
-        moved(s, q, time)
+        repeated(s, q, w, at, time, actor, offset, origin, attempt)
     if not (cell.flags & RUNNING and cell.actor == actor):
         window.running += 1
     window.called = time
@@ -90,8 +81,6 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
     cell.time = time
     if offset >= slot.high:
         slot.high = offset + 1
-        if slot.high >= slot.log_end:
-            slot.behind = NEVER
     if first:
         if time - slot.passed_time <= terms.skew:
             retract(s, q, time, actor, offset, _SKIPPED)
@@ -117,8 +106,6 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         window.seen = time
     latest = cell.actor == actor or cell.flags & DELIVERED == 0
     succeeded = how == _OK or how in _SUCCEEDED
-    if succeeded:
-        moved(s, q, time)
     if time - slot.passed_time <= terms.skew:
         retract(s, q, time, actor, offset, _UNFINISHED)
         if succeeded:
@@ -131,8 +118,6 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
                 row = s.rows[note(s, _ONE_LISTENER, RETRACTION, q, time)]
                 row.offset, row.actor = UNKNOWN, actor
     if latest:
-        if cell.flags & RUNNING:
-            hung(s, q, at, offset, time)
         cell.flags &= ~RUNNING
     if succeeded:
         cell.flags |= OK | DONE
@@ -171,7 +156,6 @@ def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, h
         cell.flags |= SENT_BACK | DONE
         if cell.actor == actor:
             cell.flags &= ~REFUSED
-        moved(s, q, time)
         retract(s, q, time, actor, offset, _FAILED)
         w = window_of(s, q, actor)
         if w >= 0 and s.windows[q, w].again == offset:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..claims.claims import CODE
+from ..claims.obligations import Reason
 from ..claims.settings import Settings
 from ..encoding.names import RETRY_PREFIX, Names, Slot
 from ..engine.context import Context
@@ -18,7 +19,6 @@ from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .memberships import Lives
-from .progress import Reason
 from .rows import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
 

@@ -51,12 +51,6 @@ EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
 
 NO_PATH = constant(0)
 
-UNSEEN_DEATH = 130_000
-"""ST-6: a broker notices at the latest then that a process has died without closing its connection, ms."""
-
-LOCK_LIFE = 60_000
-"""OR-1: so long nobody else can lock a queue whose owner has not unlocked it, ms."""
-
 
 @part
 def end_of(s: Any, actor: int, since: int) -> Any:
@@ -244,9 +238,9 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
         if window.actor >= 0 and window.until == slot.unowned and window.how != _OPEN:
             last = window.actor
             if window.how == CRASHED:
-                limit = terms.rounds + UNSEEN_DEATH
+                limit = terms.rounds + terms.silent_death
     if s.slots[q].flags & ORDERLY:
-        limit = max(limit, terms.rounds + LOCK_LIFE)
+        limit = max(limit, terms.rounds + terms.lock_life)
     if time - slot.unowned <= limit:
         return
     doubt = 0

@@ -9,7 +9,6 @@ from ..format.kinds import Result, codes
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
 from .ownership import recently_stored, touch
-from .progress import follows, log_ends_at
 from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 from .rows import CERTAIN, JUDGED, VIOLATION, finding
@@ -81,7 +80,25 @@ def pull_result(
         _filtered(s, q, time, offset, after, count if count >= 0 else UNCOUNTED)
     if high >= 0 and not _may_be_old(s, q, at, time, actor, high):
         log_ends_at(s, q, time, actor, high)
-    follows(s, q, time, actor)
+
+
+@part
+def log_ends_at(s: Any, q: int, time: int, actor: int, log_end: int) -> None:
+    """A pull tells how far the queue reaches."""
+    slot = s.slots[q]
+    if 0 <= log_end < slot.log_end:
+        slot.log_back_to, slot.log_back_time = log_end, time
+    slot.log_end, slot.log_end_time, slot.log_end_actor = log_end, time, actor
+
+
+@part
+def stored(s: Any, q: int, time: int, offset: int) -> None:
+    """A copy is stored in a retry queue: it waits there, whether or not somebody pulls."""
+    slot = s.slots[q]
+    if slot.low < 0:
+        slot.first = slot.low = slot.high = offset
+    if offset >= slot.log_end:
+        slot.log_end, slot.log_end_time, slot.log_end_actor = offset + 1, time, UNKNOWN
 
 
 @part

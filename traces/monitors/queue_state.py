@@ -99,15 +99,9 @@ SLOT = np.dtype(
         ("illegal_until", _WHOLE),
         ("illegal_next", _WHOLE),  # what the broker proposed instead, and
         ("illegal_should", _WHOLE),  # should have proposed
-        ("lock_failed", _WHOLE),
         ("ranges", _WHOLE),  # the first range that was filtered, and
         ("last_range", _WHOLE),  # the last one
         ("past", _WHOLE),  # the last passed range
-        # Progress.
-        ("moved", _WHOLE),
-        ("behind", _WHOLE),  # since when messages are known to wait
-        ("uncommitted", _WHOLE),  # since when the stored offset does not follow
-        ("told", _WHOLE),  # 1: that it does not follow has been reported
         # Pages.
         ("page", _WHOLE),
         ("page_at", _WHOLE),
@@ -172,10 +166,6 @@ _AT_FIRST = {
             "refused_until",
             "illegal_until",
             "flaps_until",
-            "lock_failed",
-            "moved",
-            "behind",
-            "uncommitted",
         ],
         NEVER,
     ),
@@ -207,7 +197,19 @@ TERMS = np.dtype(
     [
         *(
             (name, _WHOLE)
-            for name in ["skew", "rounds", "stuck", "flaps", "heartbeat_limit", "begin", "end", "step", "short"]
+            for name in [
+                "skew",
+                "rounds",
+                "stuck",
+                "flaps",
+                "silent_death",
+                "lock_life",
+                "heartbeat_limit",
+                "begin",
+                "end",
+                "step",
+                "short",
+            ]
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
         # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
@@ -272,7 +274,7 @@ def new_windows(count: int) -> Any:
 def terms_of(settings: Settings, context: Context) -> Any:
     """The terms of a check."""
     terms = np.zeros(1, TERMS)
-    for name in ("skew", "rounds", "stuck", "flaps"):
+    for name in ("skew", "rounds", "stuck", "flaps", "silent_death", "lock_life"):
         terms[name] = getattr(settings, name)
     terms["free_range"] = UNKNOWN
     terms["heartbeat_limit"] = settings.heartbeat

@@ -1,8 +1,8 @@
 """The monitor by queue: ownership, offsets, deliveries and progress of every queue of every group.
 
 One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
-:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.progress`, and in the end
-:mod:`.message_status`.
+:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and in the end
+:mod:`.message_status`. What has to follow on a queue is a fold of its own, :mod:`.obligations`, which goes along.
 """
 
 from __future__ import annotations
@@ -12,29 +12,31 @@ from typing import Any
 import numpy as np
 
 from ..claims.claims import CODE
+from ..claims.obligations import MOVES, TURNS
 from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
-from ..format.kinds import Kind, Result, codes
+from ..format.kinds import Kind, codes
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, entry, int64
 from . import message_status
+from .blocking import blocked_by, keeper_of
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Outcome
 from .group_life import excuse
+from .late import late_rows
+from .obligations import ObligationFold
 from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages, new_places, rehash
-from .progress import finish_progress, stored
-from .pulls import end_illegal, end_refusals, pull, pull_result, query
+from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
 from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, tally
 
 _KIND = codes(Kind)
-_GRANTED = codes(Result)[Result.OK]
 _ORDER = (
     Kind.DELIVER,
     Kind.RESULT,
@@ -49,8 +51,6 @@ _ORDER = (
     Kind.DISCARDED,
     Kind.RESET,
     Kind.CORRECT,
-    Kind.LOCK,
-    Kind.LOCK_LOST,
     Kind.STORE,
     Kind.DELAY_DELIVER,
 )
@@ -68,17 +68,15 @@ _ORDER = (
     _DISCARDED,
     _RESET,
     _CORRECT,
-    _LOCK,
-    _LOCK_LOST,
     _STORE,
     _DELAY_DELIVER,
 ) = (_KIND[kind] for kind in _ORDER)
-_MOVES = constant(CODE["every-queue-moves"])
+_MOVES = CODE["every-queue-moves"]
 _NOTE_OFFSET = constant(Note.OFFSET)
 
-KINDS = frozenset(_ORDER)
-"""Kinds that this monitor looks at, the last two of them only of retry queues. It passes over all others, and over
-events without a group or queue."""
+KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)}
+"""Kinds that this monitor looks at, the last two of them only of retry queues; its obligations look at more. It passes
+over all others, and over events without a group or queue."""
 
 
 class QueueFold:
@@ -86,6 +84,7 @@ class QueueFold:
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._settings, self._context = names, settings, context
+        self._obligations = ObligationFold(names=names, settings=settings, context=context)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
@@ -108,6 +107,7 @@ class QueueFold:
     def feed(self, coded: Coded) -> None:
         """Go on with the next events."""
         self._learn_names()
+        finished, blocked, keeper = (np.zeros(len(coded), np.int64) for _ in range(3))
         at = 0
         while at < len(coded):
             at = _run(
@@ -126,8 +126,12 @@ class QueueFold:
                 coded.count,
                 coded.origin,
                 coded.attempt,
+                finished,
+                blocked,
+                keeper,
             )
             self._make_room()
+        self._obligations.feed(coded, finished, blocked, keeper)
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -141,6 +145,7 @@ class QueueFold:
         state = self._state
         counts = state.counts
         rows = retract(state.rows[: int(state.terms[0]["rows"])], counts, self._settings.skew)
+        rows = np.concatenate([rows, self._late(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
@@ -150,6 +155,18 @@ class QueueFold:
             doubtful=counts[DOUBTFUL, :claims].copy(),
             statuses=told,
         )
+
+    def _late(self, counts: Any) -> Any:
+        """What did not follow in time, and is not explained; counted."""
+        fold = self._obligations
+        late = late_rows(
+            fold.late(), fold.obligations, names=self._names, settings=self._settings, context=self._context
+        )
+        in_doubt = int(np.count_nonzero(late["doubt"]))
+        counts[JUDGED, _MOVES] += fold.judged
+        counts[DOUBTFUL, _MOVES] += in_doubt
+        counts[VIOLATED, _MOVES] += len(late) - in_doubt
+        return late
 
     def _tell_statuses(self, slots: int) -> Any:
         told = np.zeros((slots, len(MessageStatus)), np.int64)
@@ -233,6 +250,9 @@ def _run(
     counts: Any,
     origins: Any,
     attempts: Any,
+    finished: Any,
+    blocked: Any,
+    keepers: Any,
 ) -> Any:
     """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
     for i in range(start, len(times)):
@@ -284,11 +304,9 @@ def _run(
         elif kind == _CORRECT:
             if offset >= 0 and not correct(s, q, time, actor, offset):
                 return i
-        elif kind in (_STORE, _DELAY_DELIVER):
-            if offset >= 0 and s.slots[q].flags & RETRY_TOPIC:
-                stored(s, q, time, offset)
-        elif kind == _LOCK_LOST or (kind == _LOCK and how != _GRANTED):
-            s.slots[q].lock_failed = time
+        elif kind in (_STORE, _DELAY_DELIVER) and offset >= 0 and s.slots[q].flags & RETRY_TOPIC:
+            stored(s, q, time, offset)
+        finished[i], blocked[i], keepers[i] = s.slots[q].low, blocked_by(s, q), keeper_of(s, q)
     return len(times)
 
 
@@ -301,12 +319,9 @@ def _finish(s: Any, start: int) -> Any:
         slot = s.slots[q]
         if slot.first < 0 and slot.explicit == 0:
             continue
-        finish_progress(s, q)
         finish_ownership(s, q)
         end_refusals(s, q)
         end_illegal(s, q)
-        if slot.log_end >= 0:
-            s.counts[JUDGED, _MOVES] += 1
         if slot.stored >= 0 and slot.noted_time != slot.stored_time:
             row = s.rows[note(s, NO_CLAIM, _NOTE_OFFSET, q, slot.stored_time)]
             row.actor, row.value, row.expected = slot.stored_actor, slot.stored, slot.stored_path

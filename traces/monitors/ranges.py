@@ -14,7 +14,7 @@ import numpy as np
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
 from .pages import DELIVERED, DONE, find, skip_missing
-from .queue_state import NEVER, UNKNOWN
+from .queue_state import UNKNOWN
 
 UNCOUNTED = constant(-2)
 """Instead of how many messages of a range are still to come: nobody knows how many there were."""
@@ -158,10 +158,6 @@ def set_low(slot: Any, offset: int, time: int) -> None:
     """The low offset is this now."""
     slot.low = offset
     slot.high = max(slot.high, offset)
-    if slot.high >= slot.log_end:
-        slot.behind = NEVER
-    if slot.uncommitted == NEVER and 0 <= slot.stored < offset:
-        slot.uncommitted = time
 
 
 @part

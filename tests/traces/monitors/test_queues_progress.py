@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rocketproof.traces.claims.obligations import Reason
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
-from rocketproof.traces.monitors.progress import Reason
 
 from .queue_events import (
     BROADCASTING,
@@ -49,8 +49,11 @@ def test_a_queue_that_moves() -> None:
 
 
 def test_nothing_left_is_no_standstill() -> None:
-    checked = check(assign(1_000, "one", 0), found(2_000, "one", 0, 2), consumed(3_000, "one", 0, 1), end=900_000)
-    assert checked.broken == {}
+    polls = [answered(t, "one", "no_new_message", 2, 2, 2) for t in range(4_000, 900_000, 20_000)]
+    done = [assign(1_000, "one", 0), found(2_000, "one", 0, 2), *consumed(3_000, "one", 0, 1)]
+    assert check(done, polls, end=900_000).broken == {}
+    # Who records only pulls that bring something records no more of them.
+    assert check(done, end=900_000).broken == {}
 
 
 def test_an_owner_that_does_not_pull() -> None:
@@ -67,7 +70,7 @@ def test_an_owner_that_does_not_pull() -> None:
 def test_a_standstill_that_ended_is_told_too() -> None:
     checked = check(BEHIND, found(250_000, "one", 2, 50, log=50), consumed(250_100, "one", *range(2, 50)))
     assert checked.counts(MOVES) == (1, 0)
-    assert checked.rows(MOVES)[0]["time"] == 250_100
+    assert checked.rows(MOVES)[0]["time"] == 250_000
 
 
 def test_a_pinned_minimum() -> None:
@@ -159,7 +162,7 @@ def test_a_stored_offset_that_does_not_follow() -> None:
     assert checked.broken == {MOVES: (1, 0)}
     assert reasons(checked) == [Reason.NOT_COMMITTED]
     (row,) = checked.rows(MOVES)
-    assert (row["offset"], row["expected"], row["since"]) == (40, 2, 6_010)
+    assert (row["offset"], row["until"], row["expected"], row["since"]) == (2, 3, 2, 6_010)
     stored = commit(20_000, "one", 40)
     assert check(done, consumed(6_000, "one", *range(2, 9)), filtered, stored).broken == {}
 

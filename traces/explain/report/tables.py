@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ....model.history import Cause, Regression
 from ...claims.claims import CLAIMS, CODE
+from ...claims.obligations import Reason
 from ...encoding.names import Names
 from ...engine.findings import Doubt, Note
 from ...format.kinds import Path
@@ -21,7 +22,6 @@ from ...format.message_status import MessageStatus
 from ...format.schema import ABSENT
 from ...monitors.commits import Jump
 from ...monitors.ownership import End
-from ...monitors.progress import Reason
 from ...monitors.subscriptions import Unequal
 from ...monitors.views import Differ
 

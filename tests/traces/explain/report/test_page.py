@@ -13,6 +13,7 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CLAIMS
+from rocketproof.traces.claims.obligations import Reason
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.result import ClaimVerdict
 from rocketproof.traces.errors import TraceError
@@ -24,7 +25,6 @@ from rocketproof.traces.explain.report.write import write_report
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import Problems, open_trace
-from rocketproof.traces.monitors.progress import Reason
 
 from .examples import BEGIN, CLIENTS, MINUTE, ORDERS, Rows, clean, result, troubled
 

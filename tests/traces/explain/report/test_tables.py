@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from rocketproof.model.history import Cause, Regression
+from rocketproof.traces.claims.obligations import Reason
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.findings import Doubt, Note
 from rocketproof.traces.explain.report.tables import (
@@ -22,7 +23,6 @@ from rocketproof.traces.explain.report.tables import verdicts as verdict_table
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.monitors.commits import Jump
 from rocketproof.traces.monitors.ownership import End
-from rocketproof.traces.monitors.progress import Reason
 from rocketproof.traces.monitors.subscriptions import Unequal
 from rocketproof.traces.monitors.views import Differ
 

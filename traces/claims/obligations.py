@@ -1,0 +1,393 @@
+"""Obligations of a queue: what has to follow what, within which time, unless what; the tables that one loop applies.
+
+A queue has *marks*, offsets that follow each other: the end of the log, the pull position, the end of what is finished,
+the in-memory offset, the stored offset. :data:`MOVES` says which events move them, :data:`TURNS` which events begin
+and end a condition, and :data:`OBLIGATIONS` which mark, in which condition, has to come how far by when. The order of
+the obligations is that of their causes: where an earlier one is broken, a later one on the same queue at the same time
+is not told, as it could not be met. What explains a late one altogether, such as the death of its process, is in
+``monitors/late.py``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..format.kinds import Kind, Path, Result
+from .settings import Settings
+
+
+class Reason(enum.IntEnum):
+    """Why a queue stands still; rows of ``every-queue-moves`` have it in ``value``."""
+
+    UNKNOWN = 0  # it is pulled, and what is there does not come
+    NO_OWNER = 1  # nobody has the queue (A2, A7, A9)
+    NO_PULLS = 2  # its owner does not pull (A9, E1, F1)
+    PINNED = 3  # message ``offset`` is not finished by ``other``, and what lies behind it has to wait (F4)
+    NOT_LOCKED = 4  # its owner cannot lock it at the broker (E4)
+    REFUSED = 5  # its owner's pulls are refused: subscription or offset (A2, A4, G4)
+    NOT_COMMITTED = 6  # all is finished up to ``until``, and the stored offset ``offset`` does not follow (B8)
+    NOT_DELIVERED = 7  # message ``offset`` was pulled, and no listener is given it
+    NOT_IN_MEMORY = 8  # all is finished up to ``until``, and the in-memory offset ``offset`` does not follow
+
+
+class Mark(enum.IntEnum):
+    """A position in a queue, as its group sees it."""
+
+    LOG_END = 0  # end of the queue, as far as it was seen
+    PULLED = 1  # end of what its owner has pulled
+    FINISHED = 2  # below it all is finished, filtered out or passed; comes from the fold by queue
+    MEMORY = 3  # in-memory offset of its owner
+    STORED = 4  # stored offset
+    DELIVERED = 5  # end of what its owner's listener was given
+
+
+class Blocked(enum.IntEnum):
+    """What keeps the message at the mark FINISHED from being finished."""
+
+    NOTHING = 0
+    WAITING = 1  # it was given to no listener of the owner
+    RUNNING = 2  # its listener runs
+    FAILED = 3  # it failed, and was not sent back
+    SUSPENDED = 4  # an orderly listener put it off
+    RETURNED = 5  # its listener returned, and nothing was made of what it said
+
+
+class Condition(enum.IntFlag):
+    """What may be the case of an owned queue; ends with the ownership."""
+
+    NONE = 0
+    UNLOCKED = 1  # its lock was refused or lost, and since then there was neither a lock nor a pull
+    REFUSED = 2  # the last pull was refused
+    EXPIRED = 4  # a message was cleaned for its time; the in-memory offset need not follow at once (PQ-9)
+    COPIED = 8  # the stored offset is told by copies of it, not by the commits of its owner
+    ASKED = 16  # a pull is under way
+    UNANSWERED = 32  # a pull was given up without an answer: the broker cannot be reached
+
+
+class Value(enum.IntEnum):
+    """Where an event has the new position of a mark."""
+
+    OFFSET = 0
+    AFTER_OFFSET = 1
+    NEXT = 2
+    HIGH = 3
+    ZERO = 4  # it does not say, and means the beginning
+
+
+class Who(enum.IntEnum):
+    """Whose events count."""
+
+    ANYBODY = 0
+    OWNER = 1
+
+
+ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
+"""Results of a pull that was served."""
+
+REFUSALS = (
+    Result.SUBSCRIPTION_NOT_LATEST,
+    Result.SUBSCRIPTION_NOT_EXIST,
+    Result.OFFSET_ILLEGAL,
+    Result.ERROR,
+    Result.FAILED,
+)
+"""Results of one that was not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """An event moves a mark.
+
+    Attributes:
+        kind: of the event.
+        mark: the mark.
+        to: where the event has the new position.
+        results: those with which it does; empty for any.
+        who: whose events do.
+        only_forward: a lower position leaves it where it is.
+        of_retries: only in retry queues: what is stored elsewhere is not known to concern the group.
+    """
+
+    kind: Kind
+    mark: Mark
+    to: Value = Value.OFFSET
+    results: tuple[Result, ...] = ()
+    who: Who = Who.ANYBODY
+    only_forward: bool = False
+    of_retries: bool = False
+
+
+MOVES = (
+    Move(kind=Kind.PULL_RESULT, mark=Mark.LOG_END, to=Value.HIGH, results=ANSWERS),
+    Move(kind=Kind.STORE, mark=Mark.LOG_END, to=Value.AFTER_OFFSET, only_forward=True, of_retries=True),
+    Move(kind=Kind.DELAY_DELIVER, mark=Mark.LOG_END, to=Value.AFTER_OFFSET, only_forward=True, of_retries=True),
+    Move(kind=Kind.PULL, mark=Mark.PULLED, who=Who.OWNER, only_forward=True),
+    Move(
+        kind=Kind.PULL_RESULT,
+        mark=Mark.PULLED,
+        to=Value.NEXT,
+        results=ANSWERS,
+        who=Who.OWNER,
+        only_forward=True,
+    ),
+    Move(kind=Kind.DELIVER, mark=Mark.PULLED, to=Value.AFTER_OFFSET, who=Who.OWNER, only_forward=True),
+    Move(kind=Kind.DELIVER, mark=Mark.DELIVERED, to=Value.AFTER_OFFSET, who=Who.OWNER, only_forward=True),
+    Move(kind=Kind.COMMIT_MEMORY, mark=Mark.MEMORY, who=Who.OWNER),
+    Move(kind=Kind.COMMIT, mark=Mark.STORED),
+    Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, results=(Result.OK,)),
+    Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, to=Value.ZERO, results=(Result.MISSING,)),
+    Move(kind=Kind.RESET, mark=Mark.STORED),
+)
+"""How events move marks. A queue that is taken is pulled from where its owner starts, and has no in-memory offset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """An event begins conditions, and ends others.
+
+    Attributes:
+        kind: of the event.
+        results: those with which it does, and ``paths``; empty for any.
+        given: only where these are the case already.
+        begins: the conditions that are the case from then on; ``ends``: that are not.
+        who: whose events do.
+    """
+
+    kind: Kind
+    results: tuple[Result, ...] = ()
+    paths: tuple[Path, ...] = ()
+    given: Condition = Condition.NONE
+    begins: Condition = Condition.NONE
+    ends: Condition = Condition.NONE
+    who: Who = Who.OWNER
+
+
+_COPIES = (Path.NONE, Path.FILE, Path.REPLICA)
+
+TURNS = (
+    Turn(kind=Kind.LOCK, begins=Condition.UNLOCKED),
+    Turn(kind=Kind.LOCK, results=(Result.OK,), ends=Condition.UNLOCKED),
+    Turn(kind=Kind.LOCK_LOST, begins=Condition.UNLOCKED),
+    Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
+    Turn(kind=Kind.PULL, begins=Condition.ASKED, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED | Condition.UNLOCKED),
+    Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
+    Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
+    Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
+    Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),
+    Turn(kind=Kind.COMMIT, paths=_COPIES, begins=Condition.COPIED, who=Who.ANYBODY),
+)
+"""How events begin and end conditions, one after another as they stand here."""
+
+
+class Listeners(enum.Enum):
+    """For which queues an obligation is meant."""
+
+    ALL = enum.auto()
+    CONCURRENT = enum.auto()
+    ORDERLY = enum.auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obligation:
+    """Something that has to come.
+
+    Attributes:
+        reason: what it is called where it does not come.
+        statement: what has to come, in one sentence.
+        within: after which time it is late, ms.
+        owned: it is the owner's; else it is to find one.
+        mark: the position that has to move.
+        behind: up to this one, where both are known; None if it is the message at ``mark`` that waits.
+        whole: up to where that one was, not only on.
+        blocked: only while this keeps the message at the mark FINISHED.
+        idle: only while all that was pulled is finished: nothing in the cache keeps the owner from pulling (PL-7).
+        during: only in these conditions.
+        unless: not in these conditions, which excuse it as long as they last.
+        met_by: events of the owner that meet it, one by one.
+        broadcasting: it is meant for broadcasting groups too.
+        listeners: for which groups it is meant.
+        needs: kinds that must be recorded; of each tuple one is enough.
+        rules: rules of RocketMQ it rests on.
+    """
+
+    reason: Reason
+    statement: str
+    within: Callable[[Settings], int]
+    owned: bool = True
+    mark: Mark
+    behind: Mark | None = None
+    whole: bool = False
+    blocked: Blocked | None = None
+    idle: bool = False
+    during: Condition = Condition.NONE
+    unless: Condition = Condition.NONE
+    met_by: tuple[Kind, ...] = ()
+    broadcasting: bool = True
+    listeners: Listeners = Listeners.ALL
+    needs: tuple[tuple[Kind, ...], ...] = ()
+    rules: tuple[str, ...]
+
+
+_PULLS = (Kind.PULL, Kind.PULL_RESULT)
+_NO_COMMITS = Condition.COPIED | Condition.UNANSWERED | Condition.REFUSED
+
+OBLIGATIONS = (
+    Obligation(
+        reason=Reason.NO_OWNER,
+        statement="A queue with messages left has an owner while its group lives.",
+        within=lambda t: t.silent_death + t.rounds + t.route_poll,
+        owned=False,
+        mark=Mark.PULLED,
+        behind=Mark.LOG_END,
+        needs=((Kind.ASSIGN,),),
+        rules=("RB-1", "RB-20", "ST-6"),
+    ),
+    Obligation(
+        reason=Reason.NOT_LOCKED,
+        statement="The owner of an orderly queue has its lock, or another one's lock of it ends.",
+        within=lambda t: t.stuck + t.lock_life,
+        mark=Mark.PULLED,
+        during=Condition.UNLOCKED,
+        rules=("OR-1", "OR-9", "RB-35"),
+    ),
+    Obligation(
+        reason=Reason.REFUSED,
+        statement="Pulls of a queue with messages left are not refused for long.",
+        within=lambda t: t.stuck,
+        mark=Mark.PULLED,
+        behind=Mark.LOG_END,
+        during=Condition.REFUSED,
+        needs=((Kind.PULL_RESULT,),),
+        rules=("PL-16", "PL-23"),
+    ),
+    Obligation(
+        reason=Reason.NO_PULLS,
+        statement="A client pulls each queue it has with messages left, as long as nothing of it waits in its cache.",
+        within=lambda t: t.silent_death + t.rounds,
+        mark=Mark.PULLED,
+        behind=Mark.LOG_END,
+        idle=True,
+        unless=Condition.UNLOCKED,
+        met_by=_PULLS,
+        needs=(_PULLS,),
+        rules=("PL-1", "PL-22", "PQ-11"),
+    ),
+    Obligation(
+        reason=Reason.UNKNOWN,
+        statement="What is stored in a queue is pulled by the owner that pulls it.",
+        within=lambda t: t.stuck,
+        mark=Mark.PULLED,
+        behind=Mark.LOG_END,
+        idle=True,
+        unless=Condition.UNLOCKED | Condition.REFUSED,
+        needs=((Kind.PULL_RESULT,), (Kind.DELIVER, Kind.COMMIT)),
+        rules=("PL-19", "PL-22"),
+    ),
+    Obligation(
+        reason=Reason.NOT_DELIVERED,
+        statement="A message is given to a listener before, or soon after, those that were pulled with it or later.",
+        within=lambda t: t.stuck,
+        mark=Mark.FINISHED,
+        behind=Mark.DELIVERED,
+        blocked=Blocked.WAITING,
+        needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
+        rules=("CC-1", "PQ-1", "OR-3"),
+    ),
+    Obligation(
+        reason=Reason.NOT_DELIVERED,
+        statement="What was pulled is given to a listener, is filtered out, or its window ends.",
+        within=lambda t: t.stuck,
+        mark=Mark.FINISHED,
+        behind=Mark.PULLED,
+        blocked=Blocked.WAITING,
+        met_by=(Kind.DELIVER,),
+        unless=Condition.UNLOCKED,
+        needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
+        rules=("CC-1", "PQ-1", "OR-3"),
+    ),
+    Obligation(
+        reason=Reason.PINNED,
+        statement="A listener that runs does not keep a queue with messages left from being pulled for long.",
+        within=lambda t: t.stuck,
+        mark=Mark.PULLED,
+        behind=Mark.LOG_END,
+        blocked=Blocked.RUNNING,
+        met_by=(Kind.DELIVER, Kind.RESULT),
+        needs=((Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("PL-7", "PL-9"),
+    ),
+    Obligation(
+        reason=Reason.PINNED,
+        statement="A listener returns, or the client cleans the message after the consume timeout.",
+        within=lambda t: 2 * t.consume_timeout,
+        mark=Mark.FINISHED,
+        blocked=Blocked.RUNNING,
+        needs=((Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("PQ-9", "CC-7"),
+    ),
+    Obligation(
+        reason=Reason.PINNED,
+        statement="A failed message is sent back, or is tried again by its owner.",
+        within=lambda t: t.stuck,
+        mark=Mark.FINISHED,
+        blocked=Blocked.FAILED,
+        broadcasting=False,
+        listeners=Listeners.CONCURRENT,
+        needs=((Kind.DELIVER,), (Kind.RESULT,), (Kind.SEND_BACK,)),
+        rules=("CC-12", "SB-5"),
+    ),
+    Obligation(
+        reason=Reason.PINNED,
+        statement="An orderly message that was put off comes again.",
+        within=lambda t: t.stuck,
+        mark=Mark.FINISHED,
+        blocked=Blocked.SUSPENDED,
+        listeners=Listeners.ORDERLY,
+        unless=Condition.UNLOCKED,
+        needs=((Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("OR-7", "OR-8"),
+    ),
+    Obligation(
+        reason=Reason.NOT_IN_MEMORY,
+        statement="The in-memory offset reaches what is finished.",
+        within=lambda t: t.commit_late,
+        mark=Mark.MEMORY,
+        behind=Mark.FINISHED,
+        whole=True,
+        unless=Condition.EXPIRED,
+        broadcasting=False,
+        listeners=Listeners.CONCURRENT,
+        needs=((Kind.COMMIT_MEMORY,), (Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("CC-13", "PQ-2"),
+    ),
+    Obligation(
+        reason=Reason.NOT_COMMITTED,
+        statement="The stored offset reaches the in-memory one, whatever else is stored in between.",
+        within=lambda t: t.commit_late,
+        mark=Mark.STORED,
+        behind=Mark.MEMORY,
+        whole=True,
+        unless=_NO_COMMITS,
+        broadcasting=False,
+        needs=((Kind.COMMIT_MEMORY,), (Kind.COMMIT,)),
+        rules=("OF-5", "OF-6"),
+    ),
+    Obligation(
+        reason=Reason.NOT_COMMITTED,
+        statement="The stored offset reaches what is finished, whatever else is stored in between.",
+        within=lambda t: t.commit_late,
+        mark=Mark.STORED,
+        behind=Mark.FINISHED,
+        whole=True,
+        unless=_NO_COMMITS | Condition.EXPIRED,
+        broadcasting=False,
+        listeners=Listeners.CONCURRENT,
+        needs=((Kind.COMMIT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("OF-5", "OF-6", "CC-13"),
+    ),
+)
+"""What has to follow on a queue; the order is that of causes."""

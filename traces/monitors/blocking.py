@@ -1,0 +1,45 @@
+"""Blocking: what keeps the lowest unfinished message of a queue from being finished."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..claims.obligations import Blocked
+from ..machine_code.compiled import constant, hot
+from .pages import DELIVERED, DONE, EXPIRED, FAILED, REFUSED, RUNNING, SUSPENDED, find
+from .queue_state import UNKNOWN
+from .ranges import UNCOUNTED
+
+_NOTHING, _WAITING, _RUNNING, _FAILED, _SUSPENDED, _RETURNED = (constant(each) for each in Blocked)
+
+
+@hot
+def blocked_by(s: Any, q: int) -> Any:
+    """A code of :class:`Blocked`."""
+    slot = s.slots[q]
+    if slot.low < 0:
+        return _NOTHING
+    at = find(s, q, slot.low)
+    flags = s.cells[at].flags if at >= 0 else 0
+    if flags & (DONE | EXPIRED):
+        return _NOTHING
+    if flags & DELIVERED == 0:
+        # Where the beginning is not seen, or nobody knows which offsets were filtered, it may not be meant to come.
+        first = slot.ranges
+        unknown = first >= 0 and s.ranges[first].begin <= slot.low and s.ranges[first].left == UNCOUNTED
+        return _NOTHING if unknown or not slot.sure else _WAITING
+    if flags & RUNNING:
+        return _RUNNING
+    if flags & (FAILED | REFUSED):
+        return _FAILED
+    return _SUSPENDED if flags & SUSPENDED else _RETURNED
+
+
+@hot
+def keeper_of(s: Any, q: int) -> Any:
+    """The actor that was given the lowest unfinished message last, UNKNOWN without one."""
+    slot = s.slots[q]
+    at = find(s, q, slot.low) if slot.low >= 0 else UNKNOWN
+    if at < 0 or s.cells[at].flags & DELIVERED == 0:
+        return UNKNOWN
+    return s.cells[at].actor

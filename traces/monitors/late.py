@@ -1,0 +1,113 @@
+"""What came late on a queue, held against the context: which of it is explained, and by what it is in doubt.
+
+The fold of :mod:`.obligations` knows one queue. Whether its owner had died, or its broker was down, is asked here: few
+rows, plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..claims.obligations import Blocked, Obligation
+from ..claims.settings import Settings
+from ..encoding.names import Names
+from ..engine.context import Context, actor_of
+from ..engine.findings import Doubt
+from ..format.coverage import EVIDENCE_BIT
+from ..format.kinds import Kind
+
+_LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+"""Kinds that may tell that the owner has the queue no more."""
+
+_DEATHS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+_SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
+
+
+def late_rows(
+    rows: Any, obligations: Sequence[Obligation], *, names: Names, settings: Settings, context: Context
+) -> Any:
+    """The suspects that are not explained, with their doubts.
+
+    Args:
+        rows: suspects; ``value`` is the place of their obligation.
+        obligations: those of the fold.
+        names: of the check.
+        settings: the terms.
+        context: what is known besides.
+    """
+    if not len(rows):
+        return rows
+    around = _Around(context, names)
+    kept = []
+    for at, row in enumerate(rows):
+        one = obligations[int(row["value"])]
+        since, until, within = int(row["since"]), int(row["time"]), one.within(settings)
+        down = around.down(names.slots[row["slot"]].broker, since, until)
+        died = one.owned and around.ended(int(row["actor"]), since, min(until, since + within + down))
+        if not died and until - since - down > within:
+            kept.append(at)
+            row["doubt"] = around.doubt(one, int(row["actor"]), since, within)
+    rows = _causes_first(rows[kept])
+    rows["value"] = [obligations[duty].reason for duty in rows["value"]]
+    return rows
+
+
+def _causes_first(rows: Any) -> Any:
+    """The rows without those that follow from another one of the same queue at the same time."""
+    rows = rows[np.lexsort([rows["since"], rows["value"], rows["slot"]])]
+    kept: list[int] = []
+    for at, row in enumerate(rows):
+        follows = False
+        for before in reversed(kept):
+            if rows[before]["slot"] != row["slot"]:
+                break
+            follows |= rows[before]["since"] <= row["time"] and row["since"] <= rows[before]["time"]
+        if not follows:
+            kept.append(at)
+    return rows[kept]
+
+
+class _Around:
+    """What the context tells of owners and brokers."""
+
+    def __init__(self, context: Context, names: Names) -> None:
+        self._ends = context.ends(names)
+        self._missing = {kind for kind in _LEAVES if not context.evidence & EVIDENCE_BIT[kind]}
+        self._signs: dict[int, int] = {}
+        self._downs: dict[str, list[tuple[int, int]]] = {}
+        since: dict[str, int] = {}
+        for event in context.events:
+            kind, time = event["kind"], int(event["time"])
+            if kind in _SIGNS:
+                self._signs[names.actor(actor_of(event))] = time
+            elif kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
+                since.setdefault(_broker(event), time)
+            elif kind == Kind.BROKER_START:
+                broker = _broker(event)
+                # A start whose end was not seen: it was down at that moment, for how long nobody knows.
+                self._downs.setdefault(broker, []).append((since.pop(broker, time), time))
+        for broker, time in since.items():
+            self._downs.setdefault(broker, []).append((time, context.end))
+
+    def ended(self, actor: int, since: int, until: int) -> bool:
+        """Whether a process ended in a period."""
+        of_actor = self._ends.actor == actor
+        return bool(np.any(of_actor & (self._ends.time >= since) & (self._ends.time <= until)))
+
+    def down(self, broker: str, since: int, until: int) -> int:
+        """How long a broker was down in a period, ms."""
+        return sum(max(0, min(end, until) - max(begin, since)) for begin, end in self._downs.get(broker, ()))
+
+    def doubt(self, one: Obligation, actor: int, since: int, within: int) -> int:
+        """Why it may have been met, or not have been due."""
+        wanted = _DEATHS if one.blocked is Blocked.RUNNING else _LEAVES
+        silent = actor in self._signs and self._signs[actor] < since + within
+        # Its owner may have died, or have given the queue up.
+        return int(Doubt.EVIDENCE) if one.owned and (silent or self._missing.intersection(wanted)) else 0
+
+
+def _broker(event: Mapping[str, Any]) -> str:
+    return str(event.get("broker") or "")

@@ -1,0 +1,379 @@
+"""The fold that applies the tables of :mod:`..claims.obligations`: one loop that knows neither kinds nor claims.
+
+It goes through the same events as the fold by queue, which tells it for each event up to where the queue is finished,
+and what blocks it there. What is late is a suspect; :mod:`.late` asks the context whether something explains it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..claims.claims import CODE
+from ..claims.obligations import MOVES, OBLIGATIONS, TURNS, Blocked, Listeners, Mark, Obligation, Value, Who
+from ..claims.settings import Settings
+from ..encoding.coding import Coded
+from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC, Names
+from ..engine.context import Context
+from ..engine.findings import ROW
+from ..format.coverage import EVIDENCE_BIT
+from ..format.kinds import Kind, Path, Result, codes
+from ..machine_code.compiled import entry, hot, int64
+
+_WHOLE = np.int64
+_KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
+_CLAIM = CODE["every-queue-moves"]
+_LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED = map(int, Mark)
+_AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
+_NOTHING, _WAITING = int(Blocked.NOTHING), int(Blocked.WAITING)
+_ANY = -1
+_BEGIN, _MEET, _END, _MOVE, _TURN, _MET = range(6)
+_NEVER = -(2**60)
+_UNKNOWN = -1
+_KINDS = 256
+_UNJUDGED = OF_A_TOPIC | NO_QUEUE
+
+STEP = np.dtype(
+    [
+        (name, _WHOLE)
+        for name in (
+            "do",  # _BEGIN … _MET
+            "results",  # mask of the results with which it is done
+            "paths",
+            "owner",  # 1: only for events of the owner
+            "only",  # flags that a slot must have
+            "at",  # the mark, or the obligation that is met
+            "to",  # Value
+            "forward",  # 1: never back
+            "given",  # conditions
+            "begins",
+            "ends",
+        )
+    ]
+)
+"""What one kind of event does: a row of MOVES or TURNS, as compiled code reads it."""
+
+DUTY = np.dtype(
+    [
+        (name, _WHOLE)
+        for name in (
+            "reason",
+            "within",
+            "owned",
+            "mark",
+            "behind",  # -1 for none
+            "whole",
+            "blocked",  # -1 for any
+            "idle",
+            "during",
+            "unless",
+            "only",  # flags that a slot must have, and
+            "never",  # must not have
+        )
+    ]
+)
+"""An obligation, as compiled code reads it."""
+
+QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "told", "start", "conditions")])
+"""A queue: its flags, who has it, whether that was told by assigns, where it started, and conditions."""
+
+CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "keeper")])
+"""An obligation of a queue: since when it is to be met, the position to be left or reached, up to where all was
+finished then, and who was given the message there."""
+
+
+class Tables(NamedTuple):
+    """What the loop works on.
+
+    Attributes:
+        first: for each kind the first of its steps, and one entry more.
+        steps: STEP by kind.
+        duties: DUTY.
+        queues: QUEUE by slot.
+        marks: positions, slots × Mark.
+        clocks: CLOCK, slots × duties.
+        rows: suspects, and ``used``: how many there are.
+        used: one number.
+    """
+
+    first: Any
+    steps: Any
+    duties: Any
+    queues: Any
+    marks: Any
+    clocks: Any
+    rows: Any
+    used: Any
+
+
+class ObligationFold:
+    """The fold: feed it events with what the fold by queue found at each, then ask for what was late."""
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self._names, self._end = names, context.end
+        recorded = frozenset(kind for kind in Kind if context.evidence & EVIDENCE_BIT[kind])
+        self.obligations = tuple(one for one in OBLIGATIONS if _can_be_seen(one, recorded))
+        steps = _steps(self.obligations, assigns=Kind.ASSIGN in recorded)
+        self._tables = Tables(
+            first=np.searchsorted([kind for kind, _ in steps], np.arange(_KINDS + 1)).astype(_WHOLE),
+            steps=np.array([step for _, step in steps], STEP),
+            duties=np.array([_duty(one, settings) for one in self.obligations], DUTY),
+            queues=np.zeros(0, QUEUE),
+            marks=np.zeros((0, len(Mark)), _WHOLE),
+            clocks=np.zeros((0, len(self.obligations)), CLOCK),
+            rows=np.zeros(256, ROW),
+            used=np.zeros(1, _WHOLE),
+        )
+
+    def feed(self, coded: Coded, finished: Any, blocked: Any, keeper: Any) -> None:
+        """Go on with events.
+
+        Args:
+            coded: the events.
+            finished: for each the mark FINISHED of its queue after it; ``blocked`` what keeps the message there;
+                ``keeper`` the actor that was given it last.
+            blocked: see there.
+            keeper: see there.
+        """
+        self._make_room()
+        at = 0
+        while at < len(coded):
+            at = _run(
+                self._tables,
+                at,
+                coded.time,
+                coded.kind,
+                coded.result,
+                coded.path,
+                coded.slot,
+                coded.actor,
+                coded.offset,
+                coded.next,
+                coded.high,
+                finished,
+                blocked,
+                keeper,
+            )
+            self._make_room()
+
+    def late(self) -> Any:
+        """Rows of all that was late, in the order of the table for each queue; called once, after the last event."""
+        at = 0
+        while at < len(self._tables.queues):
+            at = _finish(self._tables, at, self._end)
+            self._make_room()
+        return self._tables.rows[: int(self._tables.used[0])].copy()
+
+    @property
+    def judged(self) -> int:
+        """Of how many queues it is known how far they reach, so that something can be asked of them."""
+        return int(np.count_nonzero(self._tables.marks[:, _LOG_END] >= 0)) if self.obligations else 0
+
+    def _make_room(self) -> None:
+        tables = self._tables
+        slots, known = len(self._names.slots), len(tables.queues)
+        if slots > known:
+            more = max(slots, 2 * known) - known
+            queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
+            queues["owner"] = queues["start"] = _UNKNOWN
+            queues["flags"] = _UNJUDGED
+            clocks["since"] = _NEVER
+            marks = np.full((more, len(Mark)), _UNKNOWN, _WHOLE)
+            tables = tables._replace(
+                queues=np.concatenate([tables.queues, queues]),
+                marks=np.concatenate([tables.marks, marks]),
+                clocks=np.concatenate([tables.clocks, clocks]),
+            )
+        tables.queues["flags"][:slots] = self._names.flags[:slots]
+        if int(tables.used[0]) + 2 * len(self.obligations) + 2 > len(tables.rows):
+            tables = tables._replace(rows=np.concatenate([tables.rows, np.zeros(len(tables.rows), ROW)]))
+        self._tables = tables
+
+
+def _can_be_seen(one: Obligation, recorded: frozenset[Kind]) -> bool:
+    return all(recorded.intersection(kinds) for kinds in one.needs)
+
+
+def _steps(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tuple[int, tuple[int, ...]]]:
+    """The kind and the fields of all steps, by kind; those of one kind in the order of the tables."""
+
+    def step(do: int, **fields: int) -> tuple[int, ...]:
+        values = {"do": do, "results": _ANY, "paths": _ANY, **fields}
+        return tuple(int(values.get(name, 0)) for name in STEP.names or ())
+
+    steps = [
+        (_KIND[Kind.ASSIGN], step(_BEGIN)),
+        (_KIND[Kind.REVOKE], step(_END)),
+        *((_KIND[kind], step(_MEET, forward=not assigns)) for kind in (Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER)),
+    ]
+    for move in MOVES:
+        only = RETRY_TOPIC if move.of_retries else 0
+        fields = {"results": _mask(move.results, _RESULT), "owner": move.who is Who.OWNER, "only": only}
+        steps.append((_KIND[move.kind], step(_MOVE, at=move.mark, to=move.to, forward=move.only_forward, **fields)))
+    for turn in TURNS:
+        fields = {"results": _mask(turn.results, _RESULT), "paths": _mask(turn.paths, _PATH)}
+        fields |= {"given": turn.given, "begins": turn.begins, "ends": turn.ends, "owner": turn.who is Who.OWNER}
+        steps.append((_KIND[turn.kind], step(_TURN, **fields)))
+    for at, one in enumerate(obligations):
+        steps += [(_KIND[kind], step(_MET, at=at, owner=1)) for kind in one.met_by]
+    return sorted(steps, key=lambda each: each[0])
+
+
+def _mask(words: tuple[Any, ...], code: Any) -> int:
+    return sum(1 << code[word] for word in words) or _ANY
+
+
+def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
+    only = ORDERLY if one.listeners is Listeners.ORDERLY else 0
+    never = ORDERLY if one.listeners is Listeners.CONCURRENT else 0
+    if not one.broadcasting:
+        never |= BROADCASTING
+    return (
+        one.reason,
+        one.within(settings),
+        one.owned,
+        one.mark,
+        _UNKNOWN if one.behind is None else one.behind,
+        one.whole,
+        _ANY if one.blocked is None else one.blocked,
+        one.idle,
+        one.during,
+        one.unless,
+        only,
+        never,
+    )
+
+
+@entry
+def _run(
+    t: Any,
+    start: int,
+    times: Any,
+    kinds: Any,
+    results: Any,
+    paths: Any,
+    slots: Any,
+    actors: Any,
+    offsets: Any,
+    nexts: Any,
+    highs: Any,
+    finished: Any,
+    blocked: Any,
+    keepers: Any,
+) -> Any:
+    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(times)):
+        q = int64(slots[i])
+        if q < 0 or t.queues[q].flags & _UNJUDGED:
+            continue
+        if t.used[0] + 2 * len(t.duties) + 2 > len(t.rows):
+            return i
+        queue, kind, now = t.queues[q], int64(kinds[i]), times[i]
+        actor = int64(actors[i])
+        result, path = int64(1) << int64(results[i]), int64(1) << int64(paths[i])
+        for r in range(t.first[kind], t.first[kind + 1]):
+            step = t.steps[r]
+            if step.results & result == 0 or step.paths & path == 0 or queue.flags & step.only != step.only:
+                continue
+            if step.owner and actor != queue.owner:
+                continue
+            if step.do == _MOVE:
+                value = offsets[i]
+                if step.to == _AFTER_OFFSET:
+                    value = offsets[i] + 1 if offsets[i] >= 0 else offsets[i]
+                elif step.to == _NEXT:
+                    value = nexts[i]
+                elif step.to == _HIGH:
+                    value = highs[i]
+                elif step.to == _ZERO:
+                    value = int64(0)
+                if value >= 0 and not (step.forward and value <= t.marks[q, step.at]):
+                    t.marks[q, step.at] = value
+            elif step.do == _TURN:
+                if queue.conditions & step.given == step.given:
+                    queue.conditions = (queue.conditions | step.begins) & ~step.ends
+            elif step.do == _MET:
+                if t.clocks[q, step.at].since != _NEVER:
+                    _stop(t, q, step.at, now)
+            elif step.do == _BEGIN or (
+                step.do == _MEET and actor >= 0 and actor != queue.owner and (step.forward or not queue.told)
+            ):
+                for d in range(len(t.duties)):
+                    _stop(t, q, d, now)
+                queue.told = 1 if step.do == _BEGIN else queue.told
+                queue.owner, queue.conditions = actor, 0
+                queue.start = max(offsets[i], _UNKNOWN) if step.do == _BEGIN else _UNKNOWN
+                t.marks[q, _PULLED] = queue.start
+                t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = _UNKNOWN
+            elif step.do == _END:
+                queue.told = 1
+                if actor == queue.owner or queue.owner < 0:
+                    for d in range(len(t.duties)):
+                        _stop(t, q, d, now)
+                    queue.owner, queue.conditions = _UNKNOWN, 0
+        t.marks[q, _FINISHED] = finished[i]
+        for d in range(len(t.duties)):
+            _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))
+    return len(times)
+
+
+@hot
+def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
+    """Whether an obligation of a queue is to be met now, and since when."""
+    duty, queue, clock = t.duties[d], t.queues[q], t.clocks[q, d]
+    at = t.marks[q, duty.mark]
+    due = (
+        (queue.owner >= 0) == (duty.owned != 0)
+        and queue.conditions & duty.during == duty.during
+        and queue.conditions & duty.unless == 0
+        and queue.flags & duty.only == duty.only
+        and queue.flags & duty.never == 0
+    )
+    if due and duty.behind >= 0:
+        due = at < t.marks[q, duty.behind] and (at >= 0 or duty.owned == 0)
+    if due and duty.idle:
+        due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
+    if due and duty.blocked >= 0:
+        # What another process was given last, the owner was not given.
+        mine = blocked if keeper == queue.owner or blocked == _NOTHING else _WAITING
+        due = mine == duty.blocked and queue.start <= at
+    if not due:
+        _stop(t, q, d, now)
+    elif clock.since == _NEVER:
+        clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
+        clock.target = t.marks[q, duty.behind] if duty.whole else at
+    elif (at >= clock.target) if duty.whole else (at != clock.target):
+        _stop(t, q, d, now)
+        clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
+        clock.target = t.marks[q, duty.behind] if duty.whole else at
+
+
+@hot
+def _stop(t: Any, q: int, d: int, now: int) -> None:
+    """An obligation ends, met or not: tell if that is late."""
+    clock, duty = t.clocks[q, d], t.duties[d]
+    if clock.since != _NEVER and now - clock.since > duty.within:
+        row = t.rows[t.used[0]]
+        t.used[0] += 1
+        row.claim, row.note, row.cause, row.doubt, row.origin = _CLAIM, 0, 0, 0, 0
+        row.slot, row.since, row.time = q, clock.since, now
+        row.actor, row.other, row.offset = t.queues[q].owner, -1, clock.target
+        if duty.blocked >= 0:
+            row.other, row.offset = clock.keeper, clock.finished
+        elif duty.whole:
+            row.offset = t.marks[q, duty.mark]
+        row.until = clock.target if duty.whole else t.marks[q, _LOG_END]
+        row.value, row.expected = d, t.marks[q, _STORED]
+    clock.since = _NEVER
+
+
+@entry
+def _finish(t: Any, start: int, end: int) -> Any:
+    """End the queues from ``start`` on; the answer is as in :func:`_run`."""
+    for q in range(start, len(t.queues)):
+        if t.used[0] + 2 * len(t.duties) + 2 > len(t.rows):
+            return q
+        for d in range(len(t.duties)):
+            _stop(t, q, d, end)
+    return len(t.queues)
