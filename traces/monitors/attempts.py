@@ -29,6 +29,7 @@ CHAIN = np.dtype(
         ("successes", np.int32),
         ("unproved", np.uint8),  # it was met in the middle, by a process that may have run before the trace began
         ("departed", np.int32),  # places that it has left, see departures.py
+        ("siblings", np.int32),  # how many messages of one batch share its key, as far as seen
     ]
 )
 """A message that failed, or came to a delay queue."""
@@ -171,6 +172,7 @@ def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> A
     chain.successes = 0
     chain.unproved = 0
     chain.departed = -1
+    chain.siblings = 1
     known.table.entries[message].chain = number
     return number
 

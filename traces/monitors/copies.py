@@ -29,6 +29,9 @@ _REBALANCE, _TIMEOUT, _SENT_TWICE = int64(Cause.REBALANCE), int64(Cause.TIMEOUT)
 _STORED_BUT_REFUSED, _FAILED_SEND_BACK = int64(Cause.STORED_BUT_REFUSED), int64(Cause.FAILED_SEND_BACK)
 _REPLAY = int64(Cause.SCHEDULE_REPLAY)
 _EVIDENCE = int64(Doubt.EVIDENCE)
+BATCH = int64(4096)
+"""So many messages are sent at once, at most: a batch has a limit of 4 MB."""
+
 _TOLD = int64(255)
 """Both copies stem from failures of copies for which there was no cause; that is told of those."""
 
@@ -53,6 +56,8 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
             since = known.attempts[before].delivered
             explain(ledger, _COPY, _TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
         return
+    if count <= known.chains[chain].siblings:
+        return  # each message of a batch has a copy of its own
     cause = _cause(known, terms, at, before, stage, seen)
     if cause == _TOLD:
         return
@@ -73,13 +78,16 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
 
 
 @part
-def account_original(known: Any, ledger: Any, at: int, producers: int, seen: Any, since: int) -> None:
+def account_original(known: Any, ledger: Any, chain: int, at: int, producers: int, seen: Any, since: int) -> None:
     """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback (SB-8).
 
     ``producers``: the chain of what producers delay, -1 without. If the schedule topic delivered it twice, that is told
-    of the broker.
+    of the broker. Near each other in one queue are different messages that were sent as one batch: they share a key.
     """
     attempt = known.attempts[at]
+    if seen.slot == attempt.slot and abs(seen.offset - attempt.offset) < BATCH:
+        known.chains[chain].siblings += 1
+        return
     if producers >= 0:
         delayed = find_attempt(known, producers, NOTHING)
         if delayed >= 0 and known.attempts[delayed].copies > 1:

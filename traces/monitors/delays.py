@@ -10,7 +10,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, leave, wait
 from .copies import MOVED, REPEATED, STORED, account
-from .ledger import NOBODY, NOTHING, judge, violate
+from .ledger import NOBODY, NOTHING, Seen, judge, violate
 from .retry_terms import HIGHEST_LEVEL
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
@@ -133,6 +133,8 @@ def never_delivered(known: Any, terms: Any, ledger: Any, at: int, seen: Any) -> 
     if terms.given[0].end <= ready(terms, attempt.broker, due) + terms.given[0].late:
         return
     judge(ledger, _WHEN)
+    if attempt.deliveries > 0:
+        seen = Seen(seen.time, seen.slot, ABSENT, seen.actor, seen.origin)  # the place is that of another copy
     doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
     violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
 

@@ -70,7 +70,7 @@ def deliver(
         account(known, terms, ledger, chain, at, seen, REACHED, since)
         _waited(known, terms, ledger, at, before, seen)
     elif known.attempts[at].reached > 1:
-        account_original(known, ledger, at, producers, seen, since)
+        account_original(known, ledger, chain, at, producers, seen, since)
 
 
 @part

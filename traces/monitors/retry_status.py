@@ -138,13 +138,24 @@ def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool,
     fate, due = _status(known, terms, chain, is_lost)
     if fate == _UNTOLD:
         return
+    well = dead = int64(0)
+    if record.siblings > 1:
+        # Which message of a batch a copy belongs to is not known, but how many copies ended how.
+        well, dead = _ends_of_copies(known, chain)
+        if well + dead < _departed(known, chain):
+            fate = _LOST if is_lost else _PENDING
     seen = Seen(record.last, entry.slot, entry.offset, record.actor, record.origin)
     since = entry.time if entry.time != ABSENT else record.last
     tell_chain(ledger, seen, since, due, fate, attempt.attempt)
     # The monitor by queue tells the fate of what has not left its place; a producer may store a message at several.
     place = record.departed
     while place >= 0:
-        statuses[known.places[place].slot, fate] += 1
+        ended = fate
+        if well > 0:
+            ended, well = _ACKNOWLEDGED, well - 1
+        elif dead > 0:
+            ended, dead = _DEAD, dead - 1
+        statuses[known.places[place].slot, ended] += 1
         place = known.places[place].next
     if record.departed < 0 and _has_no_place(terms, entry):
         statuses[entry.slot, fate] += 1
@@ -152,6 +163,29 @@ def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool,
         # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused and stored.
         statuses[entry.slot, _ACKNOWLEDGED] -= 1
         statuses[entry.slot, _DEAD] += 1
+
+
+@part
+def _ends_of_copies(known: Any, chain: int) -> Any:
+    """How many copies were consumed, and how many became dead letters."""
+    well, dead = int64(0), int64(0)
+    at = int64(known.chains[chain].highest)
+    while at >= 0:
+        attempt = known.attempts[at]
+        if attempt.attempt > 0:
+            well += min(attempt.successes, attempt.reached)
+            dead += attempt.dead
+        at = int64(attempt.next)
+    return well, dead
+
+
+@part
+def _departed(known: Any, chain: int) -> Any:
+    """How many places messages with this key have left."""
+    count, place = int64(0), int64(known.chains[chain].departed)
+    while place >= 0:
+        count, place = count + 1, int64(known.places[place].next)
+    return count
 
 
 @part

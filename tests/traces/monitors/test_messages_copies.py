@@ -3,6 +3,7 @@ import pytest
 from rocketproof.model.history import Cause
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import Group
 
 from .message_events import ALL, SECOND, START, Script, check
@@ -156,10 +157,40 @@ def test_a_put_that_the_broker_takes_for_failed():
 
 
 def test_two_originals_were_sent_twice():
-    script = Script().deliver(0, offset=7).deliver(5, offset=8, client="c2")
+    script = Script().deliver(0, offset=7).deliver(5, offset=8, queue=1, client="c2")
     said = check(script)
     assert said.violated == {}
     assert said.causes() == [(Cause.SENT_TWICE, 0)]
+
+
+def batch() -> Script:
+    """Two messages that were sent as one batch, so that they have one key; both fail, and are stored again."""
+    script = Script()
+    for offset in (7, 8):
+        script.deliver(0, offset=offset).result(5, "later", offset=offset)
+    for offset in (7, 8):
+        script.delay_store(7, 1, 3, 10_007).send_back(8, offset=offset)
+    return script
+
+
+def test_messages_of_a_batch_share_a_key_and_have_a_copy_each():
+    script = batch()
+    for offset in (20, 21):
+        script.delay_deliver(10_011, 1, offset).deliver(10_020, 1, offset=offset).result(10_030, "ok", 1, offset=offset)
+    said = check(script)
+    assert (said.violated, said.doubtful, said.causes()) == ({}, {}, [])
+    assert said.statuses == {MessageStatus.ACKNOWLEDGED: 2}
+
+
+def test_a_lost_copy_of_one_of_them_is_not_consumed():
+    script = batch().delay_deliver(10_011, 1, 20).deliver(10_020, 1, offset=20).result(10_030, "ok", 1, offset=20)
+    said = check(script)
+    assert said.statuses == {MessageStatus.ACKNOWLEDGED: 1, MessageStatus.PENDING_RETRY: 1}
+    assert said.causes() == []
+
+
+def test_one_copy_more_than_there_are_messages_needs_a_cause():
+    assert check(batch().delay_store(12, 1, 3, 10_012)).violated == {COPY: 1}
 
 
 def test_a_message_that_comes_again_from_its_queue_is_no_copy():
