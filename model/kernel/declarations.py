@@ -64,6 +64,8 @@ class Constants(Mapping[str, "int | str"]):
 
     def __init__(self, values: Mapping[str, int | str]) -> None:
         self._values = MappingProxyType(dict(values))
+        # Found without asking __getattr__, which takes long.
+        vars(self).update({name: value for name, value in values.items() if not hasattr(Constants, name)})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_values":

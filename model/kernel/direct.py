@@ -1,48 +1,43 @@
-"""The direct form of a machine: its texts run on plain numbers, with nothing traced or unrolled before.
+"""The direct form of a machine: one state, which its texts change on plain numbers, with nothing traced or unrolled.
 
 Other forms unroll every action over all its parameters, so what they cost grows with the configuration. Here an action
-is its text, and it is run when it is asked for: a configuration with thousands of messages costs no more to build than
-one with two, and a single long run can be followed through it. All successors of many states are the business of
-``plain`` and ``native``.
+is its text, and it is run when it is asked for; only values that differ from the usual one are kept. So a configuration
+with millions of messages costs no more than one with two, and a single long run can be followed through it. All
+successors of many states are the business of ``plain`` and ``native``.
 """
 
 from __future__ import annotations
 
-import copy
 import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from .declarations import Action, Constants
-from .domains import Domain, MemberSet
+from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError, nearest
 from .frame import Frame
 from .machine import Configuration
-from .state import FamilyView, State
 from .terms import all_of
 from .traced import Family
 
-DirectState: TypeAlias = Mapping[str, tuple[int, ...]]
-"""A state: name of a variable → its values, those of the last index next to each other."""
-
 Text: TypeAlias = Callable[..., Any]
-"""An action or a predicate: called with a :class:`State` and arguments."""
+"""An action or a predicate: called with a state and arguments."""
+
+_MISSING: Any = object()
 
 
 class Direct:
-    """A configuration whose actions are run as they are written.
-
-    States are never changed; a step gives a new one, which shares with the old one what the action did not write.
+    """A configuration in one of its states, which steps change. What was changed can be undone.
 
     Attributes:
         frame: what the configuration declares.
-        initial: the initial state.
+        actions: the actions that exist here, by name.
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        """Prepare a configuration.
+        """Prepare a configuration, in its initial state.
 
         Raises:
             ModelError: a constant that sizes something is unbounded (budgets may be).
@@ -53,98 +48,144 @@ class Direct:
                 "unbounded; give it a number, or use the engine 'prove'."
             )
         self.frame = _Families(configuration)
-        self._focus: Mapping[str, Sequence[int]] = {}
-        self.initial: DirectState = MappingProxyType(self.frame.initial())
         known = self.frame.constants
-        self._actions = {
+        self.actions: Mapping[str, Action] = {
             name: action
             for name, action in configuration.machine.actions.items()
             if action.when(known) and (action.budget is None or known[action.budget] != 0)
         }
+        self._values: dict[str, _Values] = {name: _Values(self, family) for name, family in self.frame.families.items()}
+        self._state = _State(self)
+        self._varied: dict[tuple[tuple[str, int | str], ...], Constants] = {}
+        self._ranges: dict[str, Sequence[int]] = {}
+        self._log: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._pending: list[tuple[_Values, tuple[int, ...], int]] = []
+        self._title: Callable[[], str] = str
+        self._read_only = True
+        self.restart()
 
-    @property
-    def actions(self) -> Mapping[str, Action]:
-        """The actions that exist here, by name."""
-        return self._actions
+    # --- the state ----------------------------------------------------------------------------------------------
 
-    def varied(self, **constants: int | str) -> Direct:
-        """The same states under other constants: what a text reads of these is different, and nothing else.
+    def restart(self) -> None:
+        """Begin again in the initial state; there is nothing to undo then."""
+        self._log.clear()
+        for values in self._values.values():
+            values.restart()
 
-        Raises:
-            ModelError: with these constants other variables would exist, or other values be possible.
-        """
-        here = self.frame.configuration
-        other = Direct(Configuration(here.machine, Constants({**here.constants, **constants})))
-        other._focus = self._focus
-        changed = [name for name in {*other.frame.families, *self.frame.families} if self._shape(name, other)]
-        if changed:
-            raise ModelError(f"{constants} would change the states of {here}: {', '.join(sorted(changed))}.")
-        return other
-
-    def focused(self, **domains: Sequence[int]) -> Direct:
-        """The same machine whose texts look at, and write to, these elements of the named domains only, in this order.
-
-        This saves time in a long queue. The caller knows that no text would find, or change, anything at the others.
-        """
-        other = copy.copy(self)
-        other._focus = {**self._focus, **domains}
-        return other
-
-    def _shape(self, name: str, other: Direct) -> bool:
-        mine, others = self.frame.families.get(name), other.frame.families.get(name)
-        if mine is None or others is None:
-            return True
-        return (mine.dims, mine.low, mine.high) != (others.dims, others.low, others.high)
-
-    def step(self, state: DirectState, name: str, **arguments: int) -> DirectState | None:
-        """The state after an action, or None where it is not enabled.
-
-        Raises:
-            ModelError: there is no such action here, or it writes outside a declared domain.
-        """
-        action = self._actions.get(name)
-        if action is None:
-            machine = self.frame.configuration.machine.name
-            raise ModelError(f"machine {machine} has no action {name!r} here.{nearest(name, self._actions)}")
-        left = f"{action.budget}_left"
-        budget = left if left in self.frame.families else ""
-        return _Run(self.frame, self._focus, state, f"action {_call(name, arguments)}").apply(
-            action.function, arguments, budget
-        )
-
-    def enabled(self, state: DirectState, name: str, **arguments: int) -> bool:
-        """Whether an action can happen in ``state``."""
-        return self.step(state, name, **arguments) is not None
-
-    def run(self, state: DirectState, text: Text, **arguments: Any) -> DirectState | None:
-        """As :meth:`step`, with any text in the place of an action; its arguments may be anything it understands."""
-        title = f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}"
-        return _Run(self.frame, self._focus, state, title).apply(text, arguments, "")
-
-    def ask(self, state: DirectState, text: Text, **arguments: Any) -> Any:
-        """What a text says of ``state``, which it must not change."""
-        title = f"property {getattr(text, '__name__', '')}"
-        return _Run(self.frame, self._focus, state, title, read_only=True).value(text, arguments)
-
-    def get(self, state: DirectState, name: str, *index: int) -> int:
+    def get(self, name: str, *index: int) -> int:
         """The value of a variable.
 
         Raises:
             ModelError: there is no such variable here, or it has other indices.
         """
-        family = self.frame.families.get(name)
-        if family is None or len(index) != len(family.dims):
-            raise ModelError(f"there is no variable {name}{list(index)} here.{nearest(name, self.frame.families)}")
-        place = _place(family, index)
-        return family.low if place is None else state[name][place]
+        values = self._values.get(name)
+        if values is None or len(index) != values.count:
+            raise ModelError(f"there is no variable {name}{list(index)} here.{nearest(name, self._values)}")
+        return values.at(index)
 
     def has(self, name: str) -> bool:
         """Whether there is a variable of this name in this configuration."""
-        return name in self.frame.families
+        return name in self._values
+
+    def flat(self) -> tuple[int, ...]:
+        """The state as the other forms have it: one whole number for each cell."""
+        return tuple(int(values.at(index)) for values in self._values.values() for index in values.places())
+
+    def become(self, flat: Iterable[int]) -> None:
+        """Go to a state as :meth:`flat` gives it; there is nothing to undo then."""
+        self.restart()
+        cells = [(values, index) for values in self._values.values() for index in values.places()]
+        for (values, index), value in zip(cells, flat, strict=True):
+            values.set(index, bool(value) if values.is_bool else value)
+        self._log.clear()
+
+    def mark(self) -> int:
+        """A place to which :meth:`undo` can go back."""
+        return len(self._log)
+
+    def undo(self, mark: int) -> None:
+        """Take back everything since then."""
+        while len(self._log) > mark:
+            known, key, before = self._log.pop()
+            if before is _MISSING:
+                known.pop(key, None)
+            else:
+                known[key] = before
+
+    def forget(self) -> None:
+        """What was done so far will not be undone."""
+        self._log.clear()
+
+    def focus(self, **domains: Sequence[int] | None) -> None:
+        """From now on texts look at, and write to, these elements of the named domains only, in this order; None: all.
+
+        This saves time in a long queue. The caller knows that no text would find, or change, anything at the others.
+        """
+        for name, items in domains.items():
+            if items is None:
+                self._ranges.pop(name, None)
+            else:
+                self._ranges[name] = items
+
+    # --- steps --------------------------------------------------------------------------------------------------
+
+    def step(self, name: str, *, varied: Mapping[str, int | str] | None = None, **arguments: int) -> bool:
+        """Take an action; False where it is not enabled, then nothing changes.
+
+        Args:
+            name: of the action.
+            varied: constants that have another value for this step; the states must not depend on them.
+            arguments: of the action.
+
+        Raises:
+            ModelError: there is no such action here, or it writes outside a declared domain, or with these constants
+                other variables would exist, or other values be possible.
+        """
+        action = self.actions.get(name)
+        if action is None:
+            machine = self.frame.configuration.machine.name
+            raise ModelError(f"machine {machine} has no action {name!r} here.{nearest(name, self.actions)}")
+        left = f"{action.budget}_left" if action.budget is not None else ""
+        self._begin(lambda: f"action {_call(name, arguments)}", read_only=False)
+        try:
+            if left in self._values:
+                self._state.require(self.get(left) > 0)
+                self.assign(left, (), self.get(left) - 1)
+            if varied:
+                with self._with(varied):
+                    action.function(self._state, **arguments)
+            else:
+                action.function(self._state, **arguments)
+        except _NotEnabled:
+            return False
+        self._commit()
+        return True
+
+    def run(self, text: Text, **arguments: Any) -> bool:
+        """As :meth:`step`, with any text in the place of an action; its arguments may be anything it understands."""
+        self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
+        try:
+            text(self._state, **arguments)
+        except _NotEnabled:
+            return False
+        self._commit()
+        return True
+
+    def ask(self, text: Text, **arguments: Any) -> Any:
+        """What a text says of the state, which it must not change."""
+        self._begin(lambda: f"property {getattr(text, '__name__', '')}", read_only=True)
+        return text(self._state, **arguments)
+
+    def enabled(self, name: str, **arguments: int) -> bool:
+        """Whether an action can happen."""
+        mark = self.mark()
+        enabled = self.step(name, **arguments)
+        self.undo(mark)
+        return enabled
 
     def choices(self, name: str) -> Iterator[dict[str, int]]:
         """All arguments an action could have, enabled or not, in the order of the other forms."""
-        kinds = self._actions[name].parameters
+        kinds = self.actions[name].parameters
         values: list[Iterable[int]] = []
         for kind in kinds.values():
             if issubclass(kind, Domain):
@@ -154,21 +195,115 @@ class Direct:
         for choice in itertools.product(*values):
             yield dict(zip(kinds, choice, strict=True))
 
-    def successors(self, state: DirectState) -> Iterator[tuple[str, DirectState]]:
-        """All ``(label, next state)`` pairs of ``state``, in the order of the other forms."""
-        for name in self._actions:
+    def successors(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """All ``(label, next state)`` pairs of the state, in the order of the other forms."""
+        for name in self.actions:
             for arguments in self.choices(name):
-                following = self.step(state, name, **arguments)
-                if following is not None:
-                    yield _call(name, arguments), following
+                mark = self.mark()
+                if self.step(name, **arguments):
+                    yield _call(name, arguments), self.flat()
+                self.undo(mark)
 
-    def flat(self, state: DirectState) -> tuple[int, ...]:
-        """The state as the other forms have it: one whole number for each cell."""
-        return tuple(int(value) for name in self.frame.families for value in state[name])
+    def _begin(self, title: Callable[[], str], *, read_only: bool) -> None:
+        self._title = title
+        self._read_only = read_only
+        self._pending.clear()
+        self._state.path.clear()
+
+    def _commit(self) -> None:
+        """Texts read what was before: what they write counts when they are through."""
+        changed = [write for write in self._pending if write[0].at(write[1]) != write[2]]
+        for values, index, value in changed:
+            if not values.contains(value) or not values.is_inside(index):
+                allowed = values.family.allowed
+                raise ModelError(f"{self.where()}: writes {value} to {values.name}{list(index)}, allowed is {allowed}.")
+        for values, index, value in changed:
+            known = values.known
+            key: Any = index if values.count else values.name
+            self._log.append((known, key, known.get(key, _MISSING)))
+            values.set(index, value)
+
+    @contextmanager
+    def _with(self, varied: Mapping[str, int | str]) -> Iterator[None]:
+        key = tuple(sorted(varied.items()))
+        if key not in self._varied:
+            self._varied[key] = self._checked(varied)
+        told = vars(self._state)
+        before = {name: told[name] for name in varied}
+        usual = self._state.constants
+        told.update(varied)
+        self._state.constants = self._varied[key]
+        try:
+            yield
+        finally:
+            told.update(before)
+            self._state.constants = usual
+
+    def _checked(self, varied: Mapping[str, int | str]) -> Constants:
+        here = self.frame.configuration
+        constants = Constants({**here.constants, **varied})
+        other = _Families(Configuration(here.machine, constants)).families
+        mine = self.frame.families
+        changed = [name for name in {*other, *mine} if _shape(mine.get(name)) != _shape(other.get(name))]
+        if changed:
+            raise ModelError(f"{dict(varied)} would change the states of {here}: {', '.join(sorted(changed))}.")
+        return Constants({**self.frame.constants, **varied})
+
+    # --- what a state can do --------------------------------------------------------------------------------------
+
+    def assign(self, name: str, index: tuple[int, ...], value: Any) -> None:
+        """Note a write, at all indices that are missing."""
+        values = self._values.get(name)
+        if self._read_only or values is None:
+            what = "must not write" if self._read_only else "writes what is no variable here"
+            raise ModelError(f"{self.where()}: {what}: {name!r}.")
+        if self._state.path and not all_of(*self._state.path):
+            return
+        given = value.has if isinstance(value, MemberSet) else value
+        missing = values.count - len(index)
+        if not missing:
+            self._note(values, index, given)
+        elif missing == 1 and callable(given):
+            for item in self.range_of(values.family.dims[-1]):
+                self._note(values, (*index, item), given(item))
+        else:
+            rest = values.family.dims[len(index) :]
+            for choice in itertools.product(*(self.range_of(dim) for dim in rest)):
+                self._note(values, (*index, *choice), given(*choice) if callable(given) else given)
+
+    def _note(self, values: _Values, index: tuple[int, ...], value: Any) -> None:
+        kind = value.__class__
+        if kind is not values.enumeration and (kind is bool) is not values.is_bool:
+            wanted = "a truth value" if values.is_bool else "a whole number"
+            raise ModelError(f"{self.where()}: {values.name!r} holds {wanted}, but is given {value!r}.")
+        if kind is not bool and kind is not int:
+            if not isinstance(value, int):
+                raise ModelError(f"{self.where()}: {values.name!r} holds a whole number, but is given {value!r}.")
+            if isinstance(value, enum.IntEnum) and kind is not values.enumeration:
+                holds = values.enumeration.__name__ if values.enumeration else "a plain number"
+                raise ModelError(f"{self.where()}: {values.name!r} holds {holds}, but is given {value!r}.")
+            value = int(value)
+        self._pending.append((values, index, value))
+
+    def range_of(self, elements: Elements) -> Sequence[int]:
+        """The elements that are looked at."""
+        found = self._ranges.get(elements.name)
+        if found is None:
+            size: int = elements.size
+            return range(size)
+        return found
+
+    def where(self) -> str:
+        """The machine and the text that is run, as error messages begin."""
+        return f"machine {self.frame.configuration.machine.name}, {self._title()}"
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})" if arguments else name
+
+
+def _shape(family: Family | None) -> object:
+    return None if family is None else (family.dims, family.low, family.high)
 
 
 class _Families(Frame):
@@ -177,29 +312,14 @@ class _Families(Frame):
     def _add(self, family: Family) -> None:
         self.families[family.name] = family
 
-    def initial(self) -> dict[str, tuple[int, ...]]:
-        """The initial values."""
-        values = {}
-        for name, family in self.families.items():
-            indices = itertools.product(*(range(dim.size) for dim in family.dims))
-            kind = bool if family.is_bool else int
-            if callable(family.variable.init):
-                values[name] = tuple(kind(self._initial(family, index)) for index in indices)
-            else:
-                one = kind(self._initial(family, ()))
-                values[name] = tuple(one for _ in indices)
-        return values
+    def initial(self, family: Family, index: tuple[int, ...]) -> int:
+        """The initial value of a variable."""
+        value = self._initial(family, index)
+        return bool(value) if family.is_bool else value
 
 
-def _place(family: Family, index: tuple[int, ...]) -> int | None:
-    """Where the value at ``index`` stands; None outside the domains."""
-    place = 0
-    for dim, item in zip(family.dims, index, strict=True):
-        size = dim.size
-        if not 0 <= item < size:
-            return None
-        place = place * size + item
-    return place
+class _NotEnabled(Exception):
+    """A guard is false."""
 
 
 class _Size(int):
@@ -219,144 +339,217 @@ class _Members(MemberSet):
         return _Size(super().size())
 
 
-class _NotEnabled(Exception):
-    """A guard is false."""
+class _Values:
+    """The values of one family: what texts read and write as ``s.name[index]``.
 
+    Attributes:
+        known: values by index, as far as they differ from the usual one; of a single variable those of the state.
+        count: how many indices there are.
+        single: whether there is one value only, so no index.
+        usual: the initial value, where it is the same at all indices inside and outside of the domains.
+    """
 
-class _Run:
-    """Gives a :class:`State` its meaning for one run of a text: the part that ``Tracer`` has in the other forms."""
+    __slots__ = (
+        "_direct",
+        "count",
+        "enumeration",
+        "family",
+        "high",
+        "is_bool",
+        "known",
+        "low",
+        "name",
+        "single",
+        "sizes",
+        "usual",
+    )
 
-    def __init__(
-        self,
-        frame: _Families,
-        focus: Mapping[str, Sequence[int]],
-        before: DirectState,
-        title: str,
-        *,
-        read_only: bool = False,
-    ) -> None:
-        self.frame = frame
-        self._focus = focus
-        self.path: list[bool] = []
-        self._before = before
-        self._after: dict[str, list[int]] = {}
-        self._outside: list[str] = []
-        self._title = title
-        self._read_only = read_only
+    def __init__(self, direct: Direct, family: Family) -> None:
+        self._direct = direct
+        self.family = family
+        self.name = family.name
+        self.count = len(family.dims)
+        self.single = not self.count
+        self.sizes: tuple[int, ...] = tuple(dim.size for dim in family.dims)
+        self.is_bool = family.is_bool
+        self.enumeration = family.enumeration
+        self.low, self.high = family.low, family.high
+        self.known: dict[Any, Any] = {}
+        self.usual: Any = None
+        outside = False if family.is_bool else family.low
+        if not callable(family.variable.init) and direct.frame.initial(family, ()) == outside:
+            self.usual = outside
 
-    def apply(self, text: Text, arguments: Mapping[str, Any], budget: str) -> DirectState | None:
-        """The state after the text; None where a guard of it is false."""
-        state = State(self)  # type: ignore[arg-type]  # a tracer by what it can do
-        try:
-            if budget:
-                self.require([self.read(budget, ()) > 0])
-                self.assign(budget, (), self.read(budget, ()) - 1)
-            text(state, **arguments)
-        except _NotEnabled:
-            return None
-        if self._outside:
-            raise ModelError(self._outside[0])
-        written = {name: tuple(values) for name, values in self._after.items()}
-        return MappingProxyType({**self._before, **written})
+    def at(self, index: tuple[int, ...]) -> Any:
+        """The value at an index; outside the domains False, or the lowest one."""
+        value = self.known.get(index if self.count else self.name)
+        if value is not None:
+            return value
+        if self.usual is not None:
+            return self.usual
+        if not self.is_inside(index):
+            return False if self.is_bool else self.low
+        value = self.known[index] = self._direct.frame.initial(self.family, index)
+        return value
 
-    def value(self, text: Text, arguments: Mapping[str, Any]) -> Any:
-        """What the text returns."""
-        return text(State(self), **arguments)  # type: ignore[arg-type]
+    def restart(self) -> None:
+        """All values are the initial ones."""
+        if self.count:
+            self.known.clear()
+        else:
+            self.known[self.name] = self._direct.frame.initial(self.family, ())
 
-    # --- what a State can do -----------------------------------------------------------------------------------
+    def set(self, index: tuple[int, ...], value: Any) -> None:
+        """Let the value at an index be this one."""
+        if not self.count:
+            self.known[self.name] = value
+        elif value == self.usual:
+            self.known.pop(index, None)
+        else:
+            self.known[index] = value
 
-    def lookup(self, name: str) -> Any:
-        """Value of a variable or constant, or a view of a family."""
-        family = self.frame.families.get(name)
-        if family is None:
-            if name in self.frame.constants:
-                return self.frame.constants[name]
-            raise ModelError(f"{self._where()}: there is no variable {name!r} here.{nearest(name, self._names())}")
-        if len(family.dims) - (family.member_of is not None) == 0:
-            return self.read(name, ())
-        return FamilyView(self, name)  # type: ignore[arg-type]
+    def contains(self, value: int) -> bool:
+        """Whether a value is possible."""
+        return self.low <= value and (self.high is None or value <= self.high)
 
-    def read(self, name: str, index: tuple[int, ...]) -> Any:
-        """Value before the action at ``index``; outside the domain False, or the lowest one."""
-        family = self.frame.families[name]
-        missing = len(family.dims) - len(index)
-        if not missing:
-            place = _place(family, index)
-            return self._before[name][place] if place is not None else False if family.is_bool else family.low
+    def is_inside(self, index: tuple[int, ...]) -> bool:
+        """Whether there is a value at an index."""
+        return all(0 <= item < size for item, size in zip(index, self.sizes, strict=True))
+
+    def places(self) -> Iterator[tuple[int, ...]]:
+        """All indices."""
+        return itertools.product(*map(range, self.sizes))
+
+    def __getitem__(self, index: Any) -> Any:
+        if index.__class__ is not tuple:
+            index = (index,)
+        if len(index) == self.count:
+            value = self.known.get(index, self.usual)
+            return self.at(index) if value is None else value
+        missing = self.count - len(index)
         if missing < 0:
-            raise ModelError(f"{self._where()}: {name!r} has {len(family.dims)} indices, but is given {len(index)}.")
-        if missing == 1 and family.member_of is not None:
-            return _Members(family.member_of, lambda item: self.read(name, (*index, item)))
-        return FamilyView(self, name, index)  # type: ignore[arg-type]
+            where = self._direct.where()
+            raise ModelError(f"{where}: {self.name!r} has {self.count} indices, but is given {len(index)}.")
+        if missing == 1 and self.family.member_of is not None:
+            return _Members(self.family.member_of, lambda item: self[(*index, item)])
+        return _Rest(self, index)
 
-    def assign(self, name: str, index: tuple[int, ...], value: Any) -> None:
-        """Note a write, at all indices that are missing."""
-        family = self.frame.families.get(name)
-        if self._read_only or family is None:
-            what = "must not write" if self._read_only else "writes what is no variable here"
-            raise ModelError(f"{self._where()}: {what}: {name!r}.")
-        if not all_of(*self.path):
-            return
-        given = value.has if isinstance(value, MemberSet) else value
-        if len(index) == len(family.dims):
-            self._store(family, index, given)
-            return
-        rest = family.dims[len(index) :]
-        for choice in itertools.product(*(self._focus.get(dim.name, range(dim.size)) for dim in rest)):
-            self._store(family, (*index, *choice), given(*choice) if callable(given) else given)
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._direct.assign(self.name, index if index.__class__ is tuple else (index,), value)
 
-    def require(self, conditions: Iterable[bool]) -> None:
+    def __bool__(self) -> bool:
+        raise ModelError(f"{self.name} is a family, not a value; index it: {self.name}[…].")
+
+
+class _Rest:
+    """A family with its first indices given."""
+
+    def __init__(self, values: _Values, given: tuple[int, ...]) -> None:
+        self._values = values
+        self._given = given
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._values[(*self._given, *(index if index.__class__ is tuple else (index,)))]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._values[(*self._given, *(index if index.__class__ is tuple else (index,)))] = value
+
+
+class _State:
+    """What texts see as the state: attributes are the constants, families, and the values of single variables."""
+
+    constants: Constants
+    path: list[bool]
+
+    def __init__(self, direct: Direct) -> None:
+        told = vars(self)
+        told["_direct"] = direct
+        told["constants"] = direct.frame.constants
+        told["path"] = []
+        told["replacement"] = direct.frame.configuration.machine.replacements.get
+        told.update(direct.frame.constants)
+        for name, values in direct._values.items():
+            if values.family.member_of is not None and values.count == 1:
+                told[name] = values[()]
+            elif values.single:
+                values.known = told
+            else:
+                told[name] = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        direct: Direct = vars(self)["_direct"]
+        names = [*direct.frame.families, *direct.frame.constants]
+        raise ModelError(f"{direct.where()}: there is no variable {name!r} here.{nearest(name, names)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "constants":
+            vars(self)[name] = value
+        else:
+            self._direct.assign(name, (), value)
+
+    def require(self, *conditions: bool) -> None:
         """A guard: the text ends where it is false."""
         if self.path:
-            raise ModelError(f"{self._where()}: 'require' inside 's.when' would guard the whole action; move it out.")
-        if not all_of(conditions):
-            raise _NotEnabled
+            where = self._direct.where()
+            raise ModelError(f"{where}: 'require' inside 's.when' would guard the whole action; move it out.")
+        for condition in conditions:
+            if condition is not True and not all_of(condition):
+                raise _NotEnabled
 
-    def quantify(self, domain: type[Domain], holds: Callable[[int], bool], *, universal: bool) -> bool:
-        """Ask the elements one after the other, as far as needed."""
+    @contextmanager
+    def when(self, condition: bool) -> Iterator[None]:
+        """Make the writes inside the block only where ``condition`` holds."""
+        self.path.append(condition)
+        try:
+            yield
+        finally:
+            self.path.pop()
+
+    def forall(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:
+        """Whether ``holds`` is true of every element."""
         for item in self._range(domain):
             value = holds(item)
-            if not isinstance(value, bool):
-                raise ModelError(f"{self._where()}: a quantifier asks for a truth value, but is given {value!r}.")
-            if value is not universal:
-                return not universal
-        return universal
+            if value is not True:
+                return self._answer(value)
+        return True
+
+    def exists(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:
+        """Whether ``holds`` is true of some element."""
+        for item in self._range(domain):
+            value = holds(item)
+            if value is not False:
+                return self._answer(value)
+        return False
 
     def count(self, domain: type[Domain], holds: Callable[[int], bool]) -> int:
-        """Number of elements."""
+        """Number of elements of which ``holds`` is true."""
         return sum(holds(item) for item in self._range(domain))
 
-    def least(self, domain: type[Domain], holds: Callable[[int], bool], default: int) -> int:
-        """Smallest element."""
+    def least(self, domain: type[Domain], holds: Callable[[int], bool], *, default: int) -> int:
+        """The smallest element of which ``holds`` is true, or ``default``."""
         return next((item for item in self._range(domain) if holds(item)), default)
 
+    def elements(self, domain: type[Domain]) -> Elements:
+        """The elements of a domain in this configuration."""
+        return self._direct.frame.elements(domain)
+
+    def empty(self, domain: type[Domain]) -> MemberSet:
+        """The empty set."""
+        return empty_set(self.elements(domain))
+
+    def full(self, domain: type[Domain]) -> MemberSet:
+        """The set of all elements."""
+        return full_set(self.elements(domain))
+
     def _range(self, domain: type[Domain]) -> Sequence[int]:
-        given = self._focus.get(domain.__name__)
-        return range(self.frame.elements(domain).size) if given is None else given
+        direct = self._direct
+        found = direct._ranges.get(domain.__name__)
+        return direct.range_of(direct.frame.elements(domain)) if found is None else found
 
-    # --- writing -----------------------------------------------------------------------------------------------
-
-    def _store(self, family: Family, index: tuple[int, ...], value: Any) -> None:
-        if isinstance(value, bool) != family.is_bool or not isinstance(value, int):
-            wanted = "a truth value" if family.is_bool else "a whole number"
-            raise ModelError(f"{self._where()}: {family.name!r} holds {wanted}, but is given {value!r}.")
-        if isinstance(value, enum.IntEnum) and type(value) is not family.enumeration:
-            holds = family.enumeration.__name__ if family.enumeration else "a plain number"
-            raise ModelError(f"{self._where()}: {family.name!r} holds {holds}, but is given {value!r}.")
-        place = _place(family, index)
-        if place is None or not family.contains(value):
-            # Kept until the guards are known: what is not enabled writes nothing.
-            self._outside.append(
-                f"{self._where()}: writes {value} to {family.name}{list(index)}, allowed is {family.allowed}."
-            )
-            return
-        values = self._after.get(family.name)
-        if values is None:
-            values = self._after[family.name] = list(self._before[family.name])
-        values[place] = value if family.is_bool else int(value)
-
-    def _names(self) -> list[str]:
-        return [*self.frame.families, *self.frame.constants]
-
-    def _where(self) -> str:
-        return f"machine {self.frame.configuration.machine.name}, {self._title}"
+    def _answer(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            where = self._direct.where()
+            raise ModelError(f"{where}: a quantifier asks for a truth value, but is given {value!r}.")
+        return value

@@ -162,9 +162,11 @@ def implies(condition: BoolLike, consequence: BoolLike) -> BoolLike:
 
 def ite(condition: BoolLike, yes: Any, no: Any) -> Any:
     """``yes`` where ``condition`` holds, else ``no``; both of the same kind."""
+    if condition is True:
+        return yes
+    if condition is False:
+        return no
     if not isinstance(condition, Term):
-        if isinstance(condition, bool):
-            return yes if condition else no
         raise ModelError(f"expected a truth value as condition of ite, got {_describe(condition)}.")
     if yes is no:
         return yes
@@ -224,6 +226,10 @@ def total(values: Iterable[IntLike]) -> IntLike:
 def _join(values: tuple[Any, ...], *, neutral: bool) -> BoolLike:
     symbolic = []
     for value in values:
+        if value is neutral:
+            continue
+        if value is (not neutral):
+            return value
         for item in value if isinstance(value, Iterable) else (value,):
             if isinstance(item, Term):
                 symbolic.append(as_bool(item))

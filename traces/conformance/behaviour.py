@@ -6,11 +6,10 @@ from one to the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...model.kernel.direct import Direct
 from ...model.lock import uses_locks
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
@@ -19,8 +18,6 @@ from .machine import Offsets, batches_of, machine_of
 from .stored import Stored
 from .streams import Stream
 from .windows import Side
-
-_AS_IT_IS: Mapping[str, int] = MappingProxyType({})
 
 _OF_BATCHES = frozenset(
     {
@@ -40,6 +37,12 @@ _OF_BATCHES = frozenset(
 """Actions of orderly workers."""
 
 
+_OF_PULLS = frozenset({"send_pull", "answer_found", "answer_nothing", "nothing_new", "answered_with_error", "mark"})
+"""Actions and texts that ask of a window where it begins and ends, and of no other message that it holds."""
+
+_STAGES, _ORPHANS = tuple(Stage), tuple(Orphan)
+
+
 class Impossible(Exception):
     """The machine does not allow an event; the message says what it would have allowed."""
 
@@ -48,8 +51,7 @@ class Behaviour:
     """One behaviour of the machine of a queue, as far as it is known.
 
     Attributes:
-        direct: the machine.
-        state: the present one.
+        direct: the machine, in its present state.
         now: the time up to which it is known, ms.
         sides: the processes, by number in the machine.
         store: what the stores of offsets have had.
@@ -58,8 +60,7 @@ class Behaviour:
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, *, slack: int) -> None:
-        self.direct = machine_of(stream, offsets)
-        self.state = self.direct.initial
+        self.direct = machine_of(stream)
         self.constants = self.direct.frame.constants
         self.now = 0
         self.sides = [Side("") for _ in range(stream.processes)]
@@ -75,21 +76,21 @@ class Behaviour:
         sizes = batches_of(stream)
         self.batches = [sizes.get(c, 1) for c in range(stream.processes)]
         self._low = offsets.low
-        self._varied: dict[tuple[tuple[str, int], ...], Direct] = {}
+        self._batch = int(self.constants.batch)
 
     # --- the state ----------------------------------------------------------------------------------------------
 
     def get(self, name: str, *index: int) -> int:
         """A variable of the machine; of a switched off one 0."""
-        return self.direct.get(self.state, name, *index) if self.direct.has(name) else 0
+        return self.direct.get(name, *index) if self.direct.has(name) else 0
 
     def memory(self, c: int) -> int:
         """The in-memory offset of ``c``."""
-        return self.get("memory", c, texts.Q)
+        return self.direct.get("memory", c, texts.Q)
 
     def owns(self, c: int) -> bool:
         """Whether ``c`` has the queue, not dropped."""
-        return bool(self.get("owns", c, texts.Q))
+        return bool(self.direct.get("owns", c, texts.Q))
 
     def lock_holder(self) -> str:
         """Who holds the lock of the queue, in words."""
@@ -102,7 +103,7 @@ class Behaviour:
 
     def stored_offset(self, c: int) -> int:
         """The stored offset, in broadcasting that of ``c``."""
-        return self.get("file", c, texts.Q) if self.broadcasting else self.get("committed", texts.Q)
+        return self.direct.get("file", c, texts.Q) if self.broadcasting else self.direct.get("committed", texts.Q)
 
     def was_stored(self, c: int, offset: int) -> bool:
         """Whether the store had this offset now, or so short a time ago that an answer may have told it."""
@@ -110,15 +111,16 @@ class Behaviour:
 
     def stage(self, c: int, m: int) -> Stage:
         """Where the window of ``c`` has a message."""
-        return Stage(self.get("stage", c, texts.Q, m))
+        return _STAGES[self.direct.get("stage", c, texts.Q, m)]
 
     def orphan(self, c: int, m: int) -> Orphan:
         """What goes on about a message in a dropped window of ``c``."""
-        return Orphan(self.get("orphan", c, texts.Q, m))
+        return _ORPHANS[self.get("orphan", c, texts.Q, m)]
 
     def ask(self, text: Callable[..., Any], **arguments: Any) -> Any:
         """What a text says of the state."""
-        return self._focused(arguments).ask(self.state, text, **arguments)
+        self._look(text.__name__, arguments)
+        return self.direct.ask(text, **arguments)
 
     # --- offsets --------------------------------------------------------------------------------------------------
 
@@ -142,15 +144,15 @@ class Behaviour:
 
     def may(self, name: str, *, varied: Mapping[str, int] | None = None, **arguments: int) -> bool:
         """Take an action if the machine allows it, else change nothing."""
-        direct = self._focused(arguments, varied or {}, batch_only=name in _OF_BATCHES)
-        if name not in direct.actions:
+        action = self.direct.actions.get(name)
+        if action is None:
             return False
-        kinds = direct.actions[name].parameters
-        given = {"q": texts.Q, **arguments}
-        after = direct.step(self.state, name, **{key: given[key] for key in kinds})
-        if after is None:
+        arguments.setdefault("q", texts.Q)
+        given = {key: arguments[key] for key in action.parameters}
+        self._look(name, given, int((varied or {}).get("pull_batch", 1)))
+        if not self.direct.step(name, varied=varied, **given):
             return False
-        self.becomes(after)
+        self.noted()
         return True
 
     def take(self, name: str, why: str, *, varied: Mapping[str, int] | None = None, **arguments: int) -> None:
@@ -160,25 +162,28 @@ class Behaviour:
 
     def run(self, text: Callable[..., None], why: str = "", **arguments: Any) -> None:
         """Run a text as a step."""
-        after = self._focused(arguments).run(self.state, text, **arguments)
-        if after is None:
+        self._look(text.__name__, arguments)
+        if not self.direct.run(text, **arguments):
             raise Impossible(why or f"the model does not allow {text.__name__.replace('_', ' ')} here")
-        self.becomes(after)
+        self.noted()
 
     def allows(self, name: str, arguments: Mapping[str, int]) -> bool:
         """Whether the machine allows an action with all of its arguments."""
-        return self._focused(arguments).step(self.state, name, **arguments) is not None
+        self._look(name, arguments)
+        return self.direct.enabled(name, **arguments)
 
-    def becomes(self, after: Any) -> None:
+    def noted(self) -> None:
         """The state is another one: what it shows of in-memory and stored offsets is noted."""
-        self.state = after
         for c, side in enumerate(self.sides):
-            if (value := self.memory(c)) != NO_OFFSET:
-                side.remembers(value)
+            value = self.memory(c)
+            if value != side.memory:
+                side.memory = value
+                if value != NO_OFFSET:
+                    side.remembers(value)
         for place in range(len(self.store.known)):
             self.store.note(place, self.stored_offset(place), self.now)
 
-    def put_in(self, c: int, offsets: range | frozenset[int]) -> None:
+    def put_in(self, c: int, offsets: Iterable[int]) -> None:
         """The window of ``c`` may hold these messages."""
         self.sides[c].live.update(offsets)
 
@@ -189,36 +194,34 @@ class Behaviour:
 
     # --- what a step looks at ---------------------------------------------------------------------------------------
 
-    def _focused(
-        self, arguments: Mapping[str, Any], varied: Mapping[str, int] = _AS_IT_IS, *, batch_only: bool = False
-    ) -> Direct:
-        """The machine whose texts look at the messages that a step can concern, which saves most of the time.
+    def taken(self, c: int) -> list[int]:
+        """What an orderly worker of ``c`` has taken: the first messages of its window."""
+        return list(itertools.takewhile(lambda m: self.stage(c, m) is Stage.RUNNING, self._held(c)))
+
+    def _held(self, c: int) -> Iterator[int]:
+        """The messages that the window of ``c`` holds, in their order."""
+        return (m for m in self.sides[c].live if self.stage(c, m) is not Stage.ABSENT)
+
+    def _look(self, name: str, arguments: Mapping[str, Any], pulled: int = 1) -> None:
+        """Let texts look at the messages only that a step can concern, which saves most of the time.
 
         These are what the windows hold and what may come next. A step with one message is about its task; what else it
-        asks of the window is the low-water mark, for which the smallest offset stands. A step of an orderly worker is
-        about what it has taken and what it takes next.
+        asks of the window is the low-water mark, for which the smallest offset stands. A pull is about what comes. A
+        step of an orderly worker is about what it has taken and what it takes next.
         """
-        direct = self.direct
-        if varied:
-            key = tuple(sorted(varied.items()))
-            if key not in self._varied:
-                self._varied[key] = direct.varied(**varied)
-            direct = self._varied[key]
-        c, m, batch = arguments.get("c"), arguments.get("m"), int(self.constants.batch)
-        sides = range(len(self.sides)) if c is None else (c,)
+        c, m = arguments.get("c"), arguments.get("m")
         if c is not None and m is not None:
-            task = range(max(m - 1, 0), m + batch + 1)
-            found = {*task, *sorted(o for o in self.sides[c].live if o not in task and self._held(c, o))[:1]}
-        elif c is not None and batch_only:
-            waiting = [o for o in sorted(self.sides[c].live) if o < self.count and self.stage(c, o) is Stage.WAITING]
-            found = (self.sides[c].live - set(waiting)) | set(waiting[: batch + 1])
+            found = {*range(m - 1, m + self._batch + 1)}
+            found.update(itertools.islice((o for o in self._held(c) if o not in found), 1))
+        elif c is not None and name in _OF_BATCHES:
+            taken = self.taken(c)
+            found = {*taken, *itertools.islice(self._held(c), len(taken), len(taken) + self._batch + 1)}
+        elif name == "produce":
+            found = {self.direct.get("log_end", texts.Q)}
         else:
-            found = {self.get("log_end", texts.Q)}
-            for d in sides:
-                start = self.get("next_offset", d, texts.Q)
-                found |= self.sides[d].live
-                found.update(range(start, start + max(int(direct.frame.constants.pull_batch), batch) + 1))
-        return direct.focused(Message=tuple(sorted(o for o in found if 0 <= o < self.count)))
-
-    def _held(self, c: int, m: int) -> bool:
-        return m < self.count and self.stage(c, m) is not Stage.ABSENT
+            found = {self.direct.get("log_end", texts.Q)}
+            for d in range(len(self.sides)) if c is None else (c,):
+                start = self.direct.get("next_offset", d, texts.Q)
+                found.update(range(start, start + max(pulled, self._batch) + 1))
+                found.update(itertools.islice(self._held(d), 1) if name in _OF_PULLS else self.sides[d].live)
+        self.direct.focus(Message=sorted(o for o in found if 0 <= o < self.count))

@@ -3,85 +3,70 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
+from contextlib import ExitStack
+from functools import partial
 
-from ...model.kernel import ConfigurationError
-from ..format.kinds import Kind
+from ..format.schema import Header
 from ..io import Trace
-from . import listeners, offsets, ownership, processes, pulls, rules
-from .follow import Follower, Handler
-from .machine import MOST_OFFSETS, offsets_of
-from .result import Conformance, Mismatch
-from .streams import FOLLOWED, Stream, streams_of
+from . import rules
+from .part import WITHOUT_QUEUES, Answer, follow_messages, follow_queues
+from .result import Conformance
+from .sorting_out import SortedOut, nothing_to_say, sort_out
+from .streams import OF_PROCESSES, Surroundings
+from .workers import side_by_side
 
 SLACK = 50
 """How far records of different threads and processes may be apart from what they tell, ms."""
 
-HANDLERS: Mapping[Kind, Handler] = {
-    kind: handler
-    for part in (processes, ownership, pulls, listeners, offsets)
-    for kind, handler in part.HANDLERS.items()
-}
-"""Kind → who follows it."""
-
-NEEDED = (Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
-"""Without these nobody can tell what a window does."""
+PARTS_OF_A_JOB = 8
+"""Into so many parts queues are sorted for each process, since some take longer than others."""
 
 
-def conform(trace: Trace, *, slack: int = SLACK) -> Conformance:
+def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
     """Follow every queue of a trace through the model, and hold what concerns several queues against its rules.
 
     Args:
-        trace: what was recorded; it is read into memory.
+        trace: what was recorded.
         slack: how far records of different threads and processes may be apart from what they tell, ms.
+        jobs: how many processes follow queues side by side.
 
     Raises:
         TraceError: there are no events.
+        concurrent.futures.process.BrokenProcessPool: a process was killed, for example by the system for its memory.
     """
-    streams = streams_of(trace)
-    mismatches: list[Mismatch] = []
-    queues = gaps = found = 0
-    why = ""
-    for stream in streams.queues.values():
-        follower, reason = _follower(stream, slack)
-        if follower is None:
-            why = why or f"{stream.place}: {reason}"
-            for event in stream.events:
-                event.pass_over(f"of queues that were not followed: {reason}")
-            continue
-        follower.follow(HANDLERS)
-        queues += 1
-        gaps += follower.gaps
-        found += follower.mismatch_count
-        mismatches += follower.mismatches
-    mismatches += rules.judged(streams)
-    passed_over: Counter[str] = Counter()
-    for event in streams.events:
-        if event.fate != FOLLOWED:
-            passed_over[event.fate or f"{event.kind}: the model of one queue has nothing to say of it"] += 1
+    header = trace.header
+    with ExitStack() as cleanup:
+        found = sort_out(trace, cleanup, buckets=0 if jobs == 1 else PARTS_OF_A_JOB * jobs)
+        work = partial(follow_queues, around=Surroundings(found.around), header=header, slack=slack)
+        if jobs == 1:
+            answers = [work(table) for table in found.queues.buckets()]
+        else:
+            answers = list(side_by_side(work, found.queues.buckets(), jobs=jobs))
+        answers += [follow_messages(table, header) for table in found.messages.buckets()]
+    return concluded(found, header, answers)
+
+
+def concluded(found: SortedOut, header: Header, answers: Iterable[Answer]) -> Conformance:
+    """The answer about a trace, from those of its parts, in any order."""
+    passes = rules.rebalances(found.rebalances, header)
+    all_ = Answer(mismatches=passes, mismatch_count=len(passes), passed_over=Counter(found.passed_over))
+    all_.count(found.rebalances)
+    for answer in answers:
+        all_.join(answer)
+    for event in found.around:
+        usual = WITHOUT_QUEUES if event.kind in OF_PROCESSES else nothing_to_say(event.kind)
+        missed, _, fate = all_.around.get(event.number, (True, 0, usual))
+        all_.followed += not missed
+        if missed:
+            all_.passed_over[fate] += 1
     return Conformance(
-        events=len(streams.events),
-        followed=sum(event.fate == FOLLOWED for event in streams.events),
-        passed_over=passed_over,
-        mismatches=tuple(sorted(mismatches, key=lambda one: (one.time, one.seq))),
-        queues=queues,
-        gaps=gaps,
-        why=why,
+        events=found.events,
+        followed=all_.followed,
+        passed_over=all_.passed_over,
+        mismatches=tuple(sorted(all_.mismatches, key=lambda one: (one.time, one.seq, one.place))),
+        mismatch_count=all_.mismatch_count,
+        queues=all_.queues,
+        gaps=all_.gaps,
+        why=all_.why[0][1] if all_.why else "",
     )
-
-
-def _follower(stream: Stream, slack: int) -> tuple[Follower | None, str]:
-    """Who follows a queue; or None, and why it cannot be followed."""
-    told = stream.header.evidence or stream.kinds()
-    missing = [str(kind) for kind in NEEDED if kind not in told]
-    if missing:
-        return None, f"no {', '.join(missing)} events are recorded"
-    if Kind.ASSIGN not in stream.kinds():
-        return None, "it was never assigned"
-    span = offsets_of(stream)
-    if not span.followed:
-        return None, f"it spans {span.count:,} offsets, more than {MOST_OFFSETS:,}"
-    try:
-        return Follower(stream, span, slack=slack), ""
-    except ConfigurationError as error:
-        return None, str(error)

@@ -6,7 +6,6 @@ between two records shows later or not at all; where that leaves a choice, later
 
 from __future__ import annotations
 
-import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
@@ -15,14 +14,12 @@ from ...model.process_queue import NO_OFFSET
 from ..format.kinds import Kind, Result
 from . import texts
 from .behaviour import Behaviour, Impossible
+from .events import Actor, Event
 from .machine import Offsets
 from .result import Mismatch
-from .streams import Actor, Event, Stream
+from .streams import Stream
 from .windows import UNTOLD, Window
 from .words import describe, enabled
-
-_ALL = -2
-"""In the place of the number of a window: all of them."""
 
 MOST_MISMATCHES = 1_000
 """Mismatches of one queue that are kept; all are counted."""
@@ -66,10 +63,14 @@ class Follower(Behaviour):
         self.logs: dict[int, tuple[str, int | None]] = {}
         self.truncated = False
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
+        self._of_process: dict[Actor, list[Event]] = defaultdict(list)
         for event in stream.events:
             if event.actor is not None and event.kind is not Kind.GAP:
-                self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch].append(event)
-                self._of_window[event.actor, _ALL].append(event)
+                of_window = self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch]
+                of_process = self._of_process[event.actor]
+                event.place, event.place_of_all = len(of_window), len(of_process)
+                of_window.append(event)
+                of_process.append(event)
 
     def side_of(self, event: Event) -> int:
         """The number of the process of an event."""
@@ -77,19 +78,30 @@ class Follower(Behaviour):
             raise Impossible("the event does not say which client it is of")
         return self.stream.actors[event.actor]
 
+    def following(self, event: Event) -> Event | None:
+        """The next event of the same window."""
+        if event.actor is None:
+            return None
+        events = self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch]
+        return events[event.place + 1] if event.place + 1 < len(events) else None
+
     def later(self, event: Event, *, any_window: bool = False) -> Iterator[Event]:
         """The events of the same window after this one; or those of all windows of the same process."""
         if event.actor is None:
             return
-        epoch = _ALL if any_window else UNTOLD if event.epoch is None else event.epoch
-        events = self._of_window[event.actor, epoch]
-        first = bisect.bisect_right(events, event.number, key=lambda one: one.number)
+        if any_window:
+            events, first = self._of_process[event.actor], event.place_of_all + 1
+        else:
+            events, first = (
+                self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch],
+                event.place + 1,
+            )
         for place in range(first, len(events)):
             yield events[place]
 
     def follow(self, handlers: Mapping[Kind, Handler]) -> None:
         """Go through all events of the stream."""
-        self.becomes(self.state)
+        self.noted()
         for event in self.stream.events:
             self.now = event.time
             handler = handlers.get(event.kind)
@@ -100,12 +112,13 @@ class Follower(Behaviour):
             if c is not None and self.sides[c].unseen and event.kind not in _BEGIN:
                 event.pass_over(self.sides[c].unseen)
                 continue
-            before = self.state
+            self.direct.forget()
             try:
                 if handler(self, event) is not False:
                     event.follow()
             except Impossible as error:
-                self.becomes(before)
+                self.direct.undo(0)
+                self.noted()
                 self._mismatch(event, str(error), c)
 
     def _mismatch(self, event: Event, why: str, c: int | None) -> None:

@@ -7,8 +7,8 @@ from ...model.process_queue import Orphan, Stage
 from ..format.kinds import FAILURES, Kind, Path, Result
 from . import orderly, texts
 from .behaviour import Impossible
+from .events import Event
 from .follow import Follower, Handler
-from .streams import Event
 from .windows import Window
 
 UNKNOWN_WINDOW = "of windows that are not known"
@@ -216,7 +216,7 @@ def removed(f: Follower, event: Event) -> bool:
         f.run(texts.follow_mark, c=c)
     else:
         _leaves(f, event, c, m, found)
-    following = next(f.later(event), None)
+    following = f.following(event)
     # Of the same call, then the mark is that after all of them.
     more = following is not None and following.kind is Kind.REMOVED and following.next == event.next
     if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):

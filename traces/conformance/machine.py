@@ -12,10 +12,11 @@ from ...model.consumption import consumption
 from ...model.kernel import UNBOUNDED, Machine
 from ...model.kernel.direct import Direct
 from ..format.kinds import Kind, Result
-from .streams import Event, Stream
+from .events import Event
+from .streams import Stream
 
-MOST_OFFSETS = 200_000
-"""Offsets of one queue that are followed, at most."""
+MANY = 1 << 62
+"""Messages that a queue may have: as many as one likes."""
 
 _SOME_CLUSTER = ("moves", "crashes", "leaves", "failures", "restarts", "retentions", "removals")
 _SOME_CLUSTERING = ("lost_commits", "truncations", "recreations", "refusals", "resets")
@@ -40,11 +41,6 @@ class Offsets:
     low: int
     count: int
 
-    @property
-    def followed(self) -> bool:
-        """Whether they are few enough."""
-        return self.count <= MOST_OFFSETS
-
 
 def offsets_of(stream: Stream) -> Offsets:
     """The offsets that occur in the recording of a queue."""
@@ -59,7 +55,7 @@ def offsets_of(stream: Stream) -> Offsets:
 
 def _named(event: Event) -> list[int]:
     """Offsets that an event names; a message occupies the one after its own as well, as the end of the log."""
-    kind, values = event.kind, event.values
+    kind = event.kind
     found = []
     if kind is Kind.PULL_RESULT and event.result not in (
         Result.FOUND,
@@ -68,11 +64,11 @@ def _named(event: Event) -> list[int]:
         Result.OFFSET_ILLEGAL,
     ):
         return []
-    if values.get("offset") is not None and kind not in (Kind.FILE_LOAD, Kind.FILE_PERSIST):
+    if event.offset is not None and kind not in (Kind.FILE_LOAD, Kind.FILE_PERSIST):
         message = kind in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
-        found += [values["offset"], values["offset"] + message]
-    if values.get("next") is not None and kind in (Kind.PULL_RESULT, Kind.DELIVER, Kind.REMOVED):
-        found.append(values["next"])
+        found += [event.offset, event.offset + message]
+    if event.next is not None and kind in (Kind.PULL_RESULT, Kind.DELIVER, Kind.REMOVED):
+        found.append(event.next)
     return found
 
 
@@ -98,7 +94,7 @@ def is_filtered(stream: Stream) -> bool:
     )
 
 
-def machine_of(stream: Stream, offsets: Offsets) -> Direct:
+def machine_of(stream: Stream) -> Direct:
     """The machine of a queue.
 
     Raises:
@@ -111,8 +107,8 @@ def machine_of(stream: Stream, offsets: Offsets) -> Direct:
     manual = any(event.result in (Result.COMMIT, Result.ROLLBACK) for event in stream.events)
     constants: dict[str, int | str] = {
         "consumers": max(stream.processes, 1),
-        "messages": offsets.count,
-        "arriving": offsets.count,
+        "messages": MANY,
+        "arriving": MANY,
         "mode": group.mode,
         "listener": group.listener,
         "version": "4.9.8" if old else "5.3.3",

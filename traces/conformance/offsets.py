@@ -6,10 +6,10 @@ from ...model.process_queue import NO_OFFSET
 from ..format.kinds import Kind, Path
 from . import orderly, texts
 from .behaviour import Impossible
+from .events import Event
 from .follow import Follower, Handler
 from .ownership import adopt
 from .processes import begins_to_stop
-from .streams import Event
 
 
 def commit_memory(f: Follower, event: Event) -> bool:

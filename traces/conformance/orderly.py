@@ -8,8 +8,8 @@ from ...model.process_queue import Orphan, Stage
 from ..format.kinds import Path, Result
 from . import texts
 from .behaviour import Impossible
+from .events import Event
 from .follow import Follower
-from .streams import Event
 from .windows import Window
 
 _ACTIONS = {
@@ -42,9 +42,9 @@ def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
         found.called.discard(m)  # with the first message of its batch
         return True
     _acted_upon(f, c)
-    before = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+    before = {*f.taken(c)}
     f.take("begin_batch", _why_not(f, c, m), c=c)
-    taken = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING} - before
+    taken = {*f.taken(c)} - before
     if m != min(taken, default=-1):
         raise Impossible(f"the next batch begins with {f.told(min(taken))}")
     if event.count is not None and event.count < len(taken):
@@ -97,9 +97,9 @@ def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
         return True  # of the same batch
     if f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("no listener has this message")
-    batch = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING and not f.get("kept", c, texts.Q, o)}
+    batch = {o for o in f.taken(c) if not f.get("kept", c, texts.Q, o)}
     if event.result is Result.ROLLBACK:
-        batch = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+        batch = {*f.taken(c)}
     action = _ACTIONS.get(event.result, "suspend")
     if action == "succeed_in_order" and event.result is Result.OK:
         f.take(action, "no listener runs", c=c)
@@ -113,7 +113,7 @@ def removed(f: Follower, c: int, m: int, found: Window) -> None:
     """OR-7: what was taken is committed, all at once."""
     if m in found.removed and f.stage(c, m) is Stage.ABSENT:
         return
-    taken = {o for o in f.sides[c].live if f.stage(c, o) is Stage.RUNNING}
+    taken = {*f.taken(c)}
     if m not in taken:
         raise Impossible("this message was not taken from the window")
     if not f.may("commit_taken", c=c):

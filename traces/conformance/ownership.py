@@ -8,11 +8,11 @@ from ...model.start_position import start_offset
 from ..format.kinds import Kind, Path, Result
 from . import texts
 from .behaviour import Impossible
+from .events import Event
 from .follow import Follower, Handler
 from .listeners import fails, has_returned
 from .processes import begins_to_stop
-from .streams import Event
-from .windows import BEFORE
+from .windows import BEFORE, Held
 
 _SENT = frozenset({Path.REQUEST, Path.FALLBACK, Path.NONE})
 LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
@@ -150,7 +150,7 @@ def revoke(f: Follower, event: Event) -> None:
         f.take("drop_in_order", "it cannot drop the queue", c=c)
     elif not f.may("drop_losing_commit", c=c):
         f.take("drop", "it cannot drop the queue", c=c)
-    side.live = {m for m in side.live if f.orphan(c, m) is not Orphan.NONE or f.stage(c, m) is not Stage.ABSENT}
+    side.live = Held(m for m in side.live if f.orphan(c, m) is not Orphan.NONE or f.stage(c, m) is not Stage.ABSENT)
     side.drop(event.time)
 
 

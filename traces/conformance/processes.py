@@ -6,8 +6,8 @@ from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ..format.kinds import Kind
 from . import texts
+from .events import Event
 from .follow import Follower, Handler
-from .streams import Event
 
 
 def starts(f: Follower, event: Event) -> None:

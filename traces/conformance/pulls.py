@@ -7,8 +7,8 @@ from ...model.process_queue import NO_OFFSET
 from ..format.kinds import Kind, Result
 from . import texts
 from .behaviour import Impossible
+from .events import Event
 from .follow import Follower, Handler
-from .streams import Event
 
 _REFUSED = frozenset({Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST, Result.ERROR, Result.FAILED})
 STOPPING = "pulls of clients that are shutting down"

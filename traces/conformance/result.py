@@ -39,7 +39,8 @@ class Conformance:
         events: how many events the trace has.
         followed: how many of them are steps of the model, or agree with what it says of the state.
         passed_over: all others, by reason.
-        mismatches: events that the model does not allow, in the order of the trace.
+        mismatches: events that the model does not allow, in the order of the trace; of many in a queue the first ones.
+        mismatch_count: how many there are.
         queues: how many queues were followed, each for each group.
         gaps: how many windows were in doubt because events are missing from the recording.
         why: why nothing, or not all, could be judged; empty else.
@@ -49,6 +50,7 @@ class Conformance:
     followed: int
     passed_over: Counter[str]
     mismatches: tuple[Mismatch, ...]
+    mismatch_count: int
     queues: int
     gaps: int = 0
     why: str = ""

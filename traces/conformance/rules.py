@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable, stored_level
 from ...model.kernel import ConfigurationError
 from ...model.retry_policy import EXPIRY_LEVEL, copy_times, fallback_level, is_dead_letter, maximum_sent, retry_level
 from ..format.kinds import FAILURES, Kind, Path, Result
-from ..format.schema import Group
+from ..format.schema import Group, Header
 from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
+from .events import Event
 from .result import Mismatch
-from .streams import Event, Streams
 
 DUE_WITHIN = 1_000
 """How far a due time may be from the recorded time of storing plus the delay, ms (DL-3)."""
-
-
-def judged(streams: Streams) -> list[Mismatch]:
-    """Hold the events of a trace that belong to no single queue against the rules of the model."""
-    return [*_rebalances(streams), *_retries(streams)]
 
 
 def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
@@ -28,13 +24,11 @@ def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
     return Mismatch(seq=number, time=event.time, place=place, event=str(event), why=why, state=state)
 
 
-def _rebalances(streams: Streams) -> list[Mismatch]:
+def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
     """RB-6: a client gives itself what its strategy says of the members and queues that it saw."""
     found = []
-    for event in streams.events:
-        if event.kind is not Kind.REBALANCE:
-            continue
-        group = streams.header.groups.get(event.group or "", Group())
+    for event in events:
+        group = header.groups.get(event.group or "", Group())
         if event.queues is None or event.assigned is None or event.topic is None or event.actor is None:
             event.pass_over("rebalance: what it saw, or answered, was not recorded")
             continue
@@ -67,21 +61,26 @@ def _rebalances(streams: Streams) -> list[Mismatch]:
     return found
 
 
-def _retries(streams: Streams) -> list[Mismatch]:
-    """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores of a message that was sent back."""
+def retries(events: Sequence[Event], header: Header) -> list[Mismatch]:
+    """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores of a message that was sent back.
+
+    Args:
+        events: send-backs, and what was stored of them, all of the same messages, in the order of the trace.
+        header: of the trace.
+    """
     try:
-        table = DelayTable.parse(streams.header.delays or DEFAULT_LEVELS)
+        table = DelayTable.parse(header.delays or DEFAULT_LEVELS)
     except ConfigurationError as error:
-        for event in streams.events:
+        for event in events:
             if event.kind in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
                 event.pass_over(f"{event.kind}: {error}")
         return []
     found = []
     asked: dict[str, list[Event]] = defaultdict(list)
-    for event in streams.events:
+    for event in events:
         if event.kind is Kind.SEND_BACK and event.key is not None:
             asked[event.key].append(event)
-    for event in streams.events:
+    for event in events:
         if event.kind not in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
             continue
         requests = asked.get(event.key or "", [])

@@ -1,79 +1,21 @@
-"""Streams: the events of a trace, sorted out by group and queue, each with the events of its processes and broker."""
+"""Streams: the events of one queue as one group consumes it, with those of its processes, its broker, and gaps."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
-from ..format.kinds import Kind, Path, Result
+from ..format.kinds import Kind
 from ..format.schema import Group, Header
-from ..io import Trace
-
-Actor: TypeAlias = tuple[str, int]
-"""A process: client id and incarnation."""
-
-FOLLOWED = "followed"
+from .events import Actor, Event
 
 OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER})
 OF_BROKERS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
 OF_LOGS = frozenset({Kind.STORE, Kind.DELAY_DELIVER})
+"""Kinds that concern every group that consumes the queue."""
 
-
-_WITHOUT_QUEUES = "of processes without a queue"
-
-
-@dataclass(slots=True, eq=False)
-class Event:
-    """One event.
-
-    Attributes:
-        number: its place among all events, in the order of the trace.
-        kind, result, path: its words; NONE where they are not told, or not known to this version.
-        values: all other columns that are told.
-        fate: what became of it: ``followed``, or why it was passed over.
-    """
-
-    number: int
-    kind: Kind
-    result: Result
-    path: Path
-    values: Mapping[str, Any]
-    fate: str = ""
-
-    def __getattr__(self, name: str) -> Any:
-        return self.values.get(name)
-
-    @property
-    def time(self) -> int:
-        """Ms since 1970 UTC."""
-        return int(self.values["time"])
-
-    @property
-    def actor(self) -> Actor | None:
-        """The process that acts; None where a broker does."""
-        client = self.values.get("client")
-        return None if client is None else (client, self.values.get("incarnation") or 0)
-
-    def follow(self) -> None:
-        """It was followed, in some stream at least."""
-        self.fate = FOLLOWED
-
-    def pass_over(self, why: str) -> None:
-        """It was not followed here; where it was followed elsewhere that counts."""
-        self.fate = self.fate or why
-
-    def __str__(self) -> str:
-        client = self.values.get("client") or self.values.get("broker") or ""
-        words = [str(self.kind), client]
-        if self.values.get("incarnation"):
-            words[-1] += f"#{self.values['incarnation']}"
-        words += [f"{name}={value}" for name, value in (("result", self.result), ("path", self.path)) if value]
-        for name in ("offset", "next", "min", "max", "count", "attempt", "level", "epoch", "key"):
-            if self.values.get(name) is not None:
-                words.append(f"{name}={self.values[name]}")
-        return " ".join(words)
+_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +38,9 @@ class Stream:
     Attributes:
         place: which queue, of which group.
         group: what the header says of the group.
+        header: of the trace.
         events: those of the queue, of the processes that have it at some time, and of its broker.
+        around: those of them that concern other queues as well.
         actors: the processes, each with the number of its place, by first appearance.
     """
 
@@ -104,17 +48,17 @@ class Stream:
     group: Group
     header: Header
     events: list[Event] = field(default_factory=list)
+    around: list[Event] = field(default_factory=list)
     actors: dict[Actor, int] = field(default_factory=dict)
 
-    def appears(self, actor: Actor, ended: set[Actor]) -> None:
+    def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
         """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file."""
-        if actor not in self.actors:
-            followed = len(set(self.actors.values()))
-            if self.group.mode == "broadcasting":
-                before = [one for one in self.actors if one[0] == actor[0]]
-                if before and ended.issuperset(before):
-                    followed = self.actors[before[-1]]
-            self.actors[actor] = followed
+        followed = len(set(self.actors.values()))
+        if self.group.mode == "broadcasting":
+            before = [one for one in self.actors if one[0] == actor[0]]
+            if before and set(ended).issuperset(before):
+                followed = self.actors[before[-1]]
+        self.actors[actor] = followed
 
     @property
     def processes(self) -> int:
@@ -126,66 +70,79 @@ class Stream:
         return {event.kind for event in self.events}
 
 
-@dataclass
-class Streams:
-    """A trace sorted out.
+class Surroundings:
+    """Events that concern several queues: starts and ends of processes and brokers, and gaps. They are few."""
 
-    Attributes:
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.events = list(events)
+        self._of_actor: dict[Actor, list[Event]] = defaultdict(list)
+        self._of_broker: dict[str, list[Event]] = defaultdict(list)
+        self._of_all: list[Event] = []
+        self._ends = [event for event in self.events if event.kind in _ENDS]
+        for event in self.events:
+            if event.kind in OF_BROKERS:
+                self._of_broker[event.broker or ""].append(event)
+            elif event.actor is not None:
+                self._of_actor[event.actor].append(event)
+            elif event.broker is not None:
+                self._of_broker[event.broker].append(event)
+            else:
+                self._of_all.append(event)
+
+    def ended_before(self, number: int) -> Iterator[Actor]:
+        """The processes that have ended before an event."""
+        return (event.actor for event in self._ends if event.number < number and event.actor is not None)
+
+    def of(self, stream: Stream) -> list[Event]:
+        """What concerns a stream."""
+        place = stream.place
+        found = [*self._of_all, *self._of_broker.get(place.broker, ())]
+        for actor in stream.actors:
+            found += [event for event in self._of_actor.get(actor, ()) if event.group in (None, place.group)]
+        return found
+
+
+def place_of(event: Event) -> Place | None:
+    """The queue and group of an event of one queue; None of others."""
+    if event.group is None or event.queue is None or event.topic is None or event.kind in OF_LOGS:
+        return None
+    return Place(group=event.group, topic=event.topic, broker=event.broker or "", queue=event.queue)
+
+
+def streams_of(events: Iterable[Event], surroundings: Surroundings, header: Header) -> list[Stream]:
+    """The streams of one queue, one for each group, by first appearance.
+
+    Args:
+        events: of the queue, in the order of the trace.
+        surroundings: of the trace.
         header: of the trace.
-        events: all of them.
-        queues: the streams by queue and group.
     """
-
-    header: Header
-    events: list[Event]
-    queues: dict[Place, Stream]
-
-
-def streams_of(trace: Trace) -> Streams:
-    """Read a trace into memory, about 1 kB an event.
-
-    Raises:
-        TraceError: there are no events.
-    """
-    events = list(_events(trace))
-    header = trace.header
-    queues: dict[Place, Stream] = {}
-    groups_of: dict[tuple[str, str, int], list[Place]] = defaultdict(list)
-    ended: set[Actor] = set()
+    streams: dict[str, Stream] = {}
+    logs: list[Event] = []
     for event in events:
-        place = _place(event)
-        if event.kind in (Kind.CLIENT_STOP, Kind.CLIENT_CRASH) and event.actor is not None:
-            ended.add(event.actor)
-        if place is not None and place not in queues:
-            queues[place] = Stream(place, header.groups.get(place.group, Group()), header)
-            groups_of[place.topic, place.broker, place.queue].append(place)
-        if place is not None and event.actor is not None:
-            queues[place].appears(event.actor, ended)
-    of_actor: dict[tuple[str, Actor], list[Stream]] = defaultdict(list)
-    of_broker: dict[str, list[Stream]] = defaultdict(list)
-    for stream in queues.values():
-        of_broker[stream.place.broker].append(stream)
-        for process in stream.actors:
-            of_actor[stream.place.group, process].append(stream)
-    for event in events:
-        place, actor = _place(event), event.actor
-        if event.kind in OF_PROCESSES:
-            event.fate = _WITHOUT_QUEUES
         if event.kind in OF_LOGS:
-            for of_group in groups_of[event.topic, event.broker, event.queue]:
-                queues[of_group].events.append(event)
-        elif place is not None:
-            queues[place].events.append(event)
-        elif event.kind in OF_BROKERS:
-            for stream in of_broker[event.broker]:
-                stream.events.append(event)
-        elif event.kind is Kind.GAP or event.kind in OF_PROCESSES:
-            for stream in _concerned(event, actor, of_actor, of_broker, queues):
-                stream.events.append(event)
-    for stream in queues.values():
-        if any(event.kind is Kind.GAP for event in stream.events):
-            stream.events.sort(key=_from_when)
-    return Streams(header, events, queues)
+            logs.append(event)
+            continue
+        stream = streams.get(event.group or "")
+        if stream is None:
+            place = place_of(event)
+            if place is None:
+                continue
+            stream = streams[place.group] = Stream(place, header.groups.get(place.group, Group()), header)
+        stream.events.append(event)
+        if event.actor is not None and event.actor not in stream.actors:
+            stream.appears(event.actor, surroundings.ended_before(event.number))
+    for stream in streams.values():
+        stream.events += logs
+        stream.around = surroundings.of(stream)
+        stream.events += stream.around
+        has_gaps = any(event.kind is Kind.GAP for event in stream.events)
+        stream.events.sort(key=_from_when if has_gaps else _in_order)
+    return list(streams.values())
+
+
+def _in_order(event: Event) -> int:
+    return event.number
 
 
 def _from_when(event: Event) -> tuple[int, int, int]:
@@ -193,45 +150,3 @@ def _from_when(event: Event) -> tuple[int, int, int]:
     if event.kind is Kind.GAP:
         return (event.time if event.due is None else event.due), 0, event.number
     return event.time, 1, event.number
-
-
-def _concerned(
-    event: Event,
-    actor: Actor | None,
-    of_actor: Mapping[tuple[str, Actor], list[Stream]],
-    of_broker: Mapping[str, list[Stream]],
-    queues: Mapping[Place, Stream],
-) -> Iterable[Stream]:
-    if actor is not None and event.group is not None:
-        return of_actor.get((event.group, actor), [])
-    if actor is not None:
-        return [stream for (_, one), streams in of_actor.items() if one == actor for stream in streams]
-    return of_broker.get(event.broker, []) if event.broker is not None else list(queues.values())
-
-
-def _place(event: Event) -> Place | None:
-    values = event.values
-    if values.get("group") is None or values.get("queue") is None or event.kind in OF_LOGS:
-        return None
-    if event.kind in (Kind.DELAY_STORE, Kind.DEAD_LETTER) or values.get("topic") is None:
-        return None
-    return Place(group=values["group"], topic=values["topic"], broker=values.get("broker") or "", queue=values["queue"])
-
-
-def _events(trace: Trace) -> Iterable[Event]:
-    kinds, results, paths = (
-        {str(word): word for word in Kind},
-        {str(word): word for word in Result},
-        {str(word): word for word in Path},
-    )
-    number = 0
-    for batch in trace.sorted_batches():
-        for row in batch.to_pylist():
-            kind = kinds.get(row["kind"])
-            if kind is None:
-                continue
-            result = results.get(row.pop("result") or "", Result.NONE)
-            path = paths.get(row.pop("path") or "", Path.NONE)
-            values = {name: value for name, value in row.items() if value is not None}
-            yield Event(number, kind, result, path, values)
-            number += 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..format.kinds import Path, Result
-from .streams import Event
+from .events import Event
 
 BEFORE = "before the first assignment of their window"
 """Why events of a process cannot be followed at first."""
@@ -47,6 +49,34 @@ class Window:
     ended: int | None = None
 
 
+class Held:
+    """Offsets that windows may hold, in their order. They come at the end and leave near the beginning."""
+
+    def __init__(self, offsets: Iterable[int] = ()) -> None:
+        self._offsets = sorted(offsets)
+
+    def update(self, offsets: Iterable[int]) -> None:
+        """Add some."""
+        new = sorted(offsets)
+        if not self._offsets or not new or new[0] > self._offsets[-1]:
+            self._offsets += new
+        else:
+            self._offsets = sorted({*self._offsets, *new})
+
+    def discard(self, offset: int) -> None:
+        """Take one out, if it is there."""
+        place = bisect.bisect_left(self._offsets, offset)
+        if place < len(self._offsets) and self._offsets[place] == offset:
+            del self._offsets[place]
+
+    def clear(self) -> None:
+        """Take all out."""
+        self._offsets.clear()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._offsets)
+
+
 @dataclass(slots=True)
 class Side:
     """One process, as far as the queue is concerned.
@@ -58,6 +88,7 @@ class Side:
         values: every offset it may send: what its in-memory offset was, and what it was told to set.
         answer: the last answer to an offset query, None before the first one; ``answered`` says what it was.
         live: offsets that its windows, dropped ones included, may hold.
+        memory: its in-memory offset as it was noted last.
         outlives: offsets whose listeners ran when the shutdown was complete.
         unseen: why its events cannot be followed now; empty where they can.
     """
@@ -68,7 +99,8 @@ class Side:
     values: set[int] = field(default_factory=set)
     answer: int | None = None
     answered: Result = Result.NONE
-    live: set[int] = field(default_factory=set)
+    live: Held = field(default_factory=Held)
+    memory: int | None = None
     outlives: set[int] = field(default_factory=set)
     unseen: str = BEFORE
 

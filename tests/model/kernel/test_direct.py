@@ -97,64 +97,72 @@ def test_every_reachable_state_has_the_successors_of_the_plain_form(
     configuration = machine.configure(**constants)
     traced = trace(configuration)
     plain, direct = PlainMachine(traced), Direct(configuration)
-    assert direct.flat(direct.initial) == plain.initial
-    seen = {plain.initial: direct.initial}
+    assert direct.flat() == plain.initial
+    seen = {plain.initial}
     waiting = [plain.initial]
     taken = 0
     while waiting:
         state = waiting.pop()
         expected = [(traced.instances[n].action.name, following) for n, following in plain.successors(state)]
-        found = list(direct.successors(seen[state]))
-        assert [(label.partition("(")[0], direct.flat(following)) for label, following in found] == expected
+        direct.become(state)
+        found = list(direct.successors())
+        assert direct.flat() == state
+        assert [(label.partition("(")[0], following) for label, following in found] == expected
         taken += len(found)
         for _, following in found:
-            flat = direct.flat(following)
-            if flat not in seen:
-                seen[flat] = following
-                waiting.append(flat)
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
     assert (len(seen), taken) == (states, steps)
 
 
-def test_thousands_of_messages_cost_nothing_to_build() -> None:
-    direct = Direct(consumption.configure(consumers=1, messages=5_000, pull_batch=8, moves=UNBOUNDED))
-    state = direct.step(direct.initial, "take", c=0, q=0)
-    assert state is not None
+def test_messages_cost_nothing_until_they_come() -> None:
+    direct = Direct(consumption.configure(consumers=1, messages=5_000_000, pull_batch=8, moves=UNBOUNDED))
+    assert direct.step("take", c=0, q=0)
     for number in range(3):
-        state = direct.step(state, "pull", c=0, q=0)
-        assert state is not None
-        assert direct.get(state, "next_offset", 0, 0) == 8 * (number + 1)
-    assert sum(state["stage"]) == 24
-    assert direct.step(state, "begin", c=0, q=0, m=4_999) is None
+        direct.focus(Message=range(24))
+        assert direct.step("pull", c=0, q=0)
+        assert direct.get("next_offset", 0, 0) == 8 * (number + 1)
+    assert sum(direct.get("stage", 0, 0, m) for m in range(30)) == 24
+    assert not direct.step("begin", c=0, q=0, m=4_999_999)
 
 
-def test_a_step_shares_what_it_does_not_write() -> None:
+def test_what_was_done_can_be_undone() -> None:
     direct = Direct(consumption.configure(consumers=1, messages=3))
-    after = direct.step(direct.initial, "take", c=0, q=0)
-    assert after is not None
-    assert after["handled"] is direct.initial["handled"]
-    assert after["owns"] == (True,)
-    assert direct.initial["owns"] == (False,)
+    before = direct.flat()
+    mark = direct.mark()
+    assert direct.step("take", c=0, q=0)
+    middle, taken = direct.mark(), direct.flat()
+    assert direct.enabled("pull", c=0, q=0)
+    assert direct.flat() == taken != before
+    assert direct.step("pull", c=0, q=0)
+    direct.undo(middle)
+    assert direct.flat() == taken
+    direct.undo(mark)
+    assert direct.flat() == before
+    assert direct.step("take", c=0, q=0)
+    direct.restart()
+    assert direct.flat() == before
 
 
 def test_budgets_count_down_and_unbounded_ones_do_not_exist() -> None:
     counted = Direct(consumption.configure(consumers=1, messages=1, crashes=1))
-    after = counted.step(counted.initial, "die", c=0)
-    assert after is not None
-    assert (counted.initial["crashes_left"], after["crashes_left"]) == ((1,), (0,))
+    assert counted.get("crashes_left") == 1
+    assert counted.step("die", c=0)
+    assert counted.get("crashes_left") == 0
     assert not Direct(consumption.configure(consumers=1, crashes=UNBOUNDED)).has("crashes_left")
     assert "die" not in Direct(consumption.configure(consumers=1)).actions
 
 
-def test_varied_constants_share_states() -> None:
+def test_constants_may_vary_for_a_step() -> None:
     direct = Direct(consumption.configure(consumers=1, messages=6))
-    state = direct.step(direct.initial, "take", c=0, q=0)
-    assert state is not None
-    four = direct.varied(pull_batch=4)
-    after = four.step(state, "pull", c=0, q=0)
-    assert after is not None
-    assert direct.get(after, "next_offset", 0, 0) == 4
+    assert direct.step("take", c=0, q=0)
+    assert direct.step("pull", varied={"pull_batch": 4}, c=0, q=0)
+    assert direct.get("next_offset", 0, 0) == 4
+    assert direct.step("pull", c=0, q=0)
+    assert direct.get("next_offset", 0, 0) == 5
     with pytest.raises(ModelError, match=r"would change the states of .*: joined"):
-        direct.varied(batch=2)
+        direct.step("pull", varied={"batch": 2}, c=0, q=0)
 
 
 def test_texts_may_be_run_and_asked() -> None:
@@ -164,14 +172,13 @@ def test_texts_may_be_run_and_asked() -> None:
         s.require(s.next_offset[0, 0] < to)
         s.next_offset[0, 0] = to
 
-    after = direct.run(direct.initial, jump, to=2)
-    assert after is not None
-    assert direct.ask(after, lambda s: s.next_offset[0, 0] == 2) is True
-    assert direct.run(after, jump, to=1) is None
+    assert direct.run(jump, to=2)
+    assert direct.ask(lambda s: s.next_offset[0, 0] == 2) is True
+    assert not direct.run(jump, to=1)
     with pytest.raises(ModelError, match=r"text jump\(to=3\): writes 3 to next_offset\[0, 0\], allowed is 0…2"):
-        direct.run(after, jump, to=3)
+        direct.run(jump, to=3)
     with pytest.raises(ModelError, match="must not write: 'next_offset'"):
-        direct.ask(after, lambda s: jump(s, 3))
+        direct.ask(lambda s: jump(s, 3))
 
 
 class Item(Domain, size="things"):
@@ -189,26 +196,24 @@ def test_what_cannot_be_run_is_told() -> None:
 
     direct = Direct(machine.configure())
     with pytest.raises(ModelError, match=r"action fill\(i=0\): 'filled' holds a whole number, but is given True"):
-        direct.step(direct.initial, "fill", i=0)
+        direct.step("fill", i=0)
     with pytest.raises(ModelError, match=r"machine shelf has no action 'fil' here\. Did you mean 'fill'"):
-        direct.step(direct.initial, "fil", i=0)
+        direct.step("fil", i=0)
     with pytest.raises(ModelError, match="the direct form needs numbers"):
         Direct(machine.configure(things=UNBOUNDED))
-    assert direct.get(direct.initial, "filled", 7) == 0
+    assert direct.get("filled", 7) == 0
     with pytest.raises(ModelError, match="there is no variable"):
-        direct.get(direct.initial, "filled")
+        direct.get("filled")
 
 
 def test_a_focused_machine_leaves_the_rest_alone() -> None:
     direct = Direct(consumption.configure(consumers=1, messages=9, pull_batch=4))
-    state = direct.step(direct.initial, "take", c=0, q=0)
-    assert state is not None
-    for action in ("pull", "pull"):
-        state = direct.step(state, action, c=0, q=0)
-        assert state is not None
-    assert direct.ask(state, lambda s: s.count(Message, lambda m: s.stage[0, 0, m] == Stage.WAITING)) == 8
-    some = direct.focused(Message=range(2, 5))
-    assert some.ask(state, lambda s: s.count(Message, lambda m: s.stage[0, 0, m] == Stage.WAITING)) == 3
-    after = some.run(state, lambda s: setattr(s, "handled", True))
-    assert after is not None
-    assert after["handled"] == (False,) * 2 + (True,) * 3 + (False,) * 4
+    assert direct.step("take", c=0, q=0)
+    for _ in range(2):
+        assert direct.step("pull", c=0, q=0)
+    assert direct.ask(lambda s: s.count(Message, lambda m: s.stage[0, 0, m] == Stage.WAITING)) == 8
+    direct.focus(Message=range(2, 5))
+    assert direct.ask(lambda s: s.count(Message, lambda m: s.stage[0, 0, m] == Stage.WAITING)) == 3
+    assert direct.run(lambda s: setattr(s, "handled", True))
+    direct.focus(Message=None)
+    assert [direct.get("handled", 0, m) for m in range(9)] == [False] * 2 + [True] * 3 + [False] * 4

@@ -11,7 +11,7 @@ from rocketproof.checkers.run import Run
 from rocketproof.model.kernel import Configuration, trace
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.conformance import Conformance, conform
-from rocketproof.traces.conformance.conform import NEEDED
+from rocketproof.traces.conformance.part import NEEDED
 from rocketproof.traces.conformance.streams import OF_PROCESSES
 from rocketproof.traces.format.schema import Group, Header
 from rocketproof.traces.generate.recorder import record_run

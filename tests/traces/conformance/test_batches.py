@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.traces.conformance import Conformance
-from rocketproof.traces.conformance.conform import NEEDED
+from rocketproof.traces.conformance.part import NEEDED
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, Header
 

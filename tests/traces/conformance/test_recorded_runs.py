@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketproof.model.kernel import Machine
-from rocketproof.model.kernel.direct import Direct, DirectState
+from rocketproof.model.kernel.direct import Direct
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.properties.verdict import Verdict
@@ -51,6 +53,20 @@ def test_random_runs_of_every_configuration_conform(name: str, tmp_path: Path) -
     holds_of_all(Walks(machine.configure(**given)), range(8), 80, tmp_path)
 
 
+EVERYTHING = 8
+"""More messages than these runs have."""
+
+
+def shown_of(direct: Direct, messages: range) -> dict[str, list[int]]:
+    """The state, of these messages."""
+    families = direct.frame.families.values()
+    sizes = {family.name: [min(dim.size, len(messages)) for dim in family.dims] for family in families}
+    return {
+        name: [direct.get(name, *index) for index in itertools.product(*map(range, size))]
+        for name, size in sizes.items()
+    }
+
+
 LOOKS = {"delivery": 249, "orderly": 97}
 """Preset → how many steps its few runs take in the machine."""
 
@@ -59,14 +75,26 @@ LOOKS = {"delivery": 249, "orderly": 97}
 def test_a_step_that_looks_at_few_messages_is_the_one_that_looks_at_all(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, compared = Direct.step, []
+    step, focus = Direct.step, Direct.focus
+    looked: dict[str, Any] = {}
+    compared: list[tuple[object, object]] = []
 
-    def both(self: Direct, state: DirectState, action: str, **arguments: int) -> DirectState | None:
-        after = step(self, state, action, **arguments)
-        everything = range(int(self.frame.constants.messages))
-        compared.append((after, step(self.focused(Message=everything), state, action, **arguments)))
-        return after
+    def noted(self: Direct, **domains: Any) -> None:
+        looked.update(domains)
+        focus(self, **domains)
 
+    def both(self: Direct, action: str, **arguments: Any) -> bool:
+        messages, mark = range(1 + max(looked["Message"], default=0) + EVERYTHING), self.mark()
+        focus(self, Message=messages)
+        taken = step(self, action, **arguments)
+        everything = taken and shown_of(self, messages)
+        self.undo(mark)
+        focus(self, **looked)
+        taken = step(self, action, **arguments)
+        compared.append((everything, taken and shown_of(self, messages)))
+        return taken
+
+    monkeypatch.setattr(Direct, "focus", noted)
     monkeypatch.setattr(Direct, "step", both)
     preset = next(preset for preset in PRESETS if preset.name == name)
     holds_of_all(Walks(preset.configuration()), FEW, 50, tmp_path)

@@ -1,0 +1,100 @@
+"""``rocketproof conform --engine spark``: a queue is a task, which follows it through the model."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ..traces.conformance.conform import SLACK, concluded
+from ..traces.conformance.part import Answer, follow_messages, follow_queues
+from ..traces.conformance.result import Conformance
+from ..traces.conformance.sorting_out import queues_in, sort_out
+from ..traces.conformance.streams import Surroundings
+from ..traces.format.schema import Header
+from ..traces.io import Trace
+from .session import failures, open_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROUND = 256 << 20
+"""Bytes of packed events that go out at a time."""
+
+_SENT = pa.schema([pa.field("number", pa.int32()), pa.field("events", pa.binary())])
+_ANSWER = "number int, answer binary"
+
+
+def conform_with_spark(
+    trace: Trace, *, slack: int = SLACK, master: str = "", session: SparkSession | None = None
+) -> Conformance:
+    """Follow every queue of a trace through the model, on Spark; the answer is that of ``conform``.
+
+    The trace is read and sorted out here, and sent to the tasks queue by queue.
+
+    Args:
+        trace: what was recorded.
+        slack: how far records of different threads and processes may be apart from what they tell, ms.
+        master: of a new session; empty for a local one.
+        session: to use instead.
+
+    Raises:
+        TraceError: there are no events, or no Spark or Java to start, or Spark fails.
+    """
+    spark = session or open_session(master)
+    header = trace.header
+    answers: list[Answer] = []
+    with ExitStack() as cleanup, failures():
+        found = sort_out(trace, cleanup)
+        around = Surroundings(found.around)
+        waiting: list[bytes] = []
+        for bucket in found.queues.buckets():
+            for table in queues_in(bucket):
+                waiting.append(_packed(table))
+                if sum(map(len, waiting)) > ROUND:
+                    answers += _followed(spark, waiting, around, header, slack)
+                    waiting.clear()
+        if waiting:
+            answers += _followed(spark, waiting, around, header, slack)
+        answers += [follow_messages(table, header) for table in found.messages.buckets()]
+    return concluded(found, header, answers)
+
+
+def _followed(
+    spark: SparkSession, queues: Sequence[bytes], around: Surroundings, header: Header, slack: int
+) -> list[Answer]:
+    from pyspark.sql import functions
+
+    numbers = pa.array(range(len(queues)), pa.int32())
+    sent = spark.createDataFrame(pa.table([numbers, pa.array(queues, pa.binary())], schema=_SENT))
+    placed = sent.repartitionById(len(queues), functions.col("number"))
+    told = placed.mapInArrow(partial(_follow, around=around, header=header, slack=slack), _ANSWER).toArrow()
+    return [pickle.loads(answer) for answer in told.sort_by("number").column("answer").to_pylist()]
+
+
+def _follow(
+    batches: Iterator[pa.RecordBatch], *, around: Surroundings, header: Header, slack: int
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        answers = [
+            pickle.dumps(follow_queues(_unpacked(events), around, header, slack=slack))
+            for events in batch.column("events").to_pylist()
+        ]
+        yield pa.RecordBatch.from_arrays([batch.column("number"), pa.array(answers, pa.binary())], ["number", "answer"])
+
+
+def _packed(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _unpacked(events: bytes) -> pa.Table:
+    with pa.ipc.open_stream(events) as reader:
+        return reader.read_all()

@@ -1,0 +1,133 @@
+"""Parts: some queues, or some messages, of a trace are followed apart from the others, and answers are put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from ...model.kernel import ConfigurationError
+from ..format.kinds import Kind
+from ..format.schema import Header
+from . import listeners, offsets, ownership, processes, pulls, rules
+from .events import FOLLOWED, Event, events_of
+from .follow import Follower, Handler
+from .machine import offsets_of
+from .result import Mismatch
+from .sorting_out import nothing_to_say, queues_in
+from .streams import OF_PROCESSES, Stream, Surroundings, streams_of
+
+HANDLERS: Mapping[Kind, Handler] = {
+    kind: handler
+    for part in (processes, ownership, pulls, listeners, offsets)
+    for kind, handler in part.HANDLERS.items()
+}
+"""Kind → who follows it."""
+
+NEEDED = (Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
+"""Without these nobody can tell what a window does."""
+
+WITHOUT_QUEUES = "of processes without a queue"
+
+
+@dataclass
+class Answer:
+    """What came of a part.
+
+    Attributes:
+        followed: how many events were followed.
+        passed_over: those that were not, by reason.
+        mismatches: events that the model does not allow.
+        mismatch_count: how many there are; of many in one queue the first ones are kept.
+        queues: how many queues were followed, each for each group.
+        gaps: how many windows were in doubt because events are missing from the recording.
+        why: why queues were not followed, each with the number of its first event.
+        around: of events that concern several queues what became of them: by number, FOLLOWED first, else the reason
+            of the queue that begins first.
+    """
+
+    followed: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)
+    mismatches: list[Mismatch] = field(default_factory=list)
+    mismatch_count: int = 0
+    queues: int = 0
+    gaps: int = 0
+    why: list[tuple[int, str]] = field(default_factory=list)
+    around: dict[int, tuple[bool, int, str]] = field(default_factory=dict)
+
+    def join(self, other: Answer) -> None:
+        """Add the answer of another part."""
+        self.followed += other.followed
+        self.passed_over.update(other.passed_over)
+        self.mismatches += other.mismatches
+        self.mismatch_count += other.mismatch_count
+        self.queues += other.queues
+        self.gaps += other.gaps
+        self.why = sorted([*self.why, *other.why])[:1]
+        for number, fate in other.around.items():
+            self.around[number] = min(fate, self.around.get(number, fate))
+
+    def count(self, events: Iterable[Event]) -> None:
+        """Count what became of events."""
+        for event in events:
+            if event.fate == FOLLOWED:
+                self.followed += 1
+            else:
+                self.passed_over[event.fate or nothing_to_say(event.kind)] += 1
+
+
+def follow_queues(table: pa.Table, around: Surroundings, header: Header, *, slack: int) -> Answer:
+    """Follow the queues of a bucket, one after the other, each for all groups."""
+    answer = Answer()
+    for of_queue in queues_in(table):
+        events = events_of(of_queue)
+        for stream in streams_of(events, around, header):
+            _follow(stream, answer, slack)
+        answer.count(events)
+    return answer
+
+
+def follow_messages(table: pa.Table, header: Header) -> Answer:
+    """Hold what the broker stores of the messages of a bucket against the rules."""
+    events = events_of(table)
+    found = rules.retries(events, header)
+    answer = Answer(mismatches=found, mismatch_count=len(found))
+    answer.count(event for event in events if event.kind is not Kind.SEND_BACK)
+    return answer
+
+
+def _follow(stream: Stream, answer: Answer, slack: int) -> None:
+    first = min(event.number for event in stream.events)
+    for event in stream.around:
+        event.fate = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
+    follower, reason = _follower(stream, slack)
+    if follower is None:
+        answer.why = sorted([*answer.why, (first, f"{stream.place}: {reason}")])[:1]
+        for event in stream.events:
+            event.pass_over(f"of queues that were not followed: {reason}")
+    else:
+        follower.follow(HANDLERS)
+        answer.queues += 1
+        answer.gaps += follower.gaps
+        answer.mismatches += follower.mismatches
+        answer.mismatch_count += follower.mismatch_count
+    for event in stream.around:
+        if event.fate:
+            fate = (event.fate != FOLLOWED, first, event.fate)
+            answer.around[event.number] = min(fate, answer.around.get(event.number, fate))
+
+
+def _follower(stream: Stream, slack: int) -> tuple[Follower | None, str]:
+    """Who follows a queue; or None, and why it cannot be followed."""
+    told = stream.header.evidence or stream.kinds()
+    missing = [str(kind) for kind in NEEDED if kind not in told]
+    if missing:
+        return None, f"no {', '.join(missing)} events are recorded"
+    if Kind.ASSIGN not in stream.kinds():
+        return None, "it was never assigned"
+    try:
+        return Follower(stream, offsets_of(stream), slack=slack), ""
+    except ConfigurationError as error:
+        return None, str(error)

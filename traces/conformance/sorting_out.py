@@ -1,0 +1,223 @@
+"""Sorting out: a trace is read once, and the events of a queue, or of a message, come to be together.
+
+They wait in memory, or in a temporary folder, in buckets that hold the events of several queues each; so what is in
+memory at a time is a bucket, and as Python objects one queue. What concerns all queues stays at hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind
+from ..io import Trace
+from ..io.temporary import in_temporary_folder
+from .events import COLUMNS, NUMBER, Event, events_of
+from .streams import OF_BROKERS, OF_LOGS, OF_PROCESSES
+
+ROOM = 256 << 20
+"""Bytes of events that wait in memory; more wait in files."""
+
+BUCKETS = 64
+"""Buckets where memory is too small for all events."""
+
+_OF_MESSAGES = frozenset({Kind.SEND_BACK, Kind.DELAY_STORE, Kind.DEAD_LETTER})
+_NOT_OF_QUEUES = frozenset({*OF_LOGS, Kind.DELAY_STORE, Kind.DEAD_LETTER})
+_AROUND = frozenset({*OF_PROCESSES, *OF_BROKERS, Kind.GAP})
+
+_LISTS = ("members", "queues", "assigned", "detail")
+"""Columns that passes of rebalancing have, and no event of a queue."""
+
+
+class Spill:
+    """Events that wait in buckets: those that are equal in some columns are in one bucket, in their order.
+
+    Args:
+        keys: the columns.
+        cleanup: what the files are deleted with.
+        buckets: how many there are; 0 leaves it to the size.
+    """
+
+    def __init__(self, keys: Sequence[str], cleanup: ExitStack, *, buckets: int = 0) -> None:
+        self._keys = keys
+        self._cleanup = cleanup
+        self._buckets = buckets
+        self._held: list[pa.RecordBatch] = []
+        self._size = 0
+        self._files: list[list[Path]] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Let further events wait."""
+        if len(batch):
+            self._held.append(batch)
+            self._size += batch.nbytes
+            if self._size > ROOM:
+                self._write()
+
+    def buckets(self) -> Iterator[pa.Table]:
+        """The events, bucket after bucket; empty ones are left out."""
+        if not self._files:
+            for table in self._parts() if self._buckets > 1 else self._tables():
+                if len(table):
+                    yield table
+            return
+        if self._held:
+            self._write()
+        for files in self._files:
+            tables = []
+            for file in files:
+                with pa.OSFile(str(file), "rb") as source, pa.ipc.open_stream(source) as reader:
+                    tables.append(reader.read_all())
+            if tables:
+                yield pa.concat_tables(tables).unify_dictionaries()
+
+    def _tables(self) -> list[pa.Table]:
+        return [pa.Table.from_batches(self._held).unify_dictionaries()] if self._held else []
+
+    def _parts(self) -> Iterator[pa.Table]:
+        count = self._buckets or BUCKETS
+        for table in self._tables():
+            bucket = _hashes(table, self._keys) % count
+            order = np.argsort(bucket, kind="stable")
+            ends = np.searchsorted(bucket[order], np.arange(count + 1))
+            for first, end in itertools.pairwise(ends):
+                yield table.take(order[first:end])
+
+    def _write(self) -> None:
+        with in_temporary_folder():
+            if not self._files:
+                folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="rocketproof-"))
+                self._folder = Path(folder)
+                self._files = [[] for _ in range(self._buckets or BUCKETS)]
+            for number, table in enumerate(self._parts()):
+                if len(table):
+                    path = self._folder / f"{number}-{len(self._files[number])}.arrow"
+                    options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
+                    file = pa.OSFile(str(path), "wb")
+                    with file, pa.ipc.new_stream(file, table.schema, options=options) as writer:
+                        writer.write_table(table.combine_chunks())
+                    self._files[number].append(path)
+        self._held, self._size = [], 0
+
+
+@dataclass
+class SortedOut:
+    """A trace sorted out.
+
+    Attributes:
+        queues: events of queues, by queue.
+        messages: send-backs, and what is stored of them, by message.
+        around: what concerns several queues.
+        rebalances: passes of rebalancing.
+        events: how many events there are.
+        passed_over: those that nobody follows, by reason.
+    """
+
+    queues: Spill
+    messages: Spill
+    around: list[Event] = field(default_factory=list)
+    rebalances: list[Event] = field(default_factory=list)
+    events: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)
+
+
+def sort_out(trace: Trace, cleanup: ExitStack, *, buckets: int = 0) -> SortedOut:
+    """Read a trace, and sort out its events.
+
+    Args:
+        trace: what was recorded.
+        cleanup: what temporary files are deleted with.
+        buckets: into how many parts the queues go at least.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    found = SortedOut(
+        Spill(("topic", "broker", "queue"), cleanup, buckets=buckets), Spill(("key",), cleanup, buckets=buckets)
+    )
+    for read in trace.sorted_batches(COLUMNS):
+        batch = read.filter(_has(read, frozenset(Kind)))
+        numbers = pa.array(np.arange(found.events, found.events + len(batch)), pa.int64())
+        batch = batch.append_column(NUMBER, numbers)
+        found.events += len(batch)
+        logs, around = _has(batch, OF_LOGS), _has(batch, _AROUND)
+        placed = _all_told(batch, "group", "topic", "queue") & ~_has(batch, _NOT_OF_QUEUES)
+        rebalances = _has(batch, frozenset({Kind.REBALANCE})) & ~placed
+        messages = _has(batch, _OF_MESSAGES)
+        around &= ~placed
+        found.queues.add(batch.filter(pa.array(placed | logs)))
+        found.messages.add(batch.filter(pa.array(messages)))
+        found.around += events_of(batch.filter(pa.array(around)))
+        found.rebalances += events_of(batch.filter(pa.array(rebalances)))
+        others = ~(placed | logs | around | rebalances | messages)
+        for kind, count in Counter(batch.column("kind").filter(pa.array(others)).to_pylist()).items():
+            found.passed_over[nothing_to_say(kind)] += count
+    return found
+
+
+def nothing_to_say(kind: str) -> str:
+    """Why an event that no queue follows is passed over."""
+    return f"{kind}: the model of one queue has nothing to say of it"
+
+
+def queues_in(table: pa.Table) -> Iterator[pa.Table]:
+    """The events of one queue after the other, each in the order of the trace."""
+    keys = np.zeros(len(table), np.int64)
+    for name in ("topic", "broker", "queue"):
+        codes = _codes(table, name)
+        keys = keys * (int(codes.max(initial=0)) + 1) + codes
+    order = np.argsort(keys, kind="stable")
+    sorted_keys = keys[order]
+    starts = [0, *(np.flatnonzero(np.diff(sorted_keys)) + 1), len(order)]
+    for first, end in itertools.pairwise(starts):
+        if first < end:
+            yield table.take(order[first:end])
+
+
+def _has(batch: pa.RecordBatch, kinds: frozenset[Kind]) -> Any:
+    told = pc.is_in(batch.column("kind").cast(pa.string()), value_set=pa.array(sorted(map(str, kinds))))
+    return np.asarray(told.to_numpy(zero_copy_only=False), bool)
+
+
+def _all_told(batch: pa.RecordBatch, *names: str) -> Any:
+    told = np.ones(len(batch), bool)
+    for name in names:
+        told &= np.asarray(batch.column(name).is_valid().to_numpy(zero_copy_only=False), bool)
+    return told
+
+
+def _codes(table: pa.Table, name: str) -> Any:
+    """A number for each value of a column, 0 for none."""
+    column = table.column(name).combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    # An empty word is none.
+    empty = [at + 1 for at, word in enumerate(column.dictionary.to_pylist()) if word == ""]
+    codes[np.isin(codes, empty)] = 0
+    return codes
+
+
+def _hashes(table: pa.Table, names: Sequence[str]) -> Any:
+    """The same number wherever the columns are equal, in any table."""
+    hashes = np.zeros(len(table), np.uint64)
+    for name in names:
+        column = table.column(name).combine_chunks()
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        of_word = [zlib.crc32(str(word).encode()) for word in column.dictionary.to_pylist()]
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        told = np.array([*(0 if word == zlib.crc32(b"") else word for word in of_word), 0], np.uint64)[codes]
+        hashes = hashes * np.uint64(1_000_003) + told
+    return hashes ^ (hashes >> np.uint64(29))
