@@ -518,6 +518,9 @@ def conform(
         list[str] | None,
         typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
     ] = None,
+    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this machine), or spark.")] = "auto",
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that follow queues side by side.")] = 1,
+    master: Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")] = "",
     slack: Annotated[
         str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
     ] = "50ms",
@@ -526,7 +529,10 @@ def conform(
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
 ) -> None:
     """Follow what was given, and leave with its exit code."""
-    if context.obj is OWN_PROCESS:
+    from .check import Engine, engine_of
+
+    on_spark = engine_of(engine) is Engine.SPARK
+    if context.obj is OWN_PROCESS and not on_spark:
         from .preparing import pyarrow_without_pandas
 
         pyarrow_without_pandas()
@@ -535,7 +541,14 @@ def conform(
 
     raise typer.Exit(
         run.conform_traces(
-            paths or [], slack=read_time("--slack", slack), strict=strict, shown=mismatches, json_file=json
+            paths or [],
+            on_spark=on_spark,
+            master=master,
+            jobs=jobs,
+            slack=read_time("--slack", slack),
+            strict=strict,
+            shown=mismatches,
+            json_file=json,
         )
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,13 +26,24 @@ _CODES = {Verdict.HOLDS: CONFORMS, Verdict.VIOLATED: MISMATCH}
 
 
 def conform_traces(
-    paths: Sequence[str], *, slack: int, strict: bool = False, shown: int = 10, json_file: str = ""
+    paths: Sequence[str],
+    *,
+    slack: int,
+    on_spark: bool = False,
+    master: str = "",
+    jobs: int = 1,
+    strict: bool = False,
+    shown: int = 10,
+    json_file: str = "",
 ) -> int:
     """Follow a trace through the model and print what came of it; returns the exit code.
 
     Args:
         paths: files and folders of one trace.
         slack: how far records of different threads and processes may be apart from what they tell, ms.
+        on_spark: follow queues on Spark.
+        master: of Spark; empty for a local one.
+        jobs: how many processes follow queues side by side, without Spark.
         strict: stop at the first thing that cannot be read.
         shown: mismatches that are printed, at most.
         json_file: where the answer goes as JSON besides; ``-`` for standard output, empty for nowhere.
@@ -47,11 +59,24 @@ def conform_traces(
     console = make_console(quiet=json_file == STANDARD_OUTPUT)
     trace = open_trace(paths, strict=strict)
     with interrupts():
-        answer = conform(trace, slack=slack)
+        answer = _answer(trace, slack=slack, on_spark=on_spark, master=master, jobs=jobs)
     _print(console, trace, answer, shown)
     if json_file:
         write(json_file, json.dumps(_as_json(trace, answer), indent=1, ensure_ascii=False) + "\n")
     return _CODES.get(answer.verdict, UNKNOWN)
+
+
+def _answer(trace: Trace, *, slack: int, on_spark: bool, master: str, jobs: int) -> Conformance:
+    if on_spark:
+        from .spark.conform import conform_with_spark
+
+        return conform_with_spark(trace, slack=slack, master=master)
+    try:
+        return conform(trace, slack=slack, jobs=jobs)
+    except BrokenProcessPool:
+        raise InputError(
+            "a process that followed queues was killed, perhaps for its memory: try fewer --jobs."
+        ) from None
 
 
 def _print(console: Console, trace: Trace, answer: Conformance, shown: int) -> None:
@@ -63,11 +88,11 @@ def _print(console: Console, trace: Trace, answer: Conformance, shown: int) -> N
     for mismatch in answer.mismatches[:shown]:
         for text in _told(mismatch):
             line(text)
-    if len(answer.mismatches) > shown:
-        line(f"… and {len(answer.mismatches) - shown:,} more; --mismatches N shows more, --json all of them")
+    if answer.mismatch_count > shown:
+        line(f"… and {answer.mismatch_count - shown:,} more; --mismatches N shows more, --json all of them")
     line(
         f"{answer.verdict}: {answer.followed:,} of {answer.events:,} events followed, in {answer.queues:,} queues; "
-        f"{len(answer.mismatches):,} model mismatches"
+        f"{answer.mismatch_count:,} model mismatches"
     )
     for reason, count in sorted(answer.passed_over.items(), key=lambda item: (-item[1], item[0])):
         line(f"  {count:>9,}  passed over, {reason}")
@@ -100,6 +125,7 @@ def _as_json(trace: Trace, answer: Conformance) -> dict[str, Any]:
         "gaps": answer.gaps,
         "passed_over": dict(sorted(answer.passed_over.items())),
         "problems": trace.problems.count,
+        "mismatch_count": answer.mismatch_count,
         "mismatches": [
             {
                 "seq": one.seq,
