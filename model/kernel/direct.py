@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from .declarations import Action, Constants
-from .domains import Domain, Elements, MemberSet, empty_set, full_set
+from .direct_state import DirectState, NotEnabled, Values
+from .domains import Domain, Elements, MemberSet
 from .errors import ModelError, nearest
 from .frame import Frame
 from .machine import Configuration
@@ -34,6 +35,8 @@ class Direct:
     Attributes:
         frame: what the configuration declares.
         actions: the actions that exist here, by name.
+        values: of the families, by name.
+        ranges: the elements of domains that are looked at, where these are not all.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -54,12 +57,12 @@ class Direct:
             for name, action in configuration.machine.actions.items()
             if action.when(known) and (action.budget is None or known[action.budget] != 0)
         }
-        self._values: dict[str, _Values] = {name: _Values(self, family) for name, family in self.frame.families.items()}
-        self._state = _State(self)
+        self.values: dict[str, Values] = {name: Values(self, family) for name, family in self.frame.families.items()}
+        self._state = DirectState(self)
         self._varied: dict[tuple[tuple[str, int | str], ...], Constants] = {}
-        self._ranges: dict[str, Sequence[int]] = {}
+        self.ranges: dict[str, Sequence[int]] = {}
         self._log: list[tuple[dict[Any, Any], Any, Any]] = []
-        self._pending: list[tuple[_Values, tuple[int, ...], int]] = []
+        self._pending: list[tuple[Values, tuple[int, ...], int]] = []
         self._title: Callable[[], str] = str
         self._read_only = True
         self.restart()
@@ -69,7 +72,7 @@ class Direct:
     def restart(self) -> None:
         """Begin again in the initial state; there is nothing to undo then."""
         self._log.clear()
-        for values in self._values.values():
+        for values in self.values.values():
             values.restart()
 
     def get(self, name: str, *index: int) -> int:
@@ -78,23 +81,24 @@ class Direct:
         Raises:
             ModelError: there is no such variable here, or it has other indices.
         """
-        values = self._values.get(name)
+        values = self.values.get(name)
         if values is None or len(index) != values.count:
-            raise ModelError(f"there is no variable {name}{list(index)} here.{nearest(name, self._values)}")
-        return values.at(index)
+            raise ModelError(f"there is no variable {name}{list(index)} here.{nearest(name, self.values)}")
+        value: int = values.at(index)
+        return value
 
     def has(self, name: str) -> bool:
         """Whether there is a variable of this name in this configuration."""
-        return name in self._values
+        return name in self.values
 
     def flat(self) -> tuple[int, ...]:
         """The state as the other forms have it: one whole number for each cell."""
-        return tuple(int(values.at(index)) for values in self._values.values() for index in values.places())
+        return tuple(int(values.at(index)) for values in self.values.values() for index in values.places())
 
     def become(self, flat: Iterable[int]) -> None:
         """Go to a state as :meth:`flat` gives it; there is nothing to undo then."""
         self.restart()
-        cells = [(values, index) for values in self._values.values() for index in values.places()]
+        cells = [(values, index) for values in self.values.values() for index in values.places()]
         for (values, index), value in zip(cells, flat, strict=True):
             values.set(index, bool(value) if values.is_bool else value)
         self._log.clear()
@@ -123,9 +127,9 @@ class Direct:
         """
         for name, items in domains.items():
             if items is None:
-                self._ranges.pop(name, None)
+                self.ranges.pop(name, None)
             else:
-                self._ranges[name] = items
+                self.ranges[name] = items
 
     # --- steps --------------------------------------------------------------------------------------------------
 
@@ -141,6 +145,9 @@ class Direct:
             ModelError: there is no such action here, or it writes outside a declared domain, or with these constants
                 other variables would exist, or other values be possible.
         """
+        return self._take(name, arguments, varied or {})
+
+    def _take(self, name: str, arguments: Mapping[str, int], varied: Mapping[str, int | str]) -> bool:
         action = self.actions.get(name)
         if action is None:
             machine = self.frame.configuration.machine.name
@@ -148,7 +155,7 @@ class Direct:
         left = f"{action.budget}_left" if action.budget is not None else ""
         self._begin(lambda: f"action {_call(name, arguments)}", read_only=False)
         try:
-            if left in self._values:
+            if left in self.values:
                 self._state.require(self.get(left) > 0)
                 self.assign(left, (), self.get(left) - 1)
             if varied:
@@ -156,7 +163,7 @@ class Direct:
                     action.function(self._state, **arguments)
             else:
                 action.function(self._state, **arguments)
-        except _NotEnabled:
+        except NotEnabled:
             return False
         self._commit()
         return True
@@ -166,7 +173,7 @@ class Direct:
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)
-        except _NotEnabled:
+        except NotEnabled:
             return False
         self._commit()
         return True
@@ -179,7 +186,7 @@ class Direct:
     def enabled(self, name: str, **arguments: int) -> bool:
         """Whether an action can happen."""
         mark = self.mark()
-        enabled = self.step(name, **arguments)
+        enabled = self._take(name, arguments, {})
         self.undo(mark)
         return enabled
 
@@ -200,7 +207,7 @@ class Direct:
         for name in self.actions:
             for arguments in self.choices(name):
                 mark = self.mark()
-                if self.step(name, **arguments):
+                if self._take(name, arguments, {}):
                     yield _call(name, arguments), self.flat()
                 self.undo(mark)
 
@@ -253,7 +260,7 @@ class Direct:
 
     def assign(self, name: str, index: tuple[int, ...], value: Any) -> None:
         """Note a write, at all indices that are missing."""
-        values = self._values.get(name)
+        values = self.values.get(name)
         if self._read_only or values is None:
             what = "must not write" if self._read_only else "writes what is no variable here"
             raise ModelError(f"{self.where()}: {what}: {name!r}.")
@@ -271,7 +278,7 @@ class Direct:
             for choice in itertools.product(*(self.range_of(dim) for dim in rest)):
                 self._note(values, (*index, *choice), given(*choice) if callable(given) else given)
 
-    def _note(self, values: _Values, index: tuple[int, ...], value: Any) -> None:
+    def _note(self, values: Values, index: tuple[int, ...], value: Any) -> None:
         kind = value.__class__
         if kind is not values.enumeration and (kind is bool) is not values.is_bool:
             wanted = "a truth value" if values.is_bool else "a whole number"
@@ -287,7 +294,7 @@ class Direct:
 
     def range_of(self, elements: Elements) -> Sequence[int]:
         """The elements that are looked at."""
-        found = self._ranges.get(elements.name)
+        found = self.ranges.get(elements.name)
         if found is None:
             size: int = elements.size
             return range(size)
@@ -316,240 +323,3 @@ class _Families(Frame):
         """The initial value of a variable."""
         value = self._initial(family, index)
         return bool(value) if family.is_bool else value
-
-
-class _NotEnabled(Exception):
-    """A guard is false."""
-
-
-class _Size(int):
-    """A number of elements: as a divisor that is 0 it gives 0, as terms do (see ``terms``)."""
-
-    def __rfloordiv__(self, other: int) -> int:
-        return other // int(self) if self else 0
-
-    def __rmod__(self, other: int) -> int:
-        return other % int(self) if self else 0
-
-
-class _Members(MemberSet):
-    """A set that is read from a variable."""
-
-    def size(self) -> int:
-        return _Size(super().size())
-
-
-class _Values:
-    """The values of one family: what texts read and write as ``s.name[index]``.
-
-    Attributes:
-        known: values by index, as far as they differ from the usual one; of a single variable those of the state.
-        count: how many indices there are.
-        single: whether there is one value only, so no index.
-        usual: the initial value, where it is the same at all indices inside and outside of the domains.
-    """
-
-    __slots__ = (
-        "_direct",
-        "count",
-        "enumeration",
-        "family",
-        "high",
-        "is_bool",
-        "known",
-        "low",
-        "name",
-        "single",
-        "sizes",
-        "usual",
-    )
-
-    def __init__(self, direct: Direct, family: Family) -> None:
-        self._direct = direct
-        self.family = family
-        self.name = family.name
-        self.count = len(family.dims)
-        self.single = not self.count
-        self.sizes: tuple[int, ...] = tuple(dim.size for dim in family.dims)
-        self.is_bool = family.is_bool
-        self.enumeration = family.enumeration
-        self.low, self.high = family.low, family.high
-        self.known: dict[Any, Any] = {}
-        self.usual: Any = None
-        outside = False if family.is_bool else family.low
-        if not callable(family.variable.init) and direct.frame.initial(family, ()) == outside:
-            self.usual = outside
-
-    def at(self, index: tuple[int, ...]) -> Any:
-        """The value at an index; outside the domains False, or the lowest one."""
-        value = self.known.get(index if self.count else self.name)
-        if value is not None:
-            return value
-        if self.usual is not None:
-            return self.usual
-        if not self.is_inside(index):
-            return False if self.is_bool else self.low
-        value = self.known[index] = self._direct.frame.initial(self.family, index)
-        return value
-
-    def restart(self) -> None:
-        """All values are the initial ones."""
-        if self.count:
-            self.known.clear()
-        else:
-            self.known[self.name] = self._direct.frame.initial(self.family, ())
-
-    def set(self, index: tuple[int, ...], value: Any) -> None:
-        """Let the value at an index be this one."""
-        if not self.count:
-            self.known[self.name] = value
-        elif value == self.usual:
-            self.known.pop(index, None)
-        else:
-            self.known[index] = value
-
-    def contains(self, value: int) -> bool:
-        """Whether a value is possible."""
-        return self.low <= value and (self.high is None or value <= self.high)
-
-    def is_inside(self, index: tuple[int, ...]) -> bool:
-        """Whether there is a value at an index."""
-        return all(0 <= item < size for item, size in zip(index, self.sizes, strict=True))
-
-    def places(self) -> Iterator[tuple[int, ...]]:
-        """All indices."""
-        return itertools.product(*map(range, self.sizes))
-
-    def __getitem__(self, index: Any) -> Any:
-        if index.__class__ is not tuple:
-            index = (index,)
-        if len(index) == self.count:
-            value = self.known.get(index, self.usual)
-            return self.at(index) if value is None else value
-        missing = self.count - len(index)
-        if missing < 0:
-            where = self._direct.where()
-            raise ModelError(f"{where}: {self.name!r} has {self.count} indices, but is given {len(index)}.")
-        if missing == 1 and self.family.member_of is not None:
-            return _Members(self.family.member_of, lambda item: self[(*index, item)])
-        return _Rest(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._direct.assign(self.name, index if index.__class__ is tuple else (index,), value)
-
-    def __bool__(self) -> bool:
-        raise ModelError(f"{self.name} is a family, not a value; index it: {self.name}[…].")
-
-
-class _Rest:
-    """A family with its first indices given."""
-
-    def __init__(self, values: _Values, given: tuple[int, ...]) -> None:
-        self._values = values
-        self._given = given
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._values[(*self._given, *(index if index.__class__ is tuple else (index,)))]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[(*self._given, *(index if index.__class__ is tuple else (index,)))] = value
-
-
-class _State:
-    """What texts see as the state: attributes are the constants, families, and the values of single variables."""
-
-    constants: Constants
-    path: list[bool]
-
-    def __init__(self, direct: Direct) -> None:
-        told = vars(self)
-        told["_direct"] = direct
-        told["constants"] = direct.frame.constants
-        told["path"] = []
-        told["replacement"] = direct.frame.configuration.machine.replacements.get
-        told.update(direct.frame.constants)
-        for name, values in direct._values.items():
-            if values.family.member_of is not None and values.count == 1:
-                told[name] = values[()]
-            elif values.single:
-                values.known = told
-            else:
-                told[name] = values
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        direct: Direct = vars(self)["_direct"]
-        names = [*direct.frame.families, *direct.frame.constants]
-        raise ModelError(f"{direct.where()}: there is no variable {name!r} here.{nearest(name, names)}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "constants":
-            vars(self)[name] = value
-        else:
-            self._direct.assign(name, (), value)
-
-    def require(self, *conditions: bool) -> None:
-        """A guard: the text ends where it is false."""
-        if self.path:
-            where = self._direct.where()
-            raise ModelError(f"{where}: 'require' inside 's.when' would guard the whole action; move it out.")
-        for condition in conditions:
-            if condition is not True and not all_of(condition):
-                raise _NotEnabled
-
-    @contextmanager
-    def when(self, condition: bool) -> Iterator[None]:
-        """Make the writes inside the block only where ``condition`` holds."""
-        self.path.append(condition)
-        try:
-            yield
-        finally:
-            self.path.pop()
-
-    def forall(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:
-        """Whether ``holds`` is true of every element."""
-        for item in self._range(domain):
-            value = holds(item)
-            if value is not True:
-                return self._answer(value)
-        return True
-
-    def exists(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:
-        """Whether ``holds`` is true of some element."""
-        for item in self._range(domain):
-            value = holds(item)
-            if value is not False:
-                return self._answer(value)
-        return False
-
-    def count(self, domain: type[Domain], holds: Callable[[int], bool]) -> int:
-        """Number of elements of which ``holds`` is true."""
-        return sum(holds(item) for item in self._range(domain))
-
-    def least(self, domain: type[Domain], holds: Callable[[int], bool], *, default: int) -> int:
-        """The smallest element of which ``holds`` is true, or ``default``."""
-        return next((item for item in self._range(domain) if holds(item)), default)
-
-    def elements(self, domain: type[Domain]) -> Elements:
-        """The elements of a domain in this configuration."""
-        return self._direct.frame.elements(domain)
-
-    def empty(self, domain: type[Domain]) -> MemberSet:
-        """The empty set."""
-        return empty_set(self.elements(domain))
-
-    def full(self, domain: type[Domain]) -> MemberSet:
-        """The set of all elements."""
-        return full_set(self.elements(domain))
-
-    def _range(self, domain: type[Domain]) -> Sequence[int]:
-        direct = self._direct
-        found = direct._ranges.get(domain.__name__)
-        return direct.range_of(direct.frame.elements(domain)) if found is None else found
-
-    def _answer(self, value: object) -> bool:
-        if not isinstance(value, bool):
-            where = self._direct.where()
-            raise ModelError(f"{where}: a quantifier asks for a truth value, but is given {value!r}.")
-        return value

@@ -147,8 +147,8 @@ def _grow(f: Follower, end: int) -> None:
 
 def _as_the_log_says(event: Event) -> None:
     """PL-19: the answer that offset, beginning and end of the queue lead to."""
-    offset, low, high, after = event.offset, event.min, event.max, event.next
-    if None in (offset, low, high, after):
+    offset, low, high = event.offset, event.min, event.max
+    if offset is None or low is None or high is None or event.next is None:
         return
     if event.result is Result.FOUND and not low <= offset < high:
         raise Impossible(f"from {low} to {high} there is no message at {offset} (PL-19)")

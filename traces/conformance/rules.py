@@ -45,6 +45,7 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
                 right = queues_of(event.topic, event.queues)
             else:
                 assert known is not None
+                assert event.members is not None
                 share = expected_share(
                     known[0], own_id=event.actor[0], topic=event.topic, queues=event.queues, members=event.members
                 )
