@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from ..format.kinds import Kind
 from ..format.schema import Header
 from ..io import open_trace
 from ..io.writing import ParquetWriter
-from .trace_mutants import trace_mutants
+from .trace_mutants import Change, trace_mutants
 
 
 class Noticed(enum.IntEnum):
@@ -180,11 +181,21 @@ def table_of(judged: Iterable[Judged]) -> list[Line]:
 
 
 def markdown(lines: Iterable[Line]) -> str:
-    """The table as Markdown."""
-    rows = ["| kind | change | mutants | violated | unknown | told | not | conform | noticed |", "|" + "---|" * 9]
-    for line in lines:
-        counts = [line.check.get(one, 0) for one in sorted(Noticed, reverse=True)]
-        share = f"{100 * line.either / line.mutants:.0f} %"
-        cells = [f"`{line.kind}`", line.label, line.mutants, *counts, line.conform, share]
-        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    """The table as Markdown: a row for each kind, with what a check noticed of each change, and what nobody noticed."""
+    rows = [f"| kind | {' | '.join(Change)} | check | check or conform | never noticed |", "|" + "---|" * 9]
+    for kind, some in groupby(lines, key=lambda line: line.kind):
+        of_kind = list(some)
+        by_change = [[line for line in of_kind if line.label.split()[0] == change] for change in Change]
+        never = [line.label for line in of_kind if not line.either]
+        cells = [f"`{kind}`", *map(_noticed_of, by_change), _noticed_of(of_kind), _either_of(of_kind), ", ".join(never)]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _noticed_of(lines: Sequence[Line]) -> str:
+    mutants = sum(line.mutants for line in lines)
+    return f"{sum(line.noticed for line in lines)}/{mutants}" if mutants else ""
+
+
+def _either_of(lines: Sequence[Line]) -> str:
+    return f"{sum(line.either for line in lines)}/{sum(line.mutants for line in lines)}"

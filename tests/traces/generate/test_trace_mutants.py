@@ -76,4 +76,5 @@ def test_what_is_noticed_is_counted_by_kind_and_change(tmp_path: Path) -> None:
     assert line.check == {Noticed.VIOLATED: 1}
     assert line.noticed == line.either == line.mutants == 1
     assert line.claims == {"attempts-follow-each-other": 1}
-    assert markdown([line]).splitlines()[2] == "| `delay_deliver` | alter attempt | 1 | 1 | 0 | 0 | 0 | 0 | 100 % |"
+    row = "| `delay_deliver` |  |  |  |  | 1/1 | 1/1 | 1/1 |  |"
+    assert markdown([line]).splitlines()[2:] == [row]

@@ -14,6 +14,7 @@ from ....model.allocation import Averagely, AveragelyByCircle, ConsistentHash, M
 from ....model.delay import DelayTable, stored_level
 from ....model.history import Cause
 from ....model.retry_policy import fallback_gives_up, fallback_level, is_dead_letter, maximum_sent, retry_level
+from ...claims.settings import HEARTBEAT_PERIOD, REBALANCE_PERIOD
 from ...encoding.names import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from ...format.kinds import Kind, Path, Result, codes
 from .agenda import larger, new_agenda, put
@@ -51,7 +52,7 @@ GROUP = "orders"
 OTHER_TOPIC = "payments"
 """A topic that the group does not consume, but for a member that is mistaken (A2)."""
 
-REBALANCE_PERIOD, HEARTBEAT_PERIOD, LOCK_PERIOD, PERSIST_PERIOD = 20_000, 30_000, 20_000, 5_000
+LOCK_PERIOD, PERSIST_PERIOD = 20_000, 5_000
 FIRST_PULL, LOCK_AGAIN, UNBALANCED = 500, 500, 1_000
 LOCK_LIVES = 60_000
 PRODUCING_FROM = 3_000
