@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 
-from .console import interrupts, make_console
+from .console import SafeConsole, interrupts, make_console
 from .errors import InputError
 from .files import STANDARD_OUTPUT, check_folder_writable, check_writable, write
 from .model.delay import DelayTable
@@ -160,17 +159,19 @@ def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None
         raise InputError(f"--message tells what happened to one message and checks nothing: leave {other} out.")
 
 
-def _print_left_out(console: Console, trace: Trace) -> None:
+def _print_left_out(console: SafeConsole, trace: Trace) -> None:
     """Name the files of the given folders that are no traces."""
     for reason in trace.left_out[:LEFT_OUT_SHOWN]:
         first_sentence = reason.split(". ")[0].rstrip(".")
-        console.print(f"left out: {first_sentence}", soft_wrap=True, markup=False)
+        console.say(f"left out: {first_sentence}")
     more = len(trace.left_out) - LEFT_OUT_SHOWN
     if more > 0:
-        console.print(f"left out: {more:,} more files of these folders", soft_wrap=True)
+        console.say(f"left out: {more:,} more files of these folders")
 
 
-def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs) -> None:
+def _tell(
+    console: SafeConsole, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs
+) -> None:
     """Print the answer, and write it wherever it should go."""
     from .trace_report import print_result
     from .traces.explain.story import MOST_STORIES, stories
@@ -182,15 +183,15 @@ def _tell(console: Console, result: CheckResult, trace: Trace, request: CheckReq
     told = first_of_each_claim(all_told, request.stories)
     if result.skipped:
         parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())
-        console.print(f"left out, being no events: {parts}", soft_wrap=True, markup=False)
+        console.say(f"left out, being no events: {parts}")
     if request.queue:
-        console.print(f"findings are those of queues called {request.queue}, counts those of all", soft_wrap=True)
+        console.say(f"findings are those of queues called {request.queue}, counts those of all")
     print_result(console, result, told, claims=request.claims)
     if outputs.report:
         from .traces.explain.report.write import write_report
 
         page, *_ = write_report(Path(outputs.report), result, trace, told=all_told)
-        console.print(f"report: {page}", soft_wrap=True, markup=False)
+        console.say(f"report: {page}")
     if request.claims:
         result = replace(result, verdicts=tuple(result.verdict(name) for name in dict.fromkeys(request.claims)))
     if outputs.json or outputs.junit or outputs.sarif:
@@ -333,4 +334,4 @@ def list_all() -> None:
     console = make_console(quiet=False)
     width = max(len(claim.id) for claim in CLAIMS)
     for claim in CLAIMS:
-        console.print(f"{claim.id:{width}}  {claim.statement}", soft_wrap=True)
+        console.say(f"{claim.id:{width}}  {claim.statement}")

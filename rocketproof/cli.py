@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from .lab_commands import lab
 from .progress import Interrupted
+from .traces.format.printable import printable, printable_lines
 
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
 
@@ -598,7 +599,7 @@ def _run(arguments: list[str], obj: object = None) -> int:
 
 
 def _defect() -> int:
-    traceback.print_exc()
+    print(printable_lines(traceback.format_exc()), end="", file=sys.stderr)
     return _complain("the error above is a defect of rocketproof, please report it.", code=DEFECT)
 
 
@@ -619,7 +620,8 @@ def _mistakes() -> tuple[type[Exception], ...]:
 
 def _complain(message: str, *, code: int = WRONG_USAGE, whole: bool = False) -> int:
     """Tell what went wrong in one line, or ``whole``, with the lines of a log that is in it; returns ``code``."""
-    print(f"rocketproof: {message if whole else ' '.join(message.split())}", file=sys.stderr)
+    shown = printable_lines(message) if whole else printable(" ".join(message.split()))
+    print(f"rocketproof: {shown}", file=sys.stderr)
     return code
 
 

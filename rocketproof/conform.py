@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.console import Console
-
-from .console import interrupts, make_console
+from .console import SafeConsole, interrupts, make_console
 from .errors import InputError
 from .files import STANDARD_OUTPUT, check_writable, write
 from .properties.verdict import Verdict
 from .traces.conformance import Conformance, Mismatch, conform
+from .traces.format.printable import json_text
 from .traces.io import Trace, open_trace
 
 CONFORMS, MISMATCH, UNKNOWN = range(3)
@@ -62,7 +60,7 @@ def conform_traces(
         answer = _answer(trace, slack=slack, on_spark=on_spark, master=master, jobs=jobs)
     _print(console, trace, answer, shown)
     if json_file:
-        write(json_file, json.dumps(_as_json(trace, answer), indent=1, ensure_ascii=False) + "\n")
+        write(json_file, json_text(_as_json(trace, answer)) + "\n")
     return _CODES.get(answer.verdict, UNKNOWN)
 
 
@@ -79,9 +77,9 @@ def _answer(trace: Trace, *, slack: int, on_spark: bool, master: str, jobs: int)
         ) from None
 
 
-def _print(console: Console, trace: Trace, answer: Conformance, shown: int) -> None:
+def _print(console: SafeConsole, trace: Trace, answer: Conformance, shown: int) -> None:
     def line(text: str) -> None:
-        console.print(text, soft_wrap=True, markup=False, highlight=False)
+        console.say(text)
 
     for problem in trace.problems.kept:
         line(f"cannot be read: {problem}")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from .properties.verdict import Verdict
+from .traces.format.printable import printable_lines
 
 VERDICT_STYLES = {
     Verdict.HOLDS: "green",
@@ -45,11 +48,30 @@ def interrupts() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-class _Console(Console):
+class SafeConsole(Console):
+    """A console on which nothing that is shown can act, see :mod:`.traces.format.printable`."""
+
+    def say(self, text: str | Text = "") -> None:
+        """Print exactly one line: what follows a line feed in a name does not begin another one."""
+        shown = text if isinstance(text, Text) else Text(text)
+        self.print(Text("\\n").join(shown.split("\n")) if "\n" in shown.plain else shown, soft_wrap=True)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is to be shown, in pieces of one style."""
+        begin = True  # of a line, where CI servers look for commands
+        for segment in super().render(renderable, options):
+            if segment.control or not segment.text:
+                yield segment
+                continue
+            before = "" if begin else "."
+            yield Segment(printable_lines(before + segment.text)[len(before) :], segment.style)
+            begin = segment.text.endswith("\n")
+
     def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # rich would leave with exit code 1, which means "violated" here
+        """Tell it, as rich would leave with exit code 1, which means "violated" here."""
+        raise BrokenPipeError
 
 
-def make_console(*, quiet: bool) -> Console:
+def make_console(*, quiet: bool) -> SafeConsole:
     """A console on standard output, or one that prints nothing."""
-    return _Console(quiet=quiet, highlight=False)
+    return SafeConsole(quiet=quiet, highlight=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.etree import ElementTree
 
-_FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from .traces.format.printable import printable_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ def as_xml(name: str, cases: Sequence[Case], seconds: float) -> str:
 
     suite = ElementTree.Element(
         "testsuite",
-        name=_clean(name),
+        name=printable_lines(name),
         tests=str(len(cases)),
         failures=count("failure"),
         errors=count("error"),
@@ -51,18 +50,17 @@ def as_xml(name: str, cases: Sequence[Case], seconds: float) -> str:
     )
     for case in cases:
         given = {"classname": case.classname, "name": case.name, **case.place, "time": f"{case.seconds:.3f}"}
-        element = ElementTree.SubElement(suite, "testcase", {key: _clean(value) for key, value in given.items()})
+        element = ElementTree.SubElement(suite, "testcase", _clean(given))
         if case.outcome:
             told = ElementTree.SubElement(element, case.outcome)
             if case.message:
-                told.set("message", _clean(case.message))
-            told.text = _clean(case.text) or None
+                told.set("message", printable_lines(case.message))
+            told.text = printable_lines(case.text) or None
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _clean(text: str) -> str:
-    """Text without the characters that XML has no way to write."""
-    return _FORBIDDEN.sub("\ufffd", text)
+def _clean(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name: printable_lines(value) for name, value in attributes.items()}

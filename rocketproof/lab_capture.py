@@ -38,7 +38,7 @@ def capture(out: str, folders: Sequence[Path]) -> int:
     kept = keep_capture(folders, out=target)
     console = make_console(quiet=False)
     for line in told(kept, out):
-        console.print(line, soft_wrap=True, markup=False)
+        console.say(line)
     return 0
 
 

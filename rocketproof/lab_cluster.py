@@ -133,7 +133,7 @@ def _print_parts(cluster: Cluster) -> list[tuple[str, Path]]:
 
 
 def _say(text: str) -> None:
-    make_console(quiet=False).print(text, soft_wrap=True, markup=False)
+    make_console(quiet=False).say(text)
 
 
 def _pair(text: str) -> tuple[str, str]:

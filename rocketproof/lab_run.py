@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.text import Text
 
-from .console import interrupts, make_console
+from .console import SafeConsole, interrupts, make_console
 from .files import check_folder_writable
 from .lab.errors import LabError
 from .lab.maven import DEFAULT_RELEASE, Toolchain, check_release
@@ -76,12 +75,12 @@ def list_scenarios() -> int:
     return MET
 
 
-def _show(console: Console, outcome: Outcome) -> None:
+def _show(console: SafeConsole, outcome: Outcome) -> None:
     style = "green" if outcome.met else "bold red"
     _line(console, f"{outcome.scenario}: {'as expected' if outcome.met else 'not as expected'}", style=style)
     for line in outcome.lines():
         _line(console, f"  {line}")
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), soft_wrap=True)
+def _line(console: SafeConsole, text: str, style: str = "") -> None:
+    console.say(Text(text, style=style))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from .checkers.known_bugs import TOPICS
 from .checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status, Surprise, slug_of
 from .checkers.result import Result
 from .checkers.run import counted, story
+from .traces.format.printable import json_text
 
 _STYLES = {
     Status.KILLED: "green",
@@ -143,7 +143,7 @@ def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None
                 {"property": cell.property, "engine": cell.engine, "outcome": str(cell.outcome), "steps": cell.steps}
                 for cell in rows.get(item["id"], ())
             ]
-    return json.dumps(objects, indent=1, ensure_ascii=False)
+    return json_text(objects)
 
 
 def _object(answer: Answer) -> dict[str, Any]:

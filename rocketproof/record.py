@@ -64,8 +64,8 @@ def record(request: RecordRequest, out: str) -> int:
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror}.") from None
     console = make_console(quiet=False)
-    console.print(f"{what}: {len(run.steps)} steps, {len(recording.events)} events: {trace}", soft_wrap=True)
-    console.print(f"check it: rocketproof check {trace}", soft_wrap=True)
+    console.say(f"{what}: {len(run.steps)} steps, {len(recording.events)} events: {trace}")
+    console.say(f"check it: rocketproof check {trace}")
     return 0
 
 
@@ -75,7 +75,7 @@ def list_mutants() -> None:
     console = make_console(quiet=False)
     width = max(map(len, known))
     for name, entry in known.items():
-        console.print(f"{name:{width}}  {entry.machine.name:11}  {entry.mutant.slug}", soft_wrap=True, markup=False)
+        console.say(f"{name:{width}}  {entry.machine.name:11}  {entry.mutant.slug}")
 
 
 def _mutants() -> dict[str, MachineMutant]:

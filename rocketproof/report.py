@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from .console import VERDICT_STYLES
 from .junit import Case, as_xml
 from .properties.claim import Claim
 from .properties.verdict import Verdict
+from .traces.format.printable import json_text
 
 if TYPE_CHECKING:
     from .checkers.suite import Outcome, Row
@@ -116,7 +116,7 @@ def print_story(console: Console, outcome: Outcome) -> None:
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
     """All rows as a JSON list of objects."""
-    return json.dumps([_object(outcome) for outcome in outcomes], indent=1, ensure_ascii=False)
+    return json_text([_object(outcome) for outcome in outcomes])
 
 
 def as_junit(outcomes: Sequence[Outcome], seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from .model.kernel import nearest
 from .preparing import preparing
 from .progress import Interrupted
 from .traces.explain.report.words import counted
+from .traces.format.printable import json_text
 from .traces.io import open_trace
 from .traces.samples import FOLDER, Sample, conformance_again, keep, measured_again, samples, write_facts
 
@@ -50,18 +50,16 @@ def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOL
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted: {len(done)} of {len(chosen)} samples checked") from None
     for line in as_text([one.row for one in done]):
-        console.print(Text(line), soft_wrap=True)
+        console.say(Text(line))
     wrong = [one for one in done if one.differences]
     for one in wrong:
-        console.print()
-        console.print(Text(f"{one.sample.name}: not as expected", style="bold red"), soft_wrap=True)
+        console.say()
+        console.say(Text(f"{one.sample.name}: not as expected", style="bold red"))
         for difference in one.differences:
-            console.print(Text(f"  {difference}"), soft_wrap=True)
-    console.print()
+            console.say(Text(f"  {difference}"))
+    console.say()
     said = f"{len(wrong)} not as expected" if wrong else "all as expected"
-    console.print(
-        f"{counted(len(done), 'real run')} checked: {said}; {time.perf_counter() - started:.1f} s", soft_wrap=True
-    )
+    console.say(f"{counted(len(done), 'real run')} checked: {said}; {time.perf_counter() - started:.1f} s")
     if to_json:
         write(to_json, as_json(done) + "\n")
     return DIFFERENT if wrong else AS_EXPECTED
@@ -94,7 +92,7 @@ def add(folders: Sequence[str], *, to: Path = FOLDER) -> int:
         keep(open_trace([path], strict=True), sample.facts, name=sample.name, folder=to)
         sample = replace(sample, measured=measured_again(sample).as_json(), conformance=conformance_again(sample))
         write_facts(sample.facts, name=sample.name, folder=to)
-        print(f"{sample.path}: {sample.measured['events']:,} events")
+        make_console(quiet=False).say(f"{sample.path}: {sample.measured['events']:,} events")
     return AS_EXPECTED
 
 
@@ -114,7 +112,7 @@ def select(names: Sequence[str], folder: Path = FOLDER) -> list[Sample]:
 
 def as_json(done: Sequence[Checked]) -> str:
     """The numbers of samples that were checked."""
-    return json.dumps(
+    return json_text(
         [
             {
                 "sample": one.sample.name,
@@ -127,6 +125,4 @@ def as_json(done: Sequence[Checked]) -> str:
             }
             for one in done
         ],
-        indent=1,
-        ensure_ascii=False,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
 from . import __version__
+from .traces.format.printable import json_text
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -42,7 +42,7 @@ def as_log(
         "results": list(results),
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
+    return json_text(log) + "\n"
 
 
 def rule(id: str, statement: str, *, rests_on: Sequence[str], level: str, tags: Sequence[str]) -> Object:

@@ -45,17 +45,16 @@ def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
             raise Interrupted(f"interrupted, nothing is left in {out}: {progress}") from None
         except OSError as error:
             raise InputError(f"cannot write to {out}: {error.strerror}.") from None
-    console.print(
+    console.say(
         f"{summary.events:,} events of {summary.messages:,} messages, {summary.span / 1000:,.0f} s of the cluster "
-        f"(seed {plan.seed}): {summary.trace}",
-        soft_wrap=True,
+        f"(seed {plan.seed}): {summary.trace}"
     )
     if not summary.finished:
-        console.print("messages were still under way when it ended", soft_wrap=True)
+        console.say("messages were still under way when it ended")
     for fact, count in summary.facts.items():
-        console.print(f"  {count:>9,}  {fact}", soft_wrap=True)
-    console.print(f"what was injected: {summary.truth}", soft_wrap=True)
-    console.print(f"check it: rocketproof check {summary.trace}", soft_wrap=True)
+        console.say(f"  {count:>9,}  {fact}")
+    console.say(f"what was injected: {summary.truth}")
+    console.say(f"check it: rocketproof check {summary.trace}")
     return 0
 
 
@@ -97,7 +96,7 @@ def list_mutants() -> None:
     console = make_console(quiet=False)
     width = max(map(len, MUTANTS))
     for name, mutant in MUTANTS.items():
-        console.print(f"{name:{width}}  {mutant.what}", soft_wrap=True)
+        console.say(f"{name:{width}}  {mutant.what}")
 
 
 def new_folder(out: str) -> Path:

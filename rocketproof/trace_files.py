@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from .trace_report import counts_of
 from .traces.engine.result import CheckResult, ClaimVerdict
 from .traces.explain.report.sections import first_findings, overall, repeats, statuses
 from .traces.explain.story import CERTAIN, Sentence, Story
+from .traces.format.printable import json_text
 
 LOCATED = 200
 """Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
@@ -23,7 +23,7 @@ _KINDS = {Verdict.HOLDS: "pass", Verdict.UNKNOWN: "open", Verdict.NOT_OBSERVABLE
 def as_json(result: CheckResult, told: Sequence[Story]) -> str:
     """The answer as a JSON object."""
     problems = result.problems
-    return json.dumps(
+    return json_text(
         {
             "verdict": str(overall(result.verdicts)),
             "files": list(result.files),
@@ -49,8 +49,6 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
             "repeats": dict(repeats(result)),
             "claims": [_object(result, answer, told) for answer in result.verdicts],
         },
-        indent=1,
-        ensure_ascii=False,
     )
 
 

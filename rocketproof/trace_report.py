@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 from rich.text import Text
 
-from .console import VERDICT_STYLES
+from .console import VERDICT_STYLES, SafeConsole
 from .traces.claims.claims import CODE
 from .traces.claims.settings import Settings
 from .traces.engine.result import CheckResult, ClaimVerdict
@@ -29,7 +28,9 @@ QUEUES_SHOWN = 3
 """Queues with most findings of a claim that the terminal names."""
 
 
-def print_result(console: Console, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = ()) -> None:
+def print_result(
+    console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = ()
+) -> None:
     """What was read, the verdicts, worst first, what became of messages, and the stories of violations.
 
     Args:
@@ -39,26 +40,26 @@ def print_result(console: Console, result: CheckResult, told: Sequence[Story], *
         claims: ids of the claims to show; all of them if none is given.
     """
     answers = _answers(result, claims)
-    _line(console, Text(_source(result), style="bold"))
+    console.say(Text(_source(result), style="bold"))
     _print_problems(console, result)
-    console.print()
+    console.say()
     _print_table(console, sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict)))
     for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):
         if counts and not claims:
             parts = ", ".join(f"{count:,} {word}" for word, count in counts)
-            _line(console, Text(f"{title}: {parts}"))
+            console.say(Text(f"{title}: {parts}"))
     if result.passed_over and not claims:
         parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
-        _line(console, Text(f"passed over: {parts}"))
+        console.say(Text(f"passed over: {parts}"))
     for answer in answers:
         stories = [story for story in told if story.claim.id == answer.claim.id]
         if stories:
             _print_stories(console, result, answer, stories)
-    console.print()
-    _line(console, Text(f"{headline(answers)}; {result.seconds:.1f} s"))
+    console.say()
+    console.say(Text(f"{headline(answers)}; {result.seconds:.1f} s"))
 
 
-def print_message(console: Console, trace: Trace, message: str, settings: Settings) -> int:
+def print_message(console: SafeConsole, trace: Trace, message: str, settings: Settings) -> int:
     """Tell what happened to one message; returns exit code 0.
 
     Raises:
@@ -68,29 +69,25 @@ def print_message(console: Console, trace: Trace, message: str, settings: Settin
 
     story = message_story(trace, message, settings=settings)
     keys = ", ".join(key for key in story.keys if key != story.asked)
-    _line(console, Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
+    console.say(Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
     for copy in story.copies:
-        _line(console, Text(f"  stored {copy}"))
+        console.say(Text(f"  stored {copy}"))
     for outcome in story.outcomes:
         at = f" at {outcome.client}" if outcome.client else ""
-        console.print()
-        _line(console, Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
+        console.say()
+        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
         for cells in _attempts(outcome.attempts):
-            _line(console, Text(f"  {cells}"))
-    console.print()
+            console.say(Text(f"  {cells}"))
+    console.say()
     for sentence in story.sentences:
-        _line(console, Text.assemble(f"  {sentence.text}  ", (_at(sentence, trace.files), "dim")))
+        console.say(Text.assemble(f"  {sentence.text}  ", (_at(sentence, trace.files), "dim")))
     if story.left_out:
-        _line(console, Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
+        console.say(Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
     return 0
 
 
 def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
     return [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
-
-
-def _line(console: Console, text: Text) -> None:
-    console.print(text, soft_wrap=True)
 
 
 def _source(result: CheckResult) -> str:
@@ -100,18 +97,18 @@ def _source(result: CheckResult) -> str:
     return f"{files}: {counted(result.events, 'event')}, {when}{by}"
 
 
-def _print_problems(console: Console, result: CheckResult) -> None:
+def _print_problems(console: SafeConsole, result: CheckResult) -> None:
     problems = result.problems
     if not problems.count:
         return
-    _line(console, Text(f"{counted(problems.count, 'problem')} of reading:", style="yellow"))
+    console.say(Text(f"{counted(problems.count, 'problem')} of reading:", style="yellow"))
     for problem in problems.kept[:PROBLEMS_SHOWN]:
-        _line(console, Text(f"  {problem}"))
+        console.say(Text(f"  {problem}"))
     if problems.count > PROBLEMS_SHOWN:
-        _line(console, Text(f"  … and {problems.count - PROBLEMS_SHOWN:,} more"))
+        console.say(Text(f"  … and {problems.count - PROBLEMS_SHOWN:,} more"))
 
 
-def _print_table(console: Console, answers: Sequence[ClaimVerdict]) -> None:
+def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
     names = max((len(answer.claim.id) for answer in answers), default=0)
     verdicts = max((len(answer.verdict) for answer in answers), default=0)
     for answer in answers:
@@ -119,8 +116,11 @@ def _print_table(console: Console, answers: Sequence[ClaimVerdict]) -> None:
         line = Text.assemble(f"  {answer.claim.id:{names}}  ", (f"{answer.verdict!s:{verdicts}}", style))
         said = counts_of(answer)
         fits = not console.is_terminal or line.cell_len + 2 + len(said) <= console.width
-        line.append(f"  {said}" if fits else f"\n      {said}")
-        _line(console, line)
+        if fits:
+            line.append(f"  {said}")
+        console.say(line)
+        if not fits:
+            console.say(f"      {said}")
 
 
 def counts_of(answer: ClaimVerdict) -> str:
@@ -133,24 +133,24 @@ def counts_of(answer: ClaimVerdict) -> str:
     return "; ".join(filter(None, [", ".join(parts), answer.why]))
 
 
-def _print_stories(console: Console, result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> None:
-    console.print()
-    _line(console, Text.assemble((answer.claim.id, "bold"), f"  {answer.claim.statement}"))
-    _line(console, Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {counts_of(answer)}"))
+def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> None:
+    console.say()
+    console.say(Text.assemble((answer.claim.id, "bold"), f"  {answer.claim.statement}"))
+    console.say(Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {counts_of(answer)}"))
     for story in stories:
-        console.print()
+        console.say()
         doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
-        _line(console, Text(f"  {story.title}{doubt}"))
+        console.say(Text(f"  {story.title}{doubt}"))
         for sentence in story.sentences:
-            _line(console, Text.assemble(f"    {sentence.text}  ", (_at(sentence, result.files), "dim")))
+            console.say(Text.assemble(f"    {sentence.text}  ", (_at(sentence, result.files), "dim")))
         if story.left_out:
-            _line(console, Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
+            console.say(Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
     more = answer.violated + answer.doubtful - len(stories)
-    console.print()
+    console.say()
     if more > 0:
-        _line(console, Text(f"  … and {counted(more, 'more finding')}; --report writes them down", style="dim"))
-        _line(console, Text(f"  {_spread(result, answer)}", style="dim"))
-    _line(console, Text(f"  rules: {', '.join(answer.claim.rules)}", style="dim"))
+        console.say(Text(f"  … and {counted(more, 'more finding')}; --report writes them down", style="dim"))
+        console.say(Text(f"  {_spread(result, answer)}", style="dim"))
+    console.say(Text(f"  rules: {', '.join(answer.claim.rules)}", style="dim"))
 
 
 def _spread(result: CheckResult, answer: ClaimVerdict) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..traces.format.printable import printable_document
 from .judge import Answer, Level
 from .report import first_text
 
@@ -30,7 +31,7 @@ def _command(level: Level, file: str, line: int, title: str, message: str) -> st
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable_document(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from rich.text import Text
 from ..checkers.run import counted
 from ..junit import Case, as_xml
 from ..properties.verdict import Verdict
+from ..traces.format.printable import json_text
 from .attempts import maximum_of, retries, waited
 from .facts import GroupFacts
 from .finding import Severity
@@ -186,7 +186,7 @@ def summary(answers: Sequence[Answer], seconds: float) -> str:
 
 def as_json(answers: Sequence[Answer], file: str) -> str:
     """All checks as a JSON list of objects."""
-    return json.dumps([_object(answer, file) for answer in answers], indent=1, ensure_ascii=False)
+    return json_text([_object(answer, file) for answer in answers])
 
 
 def _object(answer: Answer, file: str) -> dict[str, Any]:

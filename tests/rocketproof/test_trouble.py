@@ -72,7 +72,7 @@ def test_sigterm_is_an_interruption(tmp_path: Path) -> None:
 
 
 def test_workers_end_with_the_process_that_started_them() -> None:
-    process = begun("verify", "--machine", "everything", "--jobs", "2")
+    process = begun("verify", "--jobs", "2")
     workers: list[int] = []
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while process.poll() is None and len(workers) < 2:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..claims.settings import Settings
 from ..encoding.names import Actor
 from ..engine.findings import Doubt
+from ..errors import TraceError
 from .memberships import Lives
 
 
@@ -100,6 +101,11 @@ def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:
 
 _GONE = object()
 
+MOST_COMPARED = 2_000_000
+"""Pairs of processes that may begin or end to differ, besides :data:`PAIRS_OF_A_CHANGE` for each thing said."""
+
+PAIRS_OF_A_CHANGE = 500
+
 
 def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> list[Difference]:
     changes: dict[tuple[int, Actor], Hashable] = {}
@@ -109,23 +115,52 @@ def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> li
             changes.setdefault((until, statement.actor), _GONE)
             changes[since, statement.actor] = statement.value
     says: dict[Actor, Hashable] = {}
+    saying: dict[Hashable, dict[Actor, None]] = {}
     apart: dict[tuple[Actor, Actor], int] = {}
     found: list[Difference] = []
+    compared = 0
     for (time, actor), value in sorted(changes.items(), key=lambda item: item[0]):
         before = says.pop(actor, _GONE)
-        for other, of_other in says.items():
-            pair = (actor, other) if actor < other else (other, actor)
-            differed = before is not _GONE and before != of_other
-            differs = value is not _GONE and value != of_other
-            if differs and not differed:
-                apart[pair] = time
-            elif differed and not differs:
-                since = apart.pop(pair)
-                if time - since > longer_than:
-                    found.append(Difference(since, time, *pair))
+        if before == value:
+            says[actor] = value
+            continue
+        if before is not _GONE:
+            del saying[before][actor]
+        # Of those that say something else both before and after, nothing changes.
+        if before is _GONE:
+            began, ended = _others(saying, value), []
+        elif value is _GONE:
+            began, ended = [], _others(saying, before)
+        else:
+            began, ended = list(saying[before]), list(saying.get(value, ()))
+        compared += len(began) + len(ended)
+        if compared > MOST_COMPARED + PAIRS_OF_A_CHANGE * len(changes):
+            raise TraceError(
+                f"{len({each for _, each in changes}):,} processes of a group disagree too much to compare any two: "
+                f"more than {compared - 1:,} pairs did. Leave their rebalance or heartbeat events out."
+            )
+        for other in began:
+            apart[_pair(actor, other)] = time
+        for other in ended:
+            pair = _pair(actor, other)
+            since = apart.pop(pair)
+            if time - since > longer_than:
+                found.append(Difference(since, time, *pair))
         if value is not _GONE:
             says[actor] = value
+            saying.setdefault(value, {})[actor] = None
+        if before is not _GONE and not saying[before]:
+            del saying[before]
     return found
+
+
+def _others(saying: Mapping[Hashable, Mapping[Actor, None]], value: Hashable) -> list[Actor]:
+    """All processes but those that say a value."""
+    return [actor for said, actors in saying.items() if said != value for actor in actors]
+
+
+def _pair(one: Actor, other: Actor) -> tuple[Actor, Actor]:
+    return (one, other) if one < other else (other, one)
 
 
 def _together(pairs: list[Difference]) -> list[Difference]:

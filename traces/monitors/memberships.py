@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from ..claims.settings import Settings
@@ -45,6 +46,7 @@ class Lives:
         self._context_end = context.end
         self._skew = settings.skew
         self._lives: dict[str, dict[Actor, list[Life]]] = {}
+        self._groups_of: dict[Actor, list[str]] = {}
         self._starts: dict[Actor, int] = {}
         moments = [
             (step.time, _START if step.kind is Kind.CLIENT_START else _END, n) for n, step in enumerate(told.steps)
@@ -72,11 +74,9 @@ class Lives:
 
     def at(self, group: str, actor: Actor, time: int) -> Life | None:
         """The life of a process in a group that began last before a time; None if none did."""
-        found = None
-        for life in self._lives.get(group, {}).get(actor, ()):
-            if life.first <= time:
-                found = life
-        return found
+        lives = self._lives.get(group, {}).get(actor, ())
+        place = bisect_right(lives, time, key=lambda life: life.first)
+        return lives[place - 1] if place else None
 
     def until(self, life: Life, *, certain: bool) -> int:
         """Until when the process was a member: for certain, or possibly; ms."""
@@ -102,6 +102,8 @@ class Lives:
 
     def _sign(self, group: str, actor: Actor, time: int) -> None:
         lives = self._lives.setdefault(group, {}).setdefault(actor, [])
+        if not lives:
+            self._groups_of.setdefault(actor, []).append(group)
         started = self._starts.get(actor)
         if lives:
             latest = lives[-1]
@@ -115,10 +117,10 @@ class Lives:
         lives.append(Life(group, actor, time if started is None else started, time))
 
     def _end(self, step: Step) -> None:
-        for group, actors in self._lives.items():
-            lives = actors.get(step.actor)
-            if step.group in ("", group) and lives and lives[-1].end is None:
-                lives[-1].end = step.time
+        for group in self._groups_of.get(step.actor, ()):
+            latest = self._lives[group][step.actor][-1]
+            if step.group in ("", group) and latest.end is None:
+                latest.end = step.time
                 # A death is seen from outside, perhaps later: it is no sign of life.
                 if step.kind is not Kind.CLIENT_CRASH:
-                    lives[-1].last = max(lives[-1].last, step.time)
+                    latest.last = max(latest.last, step.time)

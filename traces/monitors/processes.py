@@ -42,11 +42,14 @@ def _overlapping_lives(group: str, lives: Lives, settings: Settings, notebook: N
         by_id.setdefault(life.actor.name, []).append(life.actor)
     notebook.judge(CLAIM, len(by_id))
     clashes = set()
-    running: dict[str, list[tuple[int, Actor]]] = {}
+    running: dict[str, dict[Actor, int]] = {}
     for life in lives.of(group):
-        others = running.setdefault(life.actor.name, [])
-        last, other = max(((last, actor) for last, actor in others if actor != life.actor), default=(life.first, None))
-        if other is not None and last > life.first:
+        # The last sign of each process that ran until now: of those that ended before, none can clash any more.
+        others = running.setdefault(life.actor.name, {})
+        for actor in [actor for actor, last in others.items() if last <= life.first]:
+            del others[actor]
+        last, other = max(((last, actor) for actor, last in others.items() if actor != life.actor), default=(0, None))
+        if other is not None:
             clashes.add(life.actor.name)
             notebook.violation(
                 CLAIM,
@@ -59,7 +62,7 @@ def _overlapping_lives(group: str, lives: Lives, settings: Settings, notebook: N
                 expected=1,
                 doubt=Doubt.SKEW if last - life.first <= settings.skew else Doubt.NONE,
             )
-        others.append((life.last, life.actor))
+        others[life.actor] = max(life.last, others.get(life.actor, life.last))
     return clashes
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from ....properties.verdict import Verdict
 from ...engine.result import CheckResult, ClaimVerdict
+from ...format.printable import printable_document
 from ...monitors.rebalance_history import Change, Flapping, flapping, rebalance_history
 from ...monitors.subscriptions import Subscribed, subscription_table
 from ..story import CERTAIN, Story
@@ -109,7 +110,7 @@ def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable
         "style": _text("style.css"),
         "script": _text("script.js"),
     }
-    return _environment().get_template("template.html").render(context)
+    return printable_document(_environment().get_template("template.html").render(context))
 
 
 def _environment() -> Environment:
