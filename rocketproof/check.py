@@ -183,7 +183,7 @@ def _tell(
     told = first_of_each_claim(all_told, request.stories)
     if result.skipped:
         parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())
-        console.say(f"left out, being no events: {parts}")
+        console.say(f"left out: {parts}")
     if request.queue:
         console.say(f"findings are those of queues called {request.queue}, counts those of all")
     print_result(console, result, told, claims=request.claims)

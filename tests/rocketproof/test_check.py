@@ -306,7 +306,7 @@ def test_a_log_is_imported_with_options_of_the_user(capsys: pytest.CaptureFixtur
     assert attempts == [[str(count), "2021-11-14", time.replace("15:", "07:")] for count, time in enumerate(TIMES)]
     code, out, _ = run(capsys, "check", log)
     assert code == 0
-    assert out.splitlines()[0] == "left out, being no events: 1 × other message"
+    assert out.splitlines()[0] == "left out: 1 × other message"
     assert "  retry-waits-as-its-level-says       HOLDS           3 judged" in out.splitlines()
     _, out, _ = run(capsys, "check", log, "--json", "-")
     answer = json.loads(out)

@@ -56,8 +56,10 @@ class Context:
     @classmethod
     def of(cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int) -> Context:
         """The context of events."""
-        ordered = tuple(sorted(events, key=lambda event: (event["time"], event.get("seq") or 0)))
-        return cls(begin=begin, end=end, evidence=evidence, events=ordered)
+        by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
+        # What was given twice is told once: nothing of a process happens twice in one ms.
+        once = {str(sorted(event.items(), key=lambda item: item[0])): event for event in by_time}
+        return cls(begin=begin, end=end, evidence=evidence, events=tuple(once.values()))
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:

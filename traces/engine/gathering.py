@@ -28,6 +28,7 @@ from ..format.schema import ABSENT
 from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import Standing
+from ..recorders.repeated import REPEATED
 from .scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, scan
 
 Progress = Callable[[str, int], None]
@@ -137,7 +138,7 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
     if not splits or any(split.groups is None for split in splits):
         return None
     seen, standing, parts = Scanning(), Standing(), list[Part]()
-    file, latest = splits[0].file, seen.end
+    file, latest, repeated = splits[0].file, seen.end, 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for split, read in zip(splits, pool.map(partial(_read, trace, shelf), splits), strict=True):
             if split.file != file:
@@ -149,10 +150,12 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
                 return None
             seen.join(read.seen)
             parts.append(read.part)
+            repeated += read.repeated
             if progress is not None:
                 progress("read", read.seen.events)
     if not seen.events:
         return None
+    trace.repeated[REPEATED] = repeated
     return Gathered(scan=conclude(seen, trace.header, files=trace.files), parts=parts, shelf=shelf)
 
 
@@ -164,6 +167,7 @@ class _Read:
     seen: Scanning = field(default_factory=Scanning)
     standing: Standing = field(default_factory=Standing)
     problems: int = 0
+    repeated: int = 0
 
 
 def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
@@ -173,7 +177,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
         read.seen.see(batch.select(CONTEXT_COLUMNS))
         read.standing.see(batch)
         _keep(coder.columns(batch), read.part, shelf)
-    read.problems = reader.problems.count
+    read.problems, read.repeated = reader.problems.count, reader.repeated
     return read
 
 
@@ -186,6 +190,7 @@ def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathere
         _keep(coder.columns(batch), part, shelf)
         if progress is not None:
             progress("put in order", len(batch))
+    scanned = replace(scanned, events=scanned.events - trace.repeated[REPEATED])
     return Gathered(scan=scanned, parts=[part], shelf=shelf)
 
 

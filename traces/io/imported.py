@@ -24,6 +24,7 @@ class ImportedTrace:
     """
 
     rows: int | None = None
+    counted = False
     time_range: tuple[int, int] | None = None
 
     def __init__(self, importer: protocol.Importer, paths: Sequence[Path], problems: Problems) -> None:

@@ -28,6 +28,8 @@ _BLOCK = 1 << 24
 _FINER = (1 << 20, 1 << 16)
 _PARSED_AT_ONCE = 1 << 20
 
+_SEQ = ARROW.get_field_index("seq")
+
 # The parser has no dictionaries: words are texts until they are read.
 _TEXT = pa.schema(
     [pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in ARROW]
@@ -68,6 +70,7 @@ class JsonLines:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
+        self.counted = True
         self.stated = self._header(head_of(path), problems)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:
@@ -99,7 +102,11 @@ class JsonLines:
         self, line: int, block: bytes, report: Pass, *, with_extra: bool, finer: Sequence[int] = _FINER
     ) -> Iterator[pa.RecordBatch]:
         """The events of a block. What cannot be parsed at once is cut into smaller pieces, down to single lines."""
-        batch = _at_once(block, line, with_extra=with_extra)
+        batch = _at_once(block, with_extra=with_extra)
+        if batch is not None:
+            self.counted &= not batch.column("seq").null_count
+            seq = numbered(batch.column("seq"), line, len(batch))
+            batch = batch.set_column(_SEQ, ARROW.field(_SEQ), seq)
         if batch is None and finer:
             for piece in _pieces(block, finer[0]):
                 yield from self._block(line, piece, report, with_extra=with_extra, finer=finer[1:])
@@ -130,6 +137,7 @@ class JsonLines:
                 continue
             event = mend(value, tell)
             if event is not None:
+                self.counted &= "seq" in event
                 event.setdefault("seq", line)
                 events.append(event)
                 extras.append(_extra_of(value))
@@ -160,7 +168,7 @@ def _extra_of(value: Mapping[str, Any]) -> str | None:
     return json.dumps(unknown, ensure_ascii=True, separators=(",", ":")) if unknown else None
 
 
-def _at_once(block: bytes, line: int, *, with_extra: bool) -> pa.RecordBatch | None:
+def _at_once(block: bytes, *, with_extra: bool) -> pa.RecordBatch | None:
     """All lines of a block as one batch; None if anything in it is unusual."""
     count = block.count(b"\n")
     if not block.startswith(b"{") or block.count(b"\n{") != count - 1 or _SECOND_VALUE.search(block):
@@ -181,8 +189,6 @@ def _at_once(block: bytes, line: int, *, with_extra: bool) -> pa.RecordBatch | N
     batch = pa.RecordBatch.from_arrays([_column(table, field) for field in ARROW], schema=ARROW)
     if not is_clean(batch):
         return None
-    place = ARROW.get_field_index("seq")
-    batch = batch.set_column(place, ARROW.field("seq"), numbered(batch.column("seq"), line, count))
     return batch.append_column(EXTRA, pa.nulls(count, pa.string()))
 
 

@@ -13,6 +13,7 @@ from ..format.header import MARK
 from ..recorders.agent_files import is_recording
 from . import importers
 from .compressed import HEAD, head_of, packing_of
+from .copies import Copies
 from .imported import ImportedTrace
 from .importers import protocol
 from .jsonl import JsonLines, looks_like_jsonl
@@ -76,8 +77,12 @@ def open_trace(
     left_out: list[str] = []
     chosen: list[tuple[str, list[Path]]] = []
     series: dict[str, list[Path]] = {}
+    known = Copies()
     for found in sorted(_found(paths), key=lambda one: str(one.path)):
         path = found.path
+        if (same := known.same_as(path)) is not None:
+            left_out.append(f"{path}: the same as {same}, which is read.")
+            continue
         try:
             form = _form(path, format)
         except _Unknown as error:

@@ -76,6 +76,7 @@ class ParquetTrace:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
+        self.counted = True
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
         self.rows: int | None = metadata.num_rows
@@ -144,6 +145,8 @@ class ParquetTrace:
         for name in batch.schema.names:
             if name in BY_NAME:
                 read[name] = self._column(batch.column(name), BY_NAME[name], row, report)
+        if "seq" in columns:
+            self.counted &= "seq" in read and not read["seq"].null_count
         read["seq"] = numbered(read.get("seq"), row, len(batch))
         if EXTRA in columns:
             read[EXTRA] = _extra(batch, self._others)

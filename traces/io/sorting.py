@@ -7,6 +7,7 @@ memory, and merging them keeps one batch of each.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..recorders.repeated import REPEATED, Repeated
 from .source import Source, cut
 from .temporary import in_temporary_folder
 
@@ -73,13 +75,17 @@ class _Run:
 
 
 def in_order(
-    sources: Sequence[Ordered], columns: Sequence[str], *, rows: int, memory_bytes: int
+    sources: Sequence[Ordered], columns: Sequence[str], *, rows: int, memory_bytes: int, repeated: Counter[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The events of all sources in order; see the module for what that is."""
-    if len(sources) == 1 and sources[0].source.rows is not None and (span := sources[0].span) and span.sorted:
-        yield from sources[0].source.batches(columns, rows=rows)
-        return
+    """The events of all sources in order, see the module for what that is; how many were repeated is counted."""
     read = (*columns, *(name for name in ("time", "seq") if name not in columns))
+    if len(sources) == 1 and sources[0].source.rows is not None and (span := sources[0].span) and span.sorted:
+        beside = Repeated(thorough=False)
+        for batch in sources[0].source.batches(read, rows=rows):
+            yield beside.drop(batch, sources[0].source.counted).select(list(columns))
+        repeated[REPEATED] = beside.count
+        return
+    everywhere = Repeated(thorough=True)
     with ExitStack() as cleanup:
         sorter = _Sorter(max(1, min(memory_bytes // 3, _MOST_HELD)), cleanup)
         merged: list[_Run] = []
@@ -92,7 +98,9 @@ def in_order(
             for batch in one.source.batches(read, rows=_PIECE):
                 sorter.add(_tagged(batch, file))
         for batch in _merge([*merged, *sorter.runs()]):
-            yield from cut(batch.select(list(columns)), rows)
+            counted = np.array([one.source.counted for one in sources], bool)[_numbers(batch, _FILE)]
+            yield from cut(everywhere.drop(batch, counted).select(list(columns)), rows)
+    repeated[REPEATED] = everywhere.count
 
 
 def _mergeable(sources: Sequence[Ordered]) -> set[int]:

@@ -23,6 +23,7 @@ class Source(Protocol):
         stated: its header.
         rows: how many events it has, None where only reading tells.
         time_range: time of its earliest and latest event in ms, None where only reading tells.
+        counted: whether ``seq`` is what its recorder counted, and not the place in the file; known after a reading.
         skipped: how much of it is no event and no damage, by what it is; complete after one reading.
     """
 
@@ -32,6 +33,7 @@ class Source(Protocol):
     rows: int | None
     time_range: tuple[int, int] | None
     skipped: Counter[str]
+    counted: bool
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the file, ``seq`` filled. Columns are of the schema, or :data:`EXTRA`."""

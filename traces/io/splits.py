@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..recorders.repeated import Repeated
 from . import importers
 from .events import ROWS
 from .imported import ImportedTrace
@@ -101,11 +102,13 @@ class SplitReader:
     Attributes:
         problems: what is wrong with the events; what is wrong with a file as a whole was told when it was opened.
         skipped: of an imported file, how much of it is no event and no damage; known after a reading.
+        repeated: how many events came again beside themselves; known after a reading.
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
         self.problems: _Fresh = _Fresh(told) if split.form == PARQUET else _First(told)
         self.skipped: Counter[str] = Counter()
+        self.repeated = 0
         self._split = split
 
     @property
@@ -117,7 +120,11 @@ class SplitReader:
         """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
         source = self._open()
         self.problems.listening = True
-        yield from source.batches(columns, rows=rows)
+        beside = Repeated(thorough=False)
+        read = (*columns, *(name for name in ("time", "seq") if name not in columns))
+        for batch in source.batches(read, rows=rows):
+            yield beside.drop(batch, source.counted).select(list(columns))
+        self.repeated = beside.count
         if isinstance(source, ImportedTrace):
             self.skipped = source.skipped
 

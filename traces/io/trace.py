@@ -27,6 +27,8 @@ class Trace:
         header: of all files together.
         problems: what was wrong so far; complete after one reading to the end. Reading again adds nothing twice.
         files: the files that are read, in their order.
+        repeated: how many events were dropped since they came before, see :mod:`..recorders.repeated`; complete after
+            one reading in the order of time.
         left_out: files of the given folders that are no traces, such as notes beside them.
         rows: how many events there are, None where only reading tells.
         time_range: time of the earliest and the latest event in ms, None where only reading tells.
@@ -37,6 +39,7 @@ class Trace:
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
         self.problems = problems
+        self.repeated: Counter[str] = Counter()
         self.files = tuple(file for source in sources for file in source.files)
         self.left_out = tuple(left_out)
         counts = [source.rows for source in sources]
@@ -58,7 +61,7 @@ class Trace:
         skipped: Counter[str] = Counter()
         for source in self._sources:
             skipped.update(source.skipped)
-        return skipped
+        return skipped + self.repeated
 
     def holes(self) -> list[Hole]:
         """What was lost in reading; complete after one reading to the end."""
@@ -117,7 +120,9 @@ class Trace:
             TraceError: as for :meth:`batches`.
         """
         empty = True
-        for batch in in_order(self._ordered, _columns(columns), rows=rows, memory_bytes=memory_bytes):
+        for batch in in_order(
+            self._ordered, _columns(columns), rows=rows, memory_bytes=memory_bytes, repeated=self.repeated
+        ):
             empty = False
             yield batch
         if empty:

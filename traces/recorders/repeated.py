@@ -1,0 +1,118 @@
+"""Repeated events: lines that a file has twice, or that two files have, are events once.
+
+Events are the same if all that is known of them is equal, the time included, and also their ``seq``: a recorder counts
+its events, so equal ones with different numbers are two. Where nobody counted, and ``seq`` is the place in the file,
+events at one offset of a queue are the same all the same: nothing happens there twice in one ms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+REPEATED = "repeated events"
+_PLACE = ("queue", "offset")
+_TOLD_BY = ("kind", "client", "incarnation", "group", "topic", "broker", *_PLACE, "result", "path", "attempt", "level")
+_MIX = np.int64(0x5851F42D4C957F2D)
+
+
+class Repeated:
+    """Drops repeated events from batches in the order of time.
+
+    Args:
+        thorough: look for them among all events of one ms; else only beside each other, where a file that is in order
+            of time and ``seq`` has them.
+
+    Attributes:
+        count: how many were dropped.
+    """
+
+    def __init__(self, *, thorough: bool) -> None:
+        self.count = 0
+        self._thorough = thorough
+        self._latest: pa.RecordBatch | None = None
+
+    def drop(self, batch: pa.RecordBatch, counted: Any) -> pa.RecordBatch:
+        """The batch without events that came before at the same time.
+
+        Args:
+            batch: with ``time``, ``kind`` and ``seq``, which may stand for the place in the file.
+            counted: for each event whether ``seq`` is its recorder's own; or that for all.
+        """
+        if not len(batch):
+            return batch
+        time = _numbers(batch, "time")
+        counted = np.broadcast_to(counted, len(batch))
+        again = self._again(batch, counted)
+        if self._latest is not None and _numbers(self._latest, "time")[-1] == time[0]:
+            first, before = batch.slice(0, int(np.searchsorted(time, time[0], side="right"))), len(self._latest)
+            table = pa.Table.from_batches([self._latest, first if self._thorough else batch.slice(0, 1)])
+            (beside,) = table.unify_dictionaries().combine_chunks().to_batches()
+            own = np.concatenate([np.repeat(counted[:1], before), counted[: len(beside) - before]])
+            again[: len(beside) - before] |= self._again(beside, own)[before:]
+        begin = int(np.searchsorted(time, time[-1])) if self._thorough else len(batch) - 1
+        self._latest = batch.slice(begin)
+        if not again.any():
+            return batch
+        self.count += int(again.sum())
+        return batch.filter(pa.array(~again))
+
+    def _again(self, batch: pa.RecordBatch, counted: Any) -> Any:
+        """Which events are equal to one before."""
+        again = np.zeros(len(batch), bool)
+        time, seq = _numbers(batch, "time"), _numbers(batch, "seq")
+        if self._thorough:
+            key = _key(batch, np.where(counted, seq, 0))
+            order = np.lexsort((key, time))
+            close = (time[order[1:]] == time[order[:-1]]) & (key[order[1:]] == key[order[:-1]])
+            first, second = order[:-1][close], order[1:][close]
+        else:
+            first = np.flatnonzero((time[1:] == time[:-1]) & ((seq[1:] == seq[:-1]) | ~counted[1:]))
+            second = first + 1
+        if not len(first):
+            return again
+        places = [batch.column(name) for name in _PLACE if name in batch.schema.names]
+        at_a_place = np.repeat(len(places) == len(_PLACE), len(second))
+        for column in places:
+            at_a_place &= column.is_valid().to_numpy(zero_copy_only=False)[second]
+        may_be = (seq[first] == seq[second]) | (at_a_place & ~counted[second])
+        for name in batch.schema.names:
+            if name != "seq" and not name.startswith("\0"):
+                first, second = first[may_be], second[may_be]
+                may_be = _equal(batch.column(name), first, second)
+        again[second[may_be]] = True
+        return again
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> Any:
+    column = batch.column(name)
+    if column.null_count:
+        column = column.fill_null(-1)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _key(batch: pa.RecordBatch, seq: Any) -> Any:
+    """A number that is the same for equal events, and hardly for others."""
+    key = seq.astype(np.int64)
+    for name in _TOLD_BY:
+        if name in batch.schema.names:
+            column = batch.column(name)
+            codes = column.indices if pa.types.is_dictionary(column.type) else column
+            key = (key ^ (key >> np.int64(29))) * _MIX + codes.fill_null(-1).to_numpy(zero_copy_only=False)
+    return key
+
+
+def _equal(column: pa.Array, first: Any, second: Any) -> Any:
+    """Whether values at two places each are equal, or both not known."""
+    if column.null_count == len(column):
+        return np.ones(len(first), bool)
+    one, other = column.take(pa.array(first)), column.take(pa.array(second))
+    if pa.types.is_list(column.type):
+        return np.array([a == b for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True)], bool)
+    if pa.types.is_dictionary(column.type):
+        one, other = one.indices, other.indices
+    both_unknown = pc.and_(one.is_null(), other.is_null())
+    return pc.or_(pc.equal(one, other).fill_null(False), both_unknown).to_numpy(zero_copy_only=False)
