@@ -1,8 +1,8 @@
 """Blocks: events on their way through a shuffle, many in one row.
 
 Spark moves rows. An event a row costs more to move than to check, so a task codes the events that it has read, and
-packs those of one partition into blocks: a compressed Arrow batch in one binary value, numbers as narrow as they can
-be, with the names that its codes stand for. Two kinds of rows go the same way: blocks, and at the end of a task one
+packs those of one partition into blocks: packed as in the embedded engine, compressed, in one binary value, with the
+names that their codes stand for. Two kinds of rows go the same way: blocks, and at the end of a task one
 *aside* for each partition, with what is only counted.
 """
 
@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..traces.encoding.coding import TYPES, Coded, Coder
+from ..traces.encoding.coding import TYPES, Coded, Coder, renaming
+from ..traces.encoding.columns import Column
 from ..traces.encoding.names import OF_A_TOPIC, Actor, Names, Slot
+from ..traces.encoding.packing import opened, pack, sealed
 from ..traces.encoding.store_counts import StoreCounts, note_stores
 from ..traces.format.kinds import Kind, codes
 from ..traces.format.schema import ABSENT, Group
-from ..traces.monitors.messages import wanted
-from ..traces.monitors.queues import KINDS
+from ..traces.monitors import messages, queues
 
 CHUNK_ROWS = 1 << 20
 """Events that a task reads before it packs them."""
@@ -44,19 +45,12 @@ ROW_SCHEMA = pa.schema(
     ]
 )
 
-UNREAD_BY_QUEUE = ("level", "due", "max_attempts")
-"""Columns that the monitor by queue does not look at, and that are not sent to it."""
-
-UNREAD_BY_MESSAGE = ("next", "low", "high", "count")
-"""The same for the monitor by message."""
-
 EARLIEST = -(2**63)
 """The time of asides: they come before all blocks."""
 
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _OF_QUEUES = np.zeros(256, np.bool_)
-_OF_QUEUES[[code for kind, code in codes(Kind).items() if kind in KINDS]] = True
+_OF_QUEUES[[code for kind, code in codes(Kind).items() if kind in queues.KINDS]] = True
 
 
 class Chunk(NamedTuple):
@@ -112,14 +106,14 @@ class Packer:
         for file, split, coded, seq in self._gathered(chunks):
             note_stores(coded.kind, coded.slot, coded.offset, names=self._names, stores=self._stores)
             coded, seq = _by_time(coded, seq)
-            for keys, first, unread in (
-                (self._by_queue(coded), 0, UNREAD_BY_QUEUE),
-                (self._by_message(coded), self._parts, UNREAD_BY_MESSAGE),
+            for keys, first, read in (
+                (self._by_queue(coded), 0, queues.COLUMNS),
+                (self._by_message(coded), self._parts, messages.COLUMNS),
             ):
                 for part, chosen in _parted(keys, self._parts):
                     for start in range(0, len(chosen), BLOCK_ROWS):
                         picked = chosen[start : start + BLOCK_ROWS]
-                        block = self._block(file, coded, seq, picked, unread)
+                        block = self._block(file, coded, seq, picked, read)
                         yield _row(first + part, int(coded.time[picked[0]]), self._place(split), block=block)
 
     def asides(self, split: int, more: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
@@ -155,57 +149,35 @@ class Packer:
 
     def _by_message(self, coded: Coded) -> Any:
         hashed = (coded.origin.view(np.uint64) * _MIX) >> np.uint64(40)
-        return np.where(wanted(coded), (hashed % np.uint64(self._parts)).astype(np.int32), -1)
+        return np.where(messages.wanted(coded), (hashed % np.uint64(self._parts)).astype(np.int32), -1)
 
     def _place(self, split: int) -> int:
         number = self._places[split] = self._places.get(split, -1) + 1
         return (split << 32) + number
 
-    def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, unread: Sequence[str]) -> bytes:
-        columns = {name: getattr(coded, name)[chosen] for name in TYPES if name not in unread}
-        if seq is not None:
-            columns["seq"] = seq[chosen]
-        columns["slot"], slots = _renumbered(columns["slot"])
-        columns["actor"], actors = _renumbered(columns["actor"])
-        said: dict[str, Any] = {
-            "rows": len(chosen),
-            "file": file,
-            "slots": [tuple_of(self._names.slots[code]) for code in slots],
-            "actors": [tuple_of(self._names.actors[code]) for code in actors],
+    def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, read: Sequence[str]) -> bytes:
+        columns = {
+            name: Column.but(getattr(coded, name)[chosen], ABSENT) if name in read else Column.none(len(chosen), type_)
+            for name, type_ in TYPES.items()
         }
-        narrow = {name: _narrow(column) for name, column in columns.items()}
-        said["bases"] = {name: base for name, (base, _) in narrow.items()}
-        arrays = {name: pa.array(column) for name, (_, column) in narrow.items() if column is not None}
-        schema = pa.schema([pa.field(name, array.type) for name, array in arrays.items()], {"said": json.dumps(said)})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, schema, options=_OPTIONS) as writer:
-            if arrays:
-                writer.write_batch(pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema))
-        packed: bytes = sink.getvalue().to_pybytes()
-        return packed
+        if seq is not None:
+            columns["seq"] = Column.whole(seq[chosen])
+        columns["slot"], slots = _renumbered(columns["slot"].values)
+        columns["actor"], actors = _renumbered(columns["actor"].values)
+        return sealed(
+            pack(columns),
+            file=file,
+            slots=[self._names.slots[code] for code in slots],
+            actors=[self._names.actors[code] for code in actors],
+        )
 
 
 def unpacked(place: int, block: Any, names: Names) -> Block:
     """A block with the codes of ``names``, which learn what they do not know yet."""
-    reader = pa.ipc.open_stream(block)
-    said = json.loads(reader.schema.metadata[b"said"])
-    batch = reader.read_next_batch() if len(reader.schema) else None
-
-    def column(name: str, type_: Any) -> Any:
-        base = type_.type(said["bases"].get(name, ABSENT))
-        if batch is None or name not in batch.schema.names:
-            return np.full(said["rows"], base, type_)
-        wide = batch.column(name).to_numpy().astype(type_)
-        wide += base
-        return wide
-
-    columns = {name: column(name, type_) for name, type_ in TYPES.items()}
-    slots = [names.slot(Slot(*slot)) for slot in said["slots"]]
-    actors = [names.actor(Actor(*actor)) for actor in said["actors"]]
-    columns["slot"] = np.array([*slots, -1], np.int32)[columns["slot"]]
-    columns["actor"] = np.array([*actors, -1], np.int32)[columns["actor"]]
-    seq = column("seq", np.dtype(np.int64)) if "seq" in said["bases"] else None
-    return Block(place=place, file=said["file"], coded=Coded(**columns), seq=seq)
+    packed, said = opened(block)
+    (coded,) = packed.unpack(packed.length)
+    slots, actors = renaming(map(names.slot, said["slots"])), renaming(map(names.actor, said["actors"]))
+    return Block(place=place, file=said["file"], coded=coded.renamed(slots, actors), seq=packed.column("seq"))
 
 
 def tuple_of(named: Slot | Actor) -> tuple[str | int, ...]:
@@ -260,24 +232,13 @@ def _parted(keys: Any, parts: int) -> Iterator[tuple[int, Any]]:
             yield part, order[starts[part] : starts[part + 1]]
 
 
-def _renumbered(codes_: Any) -> tuple[Any, list[int]]:
+def _renumbered(codes_: Any) -> tuple[Column, list[int]]:
     """Codes as places in the list of those that occur; -1 stays."""
     occurring = np.flatnonzero(np.bincount(codes_ + 1))
     numbers = np.full(int(occurring[-1]) + 1, -1, np.int32)
     present = occurring[occurring > 0]
     numbers[present] = np.arange(len(present))
-    return numbers[codes_ + 1], (present - 1).tolist()
-
-
-def _narrow(column: Any) -> tuple[int, Any]:
-    """A column as a base and small numbers to add to it; None for the numbers if they are all 0."""
-    low, high = int(column.min()), int(column.max())
-    if low == high:
-        return low, None
-    for type_ in (np.uint8, np.uint16, np.uint32):
-        if high - low <= np.iinfo(type_).max:
-            return low, (column - column.dtype.type(low) if low else column).astype(type_)
-    return 0, column
+    return Column.whole(numbers[codes_ + 1]), (present - 1).tolist()
 
 
 def _row(part: int, first: int, place: int, *, block: bytes | None = None, aside: str | None = None) -> pa.RecordBatch:

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.spark.blocks import CHUNK_ROWS, EARLIEST, UNREAD_BY_MESSAGE, UNREAD_BY_QUEUE, Chunk, Packer, unpacked
+from rocketproof.spark.blocks import CHUNK_ROWS, EARLIEST, Chunk, Packer, unpacked
 from rocketproof.spark.order import ENOUGH, InOrder
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.coding import TYPES, Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io.time_order import Standing
+from rocketproof.traces.monitors import messages, queues
 from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.monitors.queues import QueueFold
 
@@ -152,17 +153,17 @@ def test_messages_that_are_stored_are_only_counted() -> None:
     assert list(packer.rows([Chunk(0, 0, store)])) == []
     (aside,) = [row.to_pylist()[0] for row in packer.asides(0, {})]
     assert aside["first"] == EARLIEST
-    assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 2, 1]]}'
+    assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1]]}'
 
 
-@pytest.mark.parametrize(("fold", "unread"), [(QueueFold, UNREAD_BY_QUEUE), (MessageFold, UNREAD_BY_MESSAGE)])
-def test_columns_that_are_not_sent_are_not_read(fold: Any, unread: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("fold", "read"), [(QueueFold, queues.COLUMNS), (MessageFold, messages.COLUMNS)])
+def test_columns_that_are_not_sent_are_not_read(fold: Any, read: tuple[str, ...]) -> None:
     names = Names()
     coded = Coder(names).code(batch([1, 2, 3]))
     context = Context.of((), begin=1, end=3, evidence=0)
     monitor = fold(names=names, settings=Settings(), context=context)
     sent = copy(coded)
-    for name in unread:
+    for name in set(TYPES) - set(read):
         object.__setattr__(sent, name, None)
     monitor.feed(sent)
     expected = fold(names=names, settings=Settings(), context=context)

@@ -5,8 +5,8 @@ Words become codes, a queue becomes its slot, a process its actor; what an event
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,15 @@ class Coded:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def renamed(self, slots: Any, actors: Any) -> Coded:
+        """The events with new codes of queues and processes, given by old ones, see :func:`renaming`."""
+        return replace(self, slot=slots.take(self.slot), actor=actors.take(self.actor))
+
+
+def renaming(new: Iterable[int]) -> Any:
+    """New codes by old ones, and none at the end, which is where -1 looks."""
+    return np.array([*new, -1], np.int32)
 
 
 TYPES: Mapping[str, np.dtype[Any]] = {

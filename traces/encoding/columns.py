@@ -58,6 +58,16 @@ class Column:
         """A column of an array, of which no value is missing."""
         return cls(read_only(values), _NO_BITS, 0)
 
+    @classmethod
+    def but(cls, values: Any, absent: int) -> Column:
+        """A column of an array, in which ``absent`` stands for a value that is missing."""
+        there = values != absent
+        missing = len(values) - int(np.count_nonzero(there))
+        if not missing:
+            return cls.whole(values)
+        bits = np.packbits(there, bitorder="little")
+        return cls(read_only(np.where(there, values, 0).astype(values.dtype)), read_only(bits), missing)
+
     def __len__(self) -> int:
         return len(self.values)
 

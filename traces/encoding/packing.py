@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..format.schema import ABSENT
 from ..io.temporary import in_temporary_folder
@@ -30,6 +31,9 @@ _SPARSE = 4
 
 _HASHES = ("origin",)
 """Columns that have no fewer bytes: looking would be in vain."""
+
+_OTHER = np.dtype(np.int64)
+_CODEC = "lz4"
 
 _ROUND = 64
 """Bytes of a column begin at multiples of this."""
@@ -57,7 +61,7 @@ class _Form:
 
     @classmethod
     def of(cls, name: str, column: Column) -> _Form:
-        type_, length = TYPES[name], len(column)
+        type_, length = TYPES.get(name, _OTHER), len(column)
         known = length - column.missing
         if not known:
             return cls(type_, ABSENT, type_)
@@ -109,7 +113,7 @@ class Packed:
     """Packed events; see :func:`pack`."""
 
     length: int
-    forms: tuple[_Form, ...]
+    forms: Mapping[str, _Form]
     block: Any
 
     @property
@@ -119,32 +123,53 @@ class Packed:
 
     def unpack(self, rows: int) -> Iterator[Coded]:
         """The events as they were, so many at a time."""
-        parts = list(_parts(self.forms, self.block))
+        parts = _parts(self.forms, self.block)
         for begin in range(0, self.length, rows):
             end = min(begin + rows, self.length)
-            columns = zip(TYPES, self.forms, parts, strict=True)
-            yield Coded(**{name: form.take(begin, end, *part) for name, form, part in columns})
+            yield Coded(**{name: self.forms[name].take(begin, end, *parts[name]) for name in TYPES})
+
+    def column(self, name: str) -> Any:
+        """A column that :class:`~.coding.Coded` does not have, as it was; None if none was packed."""
+        if name not in self.forms:
+            return None
+        return self.forms[name].take(0, self.length, *_parts(self.forms, self.block)[name])
 
 
 def pack(columns: Mapping[str, Column]) -> Packed:
-    """Events in less room: all columns of :class:`~.coding.Coded`, none of them longer than others."""
-    forms = tuple(_Form.of(name, columns[name]) for name in TYPES)
-    block = np.empty(sum(sum(form.room) for form in forms), np.uint8)
-    for name, form, part in zip(TYPES, forms, _parts(forms, block), strict=True):
-        form.put(columns[name], *part)
+    """Events in less room: all columns of :class:`~.coding.Coded`, and maybe more; none is longer than others."""
+    forms = {name: _Form.of(name, column) for name, column in columns.items()}
+    block = np.empty(sum(sum(form.room) for form in forms.values()), np.uint8)
+    for name, part in _parts(forms, block).items():
+        forms[name].put(columns[name], *part)
     return Packed(len(columns["time"]), forms, block)
 
 
-def _parts(forms: tuple[_Form, ...], block: Any) -> Iterator[tuple[Any, Any]]:
+def sealed(packed: Packed, **said: Any) -> bytes:
+    """Packed events, and what is said of them, as bytes for a file or another process of the same check."""
+    plain = pickle.dumps((packed, said), protocol=pickle.HIGHEST_PROTOCOL)
+    return len(plain).to_bytes(8, "little") + bytes(pa.compress(plain, codec=_CODEC, asbytes=True))
+
+
+def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
+    """What was given to :func:`sealed`."""
+    with memoryview(seal) as given:
+        plain = pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC)
+    found: tuple[Packed, dict[str, Any]] = pickle.loads(plain)
+    return found
+
+
+def _parts(forms: Mapping[str, _Form], block: Any) -> dict[str, tuple[Any, Any]]:
     """Of each column the values and places in the block."""
     at = 0
-    for form in forms:
+    parts = {}
+    for name, form in forms.items():
         of_values, of_places = form.room
         values = block[at : at + form.count * form.stored.itemsize].view(form.stored)
         at += of_values
         places = block[at : at + form.count * _PLACE.itemsize * form.places].view(_PLACE)
         at += of_places
-        yield values, places
+        parts[name] = values, places
+    return parts
 
 
 def _rounded(size: int) -> int:
@@ -186,7 +211,8 @@ class Shelf:
                 if self._file is None:
                     self._file = tempfile.TemporaryFile(prefix="rocketproof-")  # noqa: SIM115 -- closed by close()
                 place = self._file.tell()
-                pickle.dump(packed, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+                seal = sealed(packed)
+                self._file.write(len(seal).to_bytes(8, "little") + seal)
                 self._file.flush()
             return place
 
@@ -196,8 +222,8 @@ class Shelf:
             return kept
         assert self._file is not None
         self._file.seek(kept)
-        packed: Packed = pickle.load(self._file)
-        return packed
+        size = int.from_bytes(self._file.read(8), "little")
+        return opened(self._file.read(size))[0]
 
     def close(self) -> None:
         """Nothing will be taken any more."""

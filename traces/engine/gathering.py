@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ..encoding.coding import COLUMNS, Coded, Coder
+from ..encoding.coding import COLUMNS, Coded, Coder, renaming
 from ..encoding.columns import Column
 from ..encoding.names import Names
 from ..encoding.packing import Packed, Shelf, pack
@@ -95,7 +94,7 @@ class Gathered:
             last: nobody will ask for them again, so that those that were taken need not be kept.
         """
         coded_anew = [
-            (part, _table(map(names.slot, part.names.slots)), _table(map(names.actor, part.names.actors)))
+            (part, renaming(map(names.slot, part.names.slots)), renaming(map(names.actor, part.names.actors)))
             for part in self.parts
         ]
         for part, slots, actors in coded_anew:
@@ -105,12 +104,7 @@ class Gathered:
                 if last:
                     part.kept.pop()
                 for coded in packed.unpack(_ROWS_FED):
-                    yield replace(coded, slot=slots.take(coded.slot), actor=actors.take(coded.actor))
-
-
-def _table(new: Iterable[int]) -> Any:
-    """New codes by old ones, and none at the end, which is where -1 looks."""
-    return np.array([*new, -1], np.int32)
+                    yield coded.renamed(slots, actors)
 
 
 def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Gathered:

@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -21,14 +21,15 @@ import numpy as np
 from ...model.kernel.code_cache import FileCodeCache, user_cache
 from ...model.kernel.machine_code import Host
 from .arguments import Form, Words, text_of, words_of
-from .dependence import dependence_of
+from .dependence import Dependence, dependence_of
 from .functions import ENTRY, Compiled
 
 SMALL = 1 << 17
 """So many events at a time are few: columns that long are gone through without compiling anything."""
 
-PATIENCE = 5.0
-"""Seconds after which a function was interpreted long enough: its next call is one of machine code."""
+PATIENCE = 0.05
+"""Seconds for each function it is compiled with, and for ten more, after which a function was interpreted long enough:
+its next call is one of machine code. So it is never interpreted for much longer than compiling it takes."""
 
 LOG = logging.getLogger(__name__)
 """Is told, at level INFO, which function is being compiled; code that was kept is only loaded."""
@@ -77,7 +78,8 @@ class Entry(Compiled):
         loaded = self._loaded.get(words.form)
         if loaded is not None:
             return loaded
-        is_small = not self._heavy and words.size <= SMALL and self._interpreted < PATIENCE
+        patience = PATIENCE * (10 + self._dependence.functions)
+        is_small = not self._heavy and words.size <= SMALL and self._interpreted < patience
         if words.form in self._loaded and is_small:
             return None
         host, kept = Host(effort=2), _kept()
@@ -104,9 +106,13 @@ class Entry(Compiled):
         finally:
             self._interpreted += time.thread_time() - started
 
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return dependence_of(self)
+
     def _key(self, form: Form, host: Host) -> str:
         """What kept code is found by: all that it depends on."""
-        made = hashlib.sha256(dependence_of(self))
+        made = hashlib.sha256(self._dependence.digest)
         made.update(f"{self.py_func.__qualname__} {text_of(form)} {host.name}".encode())
         return made.hexdigest()
 

@@ -5,6 +5,7 @@ Nothing else of the trace side imports numba, which takes its time; see :mod:`.c
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,9 @@ _OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "no_cpython_wr
 
 _WORD = ir.IntType(64)
 
+_ALONE = threading.RLock()
+"""Numba begins to compile before it takes its own lock."""
+
 _OF_C = frozenset({"memcpy", "memmove", "memset", "memcmp", "bcmp"})
 """Functions outside that object code may call: those that every process has."""
 
@@ -45,7 +49,8 @@ def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, 
         TypeError: it needs something at run time that only numba has, such as an array of its own.
     """
     wanted = tuple(_type_of(argument) for argument in words.arguments)
-    function.dispatcher.compile(wanted)
+    with _ALONE:
+        function.dispatcher.compile(wanted)
     made = function.dispatcher.overloads[wanted]
     _name, _form, (code, text) = made.library.serialize_using_object_code()
     module = binding.parse_bitcode(text)

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from opcode import EXTENDED_ARG, opmap
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import numpy as np
@@ -31,8 +31,20 @@ _OUTSIDE = frozenset({"builtins", "math", "numpy"})
 """Packages whose version tells what they are."""
 
 
-def dependence_of(function: Compiled) -> bytes:
-    """A digest of all that machine code of a function depends on but the form of its arguments and the processor.
+class Dependence(NamedTuple):
+    """What machine code of a function depends on, but the form of its arguments and the processor.
+
+    Attributes:
+        digest: of all of it.
+        functions: how many are compiled with it, itself among them: so long compiling takes.
+    """
+
+    digest: bytes
+    functions: int
+
+
+def dependence_of(function: Compiled) -> Dependence:
+    """What machine code of a function depends on.
 
     Raises:
         TypeError: the function refers to something of which it cannot be told whether it has changed.
@@ -45,7 +57,7 @@ def dependence_of(function: Compiled) -> bytes:
             if id(other) not in known:
                 known.add(id(other))
                 waiting.append(other)
-    return made.digest()
+    return Dependence(made.digest(), len(waiting))
 
 
 @cache

@@ -78,6 +78,23 @@ KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)}
 """Kinds that this monitor looks at, the last two of them only of retry queues; its obligations look at more. It passes
 over all others, and over events without a group or queue."""
 
+COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "path",
+    "slot",
+    "actor",
+    "offset",
+    "next",
+    "low",
+    "high",
+    "count",
+    "origin",
+    "attempt",
+)
+"""Columns of coded events that this monitor reads."""
+
 
 class QueueFold:
     """The fold: feed it events, then let it finish."""
@@ -108,28 +125,10 @@ class QueueFold:
         """Go on with the next events."""
         self._learn_names()
         finished, blocked, keeper = (np.zeros(len(coded), np.int64) for _ in range(3))
+        columns = [getattr(coded, name) for name in COLUMNS]
         at = 0
         while at < len(coded):
-            at = _run(
-                self._state,
-                at,
-                coded.time,
-                coded.kind,
-                coded.result,
-                coded.path,
-                coded.slot,
-                coded.actor,
-                coded.offset,
-                coded.next,
-                coded.low,
-                coded.high,
-                coded.count,
-                coded.origin,
-                coded.attempt,
-                finished,
-                blocked,
-                keeper,
-            )
+            at = _run(self._state, at, finished, blocked, keeper, *columns)
             self._make_room()
         self._obligations.feed(coded, finished, blocked, keeper)
 
@@ -237,6 +236,9 @@ class QueueFold:
 def _run(
     s: Any,
     start: int,
+    finished: Any,
+    blocked: Any,
+    keepers: Any,
     times: Any,
     kinds: Any,
     results: Any,
@@ -250,9 +252,6 @@ def _run(
     counts: Any,
     origins: Any,
     attempts: Any,
-    finished: Any,
-    blocked: Any,
-    keepers: Any,
 ) -> Any:
     """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
     for i in range(start, len(times)):

@@ -20,6 +20,7 @@ from rocketproof.traces.machine_code import compiled
 from rocketproof.traces.machine_code.compiled import Entry, entry, hot, part
 from rocketproof.traces.machine_code.dependence import dependence_of
 from rocketproof.traces.machine_code.functions import Compiled
+from rocketproof.traces.monitors import message_table
 
 SOURCE = """
 LIMIT = 3
@@ -55,7 +56,7 @@ def made(*changes: tuple[str, str]) -> bytes:
         text = text.replace(old, new)
     space: dict[str, Any] = {"np": np, "IntEnum": IntEnum, "NamedTuple": NamedTuple, "part": part, "hot": hot}
     exec(text, space)
-    return dependence_of(Compiled(space["top"]))
+    return dependence_of(Compiled(space["top"])).digest
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,11 @@ def test_what_the_machine_code_does_not_depend_on_does_not_count() -> None:
 def test_what_cannot_be_told_is_refused() -> None:
     with pytest.raises(TypeError, match=r"far refers to \{3\}, and nobody could tell"):
         made(("LIMIT = 3", "LIMIT = {3}"), ("(1, LIMIT)", "(1, 3)"))
+
+
+def test_it_is_told_how_much_is_compiled() -> None:
+    assert dependence_of(Compiled(lambda number: number)).functions == 1
+    assert dependence_of(message_table.find).functions == 5  # type: ignore[arg-type]
 
 
 def test_many_names() -> None:
