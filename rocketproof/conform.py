@@ -94,8 +94,12 @@ def _print(console: SafeConsole, trace: Trace, answer: Conformance, shown: int) 
     )
     for reason, count in sorted(answer.passed_over.items(), key=lambda item: (-item[1], item[0])):
         line(f"  {count:>9,}  passed over, {reason}")
-    if answer.verdict is Verdict.UNKNOWN:
+    if answer.verdict is Verdict.UNKNOWN and answer.gaps:
         line(f"events are missing of {answer.gaps:,} windows: what they would show is not known")
+    if answer.verdict is Verdict.UNKNOWN and answer.doubtful:
+        line(f"{answer.doubtful:,} events would be mismatches if everything were recorded; see above what is not")
+    if answer.verdict is Verdict.UNKNOWN and answer.holes:
+        line(f"{len(answer.holes):,} times something was lost in reading, first {answer.holes[0]}")
     if answer.verdict is Verdict.NOT_OBSERVABLE:
         line(f"nothing to follow: {answer.why or 'no queue was ever assigned'}")
 
@@ -121,6 +125,8 @@ def _as_json(trace: Trace, answer: Conformance) -> dict[str, Any]:
         "followed": answer.followed,
         "queues": answer.queues,
         "gaps": answer.gaps,
+        "doubtful": answer.doubtful,
+        "holes": list(answer.holes),
         "passed_over": dict(sorted(answer.passed_over.items())),
         "problems": trace.problems.count,
         "mismatch_count": answer.mismatch_count,

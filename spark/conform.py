@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..traces.conformance.conform import SLACK, concluded
+from ..traces.conformance.conform import SLACK, concluded, unseen_of
 from ..traces.conformance.part import Answer, follow_messages, follow_queues
 from ..traces.conformance.result import Conformance
 from ..traces.conformance.sorting_out import queues_in, sort_out
 from ..traces.conformance.streams import Surroundings
-from ..traces.format.schema import Header
 from ..traces.io import Trace
 from .session import failures, open_session
 
@@ -50,40 +49,34 @@ def conform_with_spark(
     answers: list[Answer] = []
     with ExitStack() as cleanup, failures():
         found = sort_out(trace, cleanup)
-        around = Surroundings(found.around)
+        unseen = unseen_of(trace, found)
+        follow = partial(follow_queues, around=Surroundings(found.around), unseen=unseen, header=header, slack=slack)
         waiting: list[bytes] = []
         for bucket in found.queues.buckets():
             for table in queues_in(bucket):
                 waiting.append(_packed(table))
                 if sum(map(len, waiting)) > ROUND:
-                    answers += _followed(spark, waiting, around, header, slack)
+                    answers += _followed(spark, waiting, follow)
                     waiting.clear()
         if waiting:
-            answers += _followed(spark, waiting, around, header, slack)
+            answers += _followed(spark, waiting, follow)
         answers += [follow_messages(table, header) for table in found.messages.buckets()]
-    return concluded(found, header, answers)
+    return concluded(found, unseen, header, answers)
 
 
-def _followed(
-    spark: SparkSession, queues: Sequence[bytes], around: Surroundings, header: Header, slack: int
-) -> list[Answer]:
+def _followed(spark: SparkSession, queues: Sequence[bytes], follow: Callable[[pa.Table], Answer]) -> list[Answer]:
     from pyspark.sql import functions
 
     numbers = pa.array(range(len(queues)), pa.int32())
     sent = spark.createDataFrame(pa.table([numbers, pa.array(queues, pa.binary())], schema=_SENT))
     placed = sent.repartitionById(len(queues), functions.col("number"))
-    told = placed.mapInArrow(partial(_follow, around=around, header=header, slack=slack), _ANSWER).toArrow()
+    told = placed.mapInArrow(partial(_answers, follow=follow), _ANSWER).toArrow()
     return [pickle.loads(answer) for answer in told.sort_by("number").column("answer").to_pylist()]
 
 
-def _follow(
-    batches: Iterator[pa.RecordBatch], *, around: Surroundings, header: Header, slack: int
-) -> Iterator[pa.RecordBatch]:
+def _answers(batches: Iterator[pa.RecordBatch], *, follow: Callable[[pa.Table], Answer]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        answers = [
-            pickle.dumps(follow_queues(_unpacked(events), around, header, slack=slack))
-            for events in batch.column("events").to_pylist()
-        ]
+        answers = [pickle.dumps(follow(_unpacked(events))) for events in batch.column("events").to_pylist()]
         yield pa.RecordBatch.from_arrays([batch.column("number"), pa.array(answers, pa.binary())], ["number", "answer"])
 
 

@@ -9,11 +9,13 @@ from functools import partial
 
 from ..format.schema import Header
 from ..io import Trace
+from ..io.lost import holes_of
 from . import rules
 from .part import WITHOUT_QUEUES, Answer, follow_messages, follow_queues
 from .result import Conformance
 from .sorting_out import SortedOut, nothing_to_say, sort_out
 from .streams import OF_PROCESSES, Surroundings
+from .unseen import Unseen
 from .workers import side_by_side
 
 SLACK = 50
@@ -38,16 +40,22 @@ def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
     header = trace.header
     with ExitStack() as cleanup:
         found = sort_out(trace, cleanup, buckets=0 if jobs == 1 else PARTS_OF_A_JOB * jobs)
-        work = partial(follow_queues, around=Surroundings(found.around), header=header, slack=slack)
+        unseen = unseen_of(trace, found)
+        work = partial(follow_queues, around=Surroundings(found.around), unseen=unseen, header=header, slack=slack)
         if jobs == 1:
             answers = [work(table) for table in found.queues.buckets()]
         else:
             answers = list(side_by_side(work, found.queues.buckets(), jobs=jobs))
         answers += [follow_messages(table, header) for table in found.messages.buckets()]
-    return concluded(found, header, answers)
+    return concluded(found, unseen, header, answers)
 
 
-def concluded(found: SortedOut, header: Header, answers: Iterable[Answer]) -> Conformance:
+def unseen_of(trace: Trace, found: SortedOut) -> Unseen:
+    """What is missing of a trace that was read to its end."""
+    return Unseen(holes=holes_of(trace.problems, trace.sources), strangers=found.strangers)
+
+
+def concluded(found: SortedOut, unseen: Unseen, header: Header, answers: Iterable[Answer]) -> Conformance:
     """The answer about a trace, from those of its parts, in any order."""
     passes = rules.rebalances(found.rebalances, header)
     all_ = Answer(mismatches=passes, mismatch_count=len(passes), passed_over=Counter(found.passed_over))
@@ -68,5 +76,7 @@ def concluded(found: SortedOut, header: Header, answers: Iterable[Answer]) -> Co
         mismatch_count=all_.mismatch_count,
         queues=all_.queues,
         gaps=all_.gaps,
+        doubtful=all_.doubtful,
+        holes=tuple(map(str, unseen.holes)),
         why=all_.why[0][1] if all_.why else "",
     )

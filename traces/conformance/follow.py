@@ -18,6 +18,7 @@ from .events import Actor, Event
 from .machine import Offsets
 from .result import Mismatch
 from .streams import Stream
+from .unseen import MAY_BE_EXPLAINED, Unseen
 from .windows import UNTOLD, Window
 from .words import describe, enabled
 
@@ -48,18 +49,21 @@ class Follower(Behaviour):
         slack: how far the records of different threads may be apart from what they tell, ms.
         mismatches: what the machine did not allow; of many the first ones.
         mismatch_count: how often it did not.
+        doubtful: how often something that was not recorded may explain it.
         gaps: windows of which events are missing.
         logs: stored messages: offset → key and count.
         truncated: the broker was away, so that the end of the log may be lost.
     """
 
-    def __init__(self, stream: Stream, offsets: Offsets, *, slack: int) -> None:
+    def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, *, slack: int) -> None:
         super().__init__(stream, offsets, slack=slack)
         self.stream = stream
         self.slack = slack
         self.mismatches: list[Mismatch] = []
         self.mismatch_count = 0
+        self.doubtful = 0
         self.gaps = 0
+        self._unseen = unseen
         self.logs: dict[int, tuple[str, int | None]] = {}
         self.truncated = False
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
@@ -122,9 +126,11 @@ class Follower(Behaviour):
                 self._mismatch(event, str(error), c)
 
     def _mismatch(self, event: Event, why: str, c: int | None) -> None:
-        event.pass_over("mismatches")
-        self.mismatch_count += 1
-        if len(self.mismatches) < MOST_MISMATCHES:
+        doubt = self._unseen.may_explain(event, self.stream)
+        event.pass_over(f"{MAY_BE_EXPLAINED}: {doubt}" if doubt else "mismatches")
+        self.doubtful += bool(doubt)
+        self.mismatch_count += not doubt
+        if not doubt and len(self.mismatches) < MOST_MISMATCHES:
             self.mismatches.append(
                 Mismatch(
                     seq=event.seq if event.seq is not None else event.number,

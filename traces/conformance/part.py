@@ -18,6 +18,7 @@ from .machine import offsets_of
 from .result import Mismatch
 from .sorting_out import nothing_to_say, queues_in
 from .streams import OF_PROCESSES, Stream, Surroundings, streams_of
+from .unseen import Unseen
 
 HANDLERS: Mapping[Kind, Handler] = {
     kind: handler
@@ -41,6 +42,7 @@ class Answer:
         passed_over: those that were not, by reason.
         mismatches: events that the model does not allow.
         mismatch_count: how many there are; of many in one queue the first ones are kept.
+        doubtful: events that the model does not allow, unless something happened that is not recorded.
         queues: how many queues were followed, each for each group.
         gaps: how many windows were in doubt because events are missing from the recording.
         why: why queues were not followed, each with the number of its first event.
@@ -52,6 +54,7 @@ class Answer:
     passed_over: Counter[str] = field(default_factory=Counter)
     mismatches: list[Mismatch] = field(default_factory=list)
     mismatch_count: int = 0
+    doubtful: int = 0
     queues: int = 0
     gaps: int = 0
     why: list[tuple[int, str]] = field(default_factory=list)
@@ -63,6 +66,7 @@ class Answer:
         self.passed_over.update(other.passed_over)
         self.mismatches += other.mismatches
         self.mismatch_count += other.mismatch_count
+        self.doubtful += other.doubtful
         self.queues += other.queues
         self.gaps += other.gaps
         self.why = sorted([*self.why, *other.why])[:1]
@@ -78,13 +82,13 @@ class Answer:
                 self.passed_over[event.fate or nothing_to_say(event.kind)] += 1
 
 
-def follow_queues(table: pa.Table, around: Surroundings, header: Header, *, slack: int) -> Answer:
+def follow_queues(table: pa.Table, around: Surroundings, unseen: Unseen, header: Header, *, slack: int) -> Answer:
     """Follow the queues of a bucket, one after the other, each for all groups."""
     answer = Answer()
     for of_queue in queues_in(table):
         events = events_of(of_queue)
         for stream in streams_of(events, around, header):
-            _follow(stream, answer, slack)
+            _follow(stream, answer, unseen, slack)
         answer.count(events)
     return answer
 
@@ -98,11 +102,11 @@ def follow_messages(table: pa.Table, header: Header) -> Answer:
     return answer
 
 
-def _follow(stream: Stream, answer: Answer, slack: int) -> None:
+def _follow(stream: Stream, answer: Answer, unseen: Unseen, slack: int) -> None:
     first = min(event.number for event in stream.events)
     for event in stream.around:
         event.fate = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
-    follower, reason = _follower(stream, slack)
+    follower, reason = _follower(stream, unseen, slack)
     if follower is None:
         answer.why = sorted([*answer.why, (first, f"{stream.place}: {reason}")])[:1]
         for event in stream.events:
@@ -111,6 +115,7 @@ def _follow(stream: Stream, answer: Answer, slack: int) -> None:
         follower.follow(HANDLERS)
         answer.queues += 1
         answer.gaps += follower.gaps
+        answer.doubtful += follower.doubtful
         answer.mismatches += follower.mismatches
         answer.mismatch_count += follower.mismatch_count
     for event in stream.around:
@@ -119,7 +124,7 @@ def _follow(stream: Stream, answer: Answer, slack: int) -> None:
             answer.around[event.number] = min(fate, answer.around.get(event.number, fate))
 
 
-def _follower(stream: Stream, slack: int) -> tuple[Follower | None, str]:
+def _follower(stream: Stream, unseen: Unseen, slack: int) -> tuple[Follower | None, str]:
     """Who follows a queue; or None, and why it cannot be followed."""
     told = stream.header.evidence or stream.kinds()
     missing = [str(kind) for kind in NEEDED if kind not in told]
@@ -128,6 +133,6 @@ def _follower(stream: Stream, slack: int) -> tuple[Follower | None, str]:
     if Kind.ASSIGN not in stream.kinds():
         return None, "it was never assigned"
     try:
-        return Follower(stream, offsets_of(stream), slack=slack), ""
+        return Follower(stream, offsets_of(stream), unseen, slack=slack), ""
     except ConfigurationError as error:
         return None, str(error)

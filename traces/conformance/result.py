@@ -43,6 +43,8 @@ class Conformance:
         mismatch_count: how many there are.
         queues: how many queues were followed, each for each group.
         gaps: how many windows were in doubt because events are missing from the recording.
+        doubtful: events that the model does not allow, unless something happened that is not recorded.
+        holes: what was lost in reading, in words.
         why: why nothing, or not all, could be judged; empty else.
     """
 
@@ -53,6 +55,8 @@ class Conformance:
     mismatch_count: int
     queues: int
     gaps: int = 0
+    doubtful: int = 0
+    holes: tuple[str, ...] = ()
     why: str = ""
 
     @property
@@ -62,4 +66,4 @@ class Conformance:
             return Verdict.VIOLATED
         if not self.queues:
             return Verdict.NOT_OBSERVABLE
-        return Verdict.UNKNOWN if self.gaps else Verdict.HOLDS
+        return Verdict.UNKNOWN if self.gaps or self.doubtful or self.holes else Verdict.HOLDS

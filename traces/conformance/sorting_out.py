@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -36,8 +36,8 @@ _OF_MESSAGES = frozenset({Kind.SEND_BACK, Kind.DELAY_STORE, Kind.DEAD_LETTER})
 _NOT_OF_QUEUES = frozenset({*OF_LOGS, Kind.DELAY_STORE, Kind.DEAD_LETTER})
 _AROUND = frozenset({*OF_PROCESSES, *OF_BROKERS, Kind.GAP})
 
-_LISTS = ("members", "queues", "assigned", "detail")
-"""Columns that passes of rebalancing have, and no event of a queue."""
+_OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER})
+_NAME_MEMBERS = frozenset({Kind.MEMBERS, Kind.REBALANCE})
 
 
 class Spill:
@@ -122,6 +122,8 @@ class SortedOut:
         rebalances: passes of rebalancing.
         events: how many events there are.
         passed_over: those that nobody follows, by reason.
+        members: what brokers and passes of rebalancing say who is in a group.
+        acting: which clients have recorded anything of a queue of a group.
     """
 
     queues: Spill
@@ -130,6 +132,14 @@ class SortedOut:
     rebalances: list[Event] = field(default_factory=list)
     events: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)
+    members: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    acting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    @property
+    def strangers(self) -> dict[str, str]:
+        """Groups with a member of whose work with queues nothing is recorded."""
+        found = {group: sorted(members - self.acting[group]) for group, members in sorted(self.members.items())}
+        return {group: members[0] for group, members in found.items() if members}
 
 
 def sort_out(trace: Trace, cleanup: ExitStack, *, buckets: int = 0) -> SortedOut:
@@ -160,6 +170,13 @@ def sort_out(trace: Trace, cleanup: ExitStack, *, buckets: int = 0) -> SortedOut
         found.messages.add(batch.filter(pa.array(messages)))
         found.around += events_of(batch.filter(pa.array(around)))
         found.rebalances += events_of(batch.filter(pa.array(rebalances)))
+        working = batch.filter(pa.array(placed & _has(batch, _OF_WINDOWS)))
+        pairs = pa.Table.from_batches([working.select(["group", "client"])]).group_by(["group", "client"]).aggregate([])
+        for pair in pairs.to_pylist():
+            found.acting[pair["group"]].add(pair["client"] or "")
+        named = batch.filter(pa.array(_has(batch, _NAME_MEMBERS) & _all_told(batch, "group", "members")))
+        for names in named.select(["group", "members"]).to_pylist():
+            found.members[names["group"]].update(names["members"])
         others = ~(placed | logs | around | rebalances | messages)
         for kind, count in Counter(batch.column("kind").filter(pa.array(others)).to_pylist()).items():
             found.passed_over[nothing_to_say(kind)] += count

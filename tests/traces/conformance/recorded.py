@@ -11,8 +11,8 @@ from rocketproof.checkers.run import Run
 from rocketproof.model.kernel import Configuration, trace
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.conformance import Conformance, conform
-from rocketproof.traces.conformance.part import NEEDED
 from rocketproof.traces.conformance.streams import OF_PROCESSES
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, Header
 from rocketproof.traces.generate.recorder import record_run
 from rocketproof.traces.io import open_trace
@@ -39,7 +39,7 @@ def of_events(header: Header, events: list[dict[str, Any]], folder: Path) -> Con
 def of_lines(folder: Path, *lines: str, listener: str = "concurrently") -> Conformance:
     """What following these events of one queue gives: a line each, as ``assign c0 offset=0 epoch=1``, 1 s apart."""
     groups = {"billing": Group(listener=listener)}
-    header = Header(source="a test", evidence=frozenset(NEEDED), release="5.3.3", groups=groups)
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", groups=groups)
     return of_events(header, [event_of(number, line) for number, line in enumerate(lines)], folder)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from rocketproof.traces.conformance import Conformance
-from rocketproof.traces.conformance.part import NEEDED
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, Header
 
@@ -17,7 +16,7 @@ from .recorded import event_of, of_events, whys
 
 HEADER = Header(
     source="a test",
-    evidence=frozenset({*NEEDED, Kind.SEND_BACK}),
+    evidence=frozenset(Kind),
     release="5.3.3",
     groups={"billing": Group()},
 )

@@ -1,0 +1,112 @@
+"""What was not recorded makes no mismatch: less is followed then, or the answer is UNKNOWN, and says why."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.conformance import Conformance, conform
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Header
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.samples import Sample, samples
+
+from .recorded import of_events, of_lines
+
+Events = list[dict[str, Any]]
+
+QUICK = {"failures-to-dead-letter-5.3.3", "slow-listener-timeout-5.3.3", "fewer-read-queues-5.3.3"}
+"""Samples that are tried every time; the others are slow."""
+
+HOOKS = frozenset({Kind.DELIVER, Kind.RESULT})
+LOGS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.DELIVER, Kind.RESULT, Kind.CLIENT_START, Kind.CLIENT_STOP})
+
+
+def content(sample: Sample) -> tuple[Header, Events]:
+    """A sample as it was written."""
+    trace = sample.open()
+    batches = trace.sorted_batches()
+    return trace.header, [{k: v for k, v in row.items() if v is not None} for b in batches for row in b.to_pylist()]
+
+
+def poorer(header: Header, events: Events) -> Iterator[tuple[str, Header, Events]]:
+    """The same run with less recorded of it, each time said honestly."""
+    for kind in sorted({Kind(event["kind"]) for event in events}):
+        less = replace(header, evidence=header.evidence - {kind})
+        yield f"without {kind}", less, [event for event in events if event["kind"] != kind]
+    for name, kinds in (("hooks", HOOKS), ("logs", LOGS)):
+        some = replace(header, evidence=header.evidence & kinds, complete=False)
+        yield name, some, [event for event in events if event["kind"] in kinds]
+    part = replace(header, complete=False)
+    for share in (0.1, 0.3, 0.6):
+        yield f"from {share}", part, events[int(share * len(events)) :]
+        yield f"up to {share}", part, events[: int(share * len(events))]
+    for client in sorted({event["client"] for event in events if "client" in event}):
+        yield f"without the file of {client}", part, [event for event in events if event.get("client") != client]
+    yield "without the files of brokers", part, [event for event in events if "client" in event]
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [pytest.param(one, id=one.name, marks=[] if one.name in QUICK else pytest.mark.slow) for one in samples()],
+)
+def test_less_evidence_is_no_mismatch(sample: Sample, tmp_path: Path) -> None:
+    whole = conform(sample.open())
+    for name, header, events in poorer(*content(sample)):
+        answer = of_events(header, events, tmp_path)
+        assert (name, answer.mismatches) == (name, ())
+        assert answer.verdict is not Verdict.VIOLATED
+        assert answer.followed <= whole.followed
+        assert answer.events == answer.followed + sum(answer.passed_over.values())
+
+
+WRONG = ("assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1", "pull c0 offset=7 epoch=1")
+"""A pull that no window would send."""
+
+
+def test_a_line_that_is_lost_may_be_what_is_missing(tmp_path: Path) -> None:
+    assert of_lines(tmp_path, *WRONG).verdict is Verdict.VIOLATED
+    path = tmp_path / "run.jsonl"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([header, *lines[:2], lines[2][:20], *lines[2:]]) + "\n", encoding="utf-8")
+    answer: Conformance = conform(open_trace([path]))
+    assert (answer.verdict, answer.mismatches, answer.doubtful) == (Verdict.UNKNOWN, (), 1)
+    assert len(answer.holes) == 1
+    (why,) = [reason for reason in answer.passed_over if reason.startswith("mismatches")]
+    assert why.startswith("mismatches that may be explained by what is not recorded: ")
+
+
+def test_what_is_lost_afterwards_explains_nothing(tmp_path: Path) -> None:
+    of_lines(tmp_path, *WRONG, *WRONG[1:])
+    path = tmp_path / "run.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines.insert(5, lines[5][:20])
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert conform(open_trace([path])).verdict is Verdict.VIOLATED
+
+
+def test_a_file_that_breaks_off_leaves_the_rest_unknown(tmp_path: Path) -> None:
+    of_lines(tmp_path, *WRONG[:2])
+    packed = tmp_path / "run.jsonl.gz"
+    data = gzip.compress((tmp_path / "run.jsonl").read_bytes())
+    packed.write_bytes(data[:-9])
+    answer = conform(open_trace([packed]))
+    assert (answer.verdict, answer.mismatches) == (Verdict.UNKNOWN, ())
+
+
+def test_a_member_that_recorded_nothing_may_have_stored_what_is_found(tmp_path: Path) -> None:
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
+    place = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0, "client": "c0"}
+    query = {"time": 1_000, "kind": "offset_query", "result": "ok", "offset": 5, **place}
+    begins = {"time": 1_001, "kind": "assign", "offset": 5, **place}
+    assert of_events(header, [query, begins], tmp_path).verdict is Verdict.VIOLATED
+    members = {"time": 999, "kind": "members", "group": "billing", "broker": "broker-0", "members": ["c0", "c1"]}
+    answer = of_events(header, [members, query, begins], tmp_path)
+    assert (answer.verdict, answer.doubtful) == (Verdict.UNKNOWN, 1)
+    assert "nothing of the member c1" in " ".join(answer.passed_over)

@@ -1,0 +1,61 @@
+"""The unseen: what was not recorded, and whether it may explain that an event does not follow from those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..format.coverage import Hole, evidence_mask
+from ..format.kinds import Kind
+from .events import Event
+from .streams import Stream
+
+MAY_BE_EXPLAINED = "mismatches that may be explained by what is not recorded"
+
+_WINDOWS = frozenset(
+    {Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.ASSIGN, Kind.REVOKE}
+    | {Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.EXPIRE}
+)
+"""Kinds that say what a window is like."""
+
+_IN_CLUSTERING = frozenset({Kind.CORRECT, Kind.RESET})
+_LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK})
+_STORES = frozenset({Kind.COMMIT, Kind.BROKER_START})
+"""Kinds that say what is stored."""
+
+_ASK_THE_STORE = frozenset({Kind.OFFSET_QUERY, Kind.ASSIGN, Kind.COMMIT, Kind.LOCK, Kind.PULL_RESULT, Kind.CORRECT})
+"""Kinds that depend on what other members of the group have done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unseen:
+    """What is missing of a recording.
+
+    Attributes:
+        holes: what was lost in reading.
+        strangers: for a group a member that recorded nothing.
+    """
+
+    holes: Sequence[Hole] = ()
+    strangers: Mapping[str, str] = field(default_factory=dict)
+
+    def may_explain(self, event: Event, stream: Stream) -> str:
+        """What that is not recorded may explain an event that the model does not allow; empty if nothing may."""
+        clustering = stream.group.mode != "broadcasting"
+        kinds = _WINDOWS | (_IN_CLUSTERING if clustering else frozenset())
+        if clustering and stream.group.listener == "orderly":
+            kinds |= _LOCKS
+        asks = clustering and event.kind in _ASK_THE_STORE
+        if asks:
+            kinds |= _STORES
+        told = stream.header.evidence or stream.kinds()
+        missing = [str(kind) for kind in Kind if kind in kinds and kind not in told]
+        if missing:
+            return f"no {', '.join(missing)} events"
+        if asks and stream.place.group in self.strangers:
+            return f"nothing of the member {self.strangers[stream.place.group]}"
+        mask = evidence_mask(kinds)
+        for hole in self.holes:
+            if hole.since <= event.time and hole.kinds & mask and hole.concerns(stream.place.group, stream.place.topic):
+                return hole.why
+        return ""
