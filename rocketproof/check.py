@@ -27,6 +27,7 @@ from .traces.io import Trace, open_trace
 
 if TYPE_CHECKING:
     from .traces.explain.story import Story
+    from .traces.recorders.processes import Death
 
 ALL_WELL, VIOLATED, UNKNOWN = range(3)
 
@@ -58,6 +59,7 @@ class CheckRequest:
         queue: of which queue to tell, as ``topic@broker:id`` or a part of it; empty for all.
         skew: how far clocks of different processes may be apart, ms.
         strict: stop at the first thing that cannot be read.
+        deaths: processes that were killed.
         format: name of the form of all files; ``auto`` looks at the content of each.
         options: of importers, such as ``zone``.
         delays: ``messageDelayLevel`` of the brokers; empty for what the trace says.
@@ -73,6 +75,7 @@ class CheckRequest:
     queue: str = ""
     skew: int = 50
     strict: bool = False
+    deaths: Sequence[Death] = ()
     format: str = "auto"
     options: Mapping[str, str] = field(default_factory=dict)
     delays: str = ""
@@ -123,6 +126,7 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
     trace = open_trace(
         request.paths,
         strict=request.strict,
+        deaths=request.deaths,
         format=request.format,
         options=request.options,
     )

@@ -294,6 +294,10 @@ def check(
         list[str] | None,
         typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
     ] = None,
+    died: Annotated[
+        list[str] | None,
+        typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed then; repeatable."),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
@@ -314,7 +318,7 @@ def check(
         pyarrow_without_pandas()
         keep_freed_memory()
     from . import check as run
-    from .sizes import read_size, read_time
+    from .sizes import read_death, read_size, read_time
 
     if list_:
         run.list_all()
@@ -328,6 +332,7 @@ def check(
         queue=queue,
         skew=read_time("--skew", skew),
         strict=strict,
+        deaths=[read_death(text) for text in died or []],
         format=format_,
         options=run.importer_options(zone, import_ or []),
         delays=delays,

@@ -80,9 +80,6 @@ def open_trace(
     known = Copies()
     for found in sorted(_found(paths), key=lambda one: str(one.path)):
         path = found.path
-        if (same := known.same_as(path)) is not None:
-            left_out.append(f"{path}: the same as {same}, which is read.")
-            continue
         try:
             form = _form(path, format)
         except _Unknown as error:
@@ -97,6 +94,8 @@ def open_trace(
             continue
         if not form:
             problems.add(str(path), 0, "nothing in it", kind=Trouble.EMPTY)
+        elif (same := known.same_as(path)) is not None:
+            left_out.append(f"{path}: the same as {same}, which is read.")
         elif form in series:
             series[form].append(path)
         else:
@@ -107,11 +106,13 @@ def open_trace(
         raise TraceError(_nothing(paths, problems, left_out))
     readers = _with_options({form for form, _ in chosen}, options or {})
     sources = [
-        _captured(files, problems, deaths, watched=watched)
+        _captured(files, problems, [death for death in deaths if not death.client], watched=watched)
         if form == _CAPTURED
         else _source(form, files, readers, problems)
         for form, files in chosen
     ]
+    if any(death.client for death in deaths):
+        sources.append(_died(sources, [death for death in deaths if death.client], problems))
     return Trace(sources, problems, left_out=left_out)
 
 
@@ -246,6 +247,12 @@ def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]
     from ..recorders.captured import CapturedTrace  # which reads files with what is here
 
     return CapturedTrace(files, problems, deaths=deaths, watched=watched)
+
+
+def _died(sources: Sequence[Source], deaths: Sequence[Death], problems: Problems) -> Source:
+    from ..recorders.died import Deaths  # which reads files with what is here
+
+    return Deaths(sources, deaths, problems)
 
 
 def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence[str]) -> str:

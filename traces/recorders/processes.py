@@ -67,8 +67,8 @@ def deaths_recorded(
     """
     added: list[Event] = []
     unknown: list[Death] = []
-    for death in sorted(deaths, key=lambda one: (one.time, one.pid, one.client)):
-        own = _own(recordings, death, processes)
+    for death in sorted(deaths, key=lambda one: (one.time, one.pid)):
+        own = [recording for recording in recordings if recording.pid == death.pid]
         if not own:
             unknown.append(death)
             continue
@@ -79,20 +79,6 @@ def deaths_recorded(
                 gap = {"kind": str(Kind.GAP), **who, "due": since, "detail": "killed before it wrote"}
                 added += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
     return added, unknown
-
-
-def _own(recordings: Sequence[Recording], death: Death, processes: Processes) -> list[Recording]:
-    """The recordings of the process that died."""
-    if not death.client:
-        return [recording for recording in recordings if recording.pid == death.pid]
-    number = processes.latest(death.client, death.time * 1000)
-    of_it = {
-        recording.process
-        for recording in recordings
-        for client, _ in recording.clients
-        if client == death.client and processes.number(recording, client) == number
-    }
-    return [recording for recording in recordings if recording.process in of_it]
 
 
 def _ends(recording: Recording, processes: Processes) -> list[tuple[Event, Kind]]:
