@@ -19,7 +19,7 @@ from .settings import Settings
 
 
 class Reason(enum.IntEnum):
-    """Why a queue stands still; rows of ``every-queue-moves`` have it in ``value``."""
+    """What does not come; rows of the claims of :data:`OBLIGATIONS` have it in ``value``."""
 
     UNKNOWN = 0  # it is pulled, and what is there does not come
     NO_OWNER = 1  # nobody has the queue (A2, A7, A9)
@@ -30,6 +30,8 @@ class Reason(enum.IntEnum):
     NOT_COMMITTED = 6  # all is finished up to ``until``, and the stored offset ``offset`` does not follow (B8)
     NOT_DELIVERED = 7  # message ``offset`` was pulled, and no listener is given it
     NOT_IN_MEMORY = 8  # all is finished up to ``until``, and the in-memory offset ``offset`` does not follow
+    NOT_RESET = 9  # of ``reset-is-followed``: its owner goes on as if there had been no reset
+    NOT_RENEWED = 10  # of ``orderly-lock-is-renewed``: its owner does not renew its lock
 
 
 class Mark(enum.IntEnum):
@@ -64,6 +66,7 @@ class Condition(enum.IntFlag):
     COPIED = 8  # the stored offset is told by copies of it, not by the commits of its owner
     ASKED = 16  # a pull is under way
     UNANSWERED = 32  # a pull was given up without an answer: the broker cannot be reached
+    RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
 
 
 class Value(enum.IntEnum):
@@ -178,6 +181,8 @@ TURNS = (
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
     Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),
+    Turn(kind=Kind.RESET, begins=Condition.RESET, who=Who.ANYBODY),
+    Turn(kind=Kind.CORRECT, ends=Condition.RESET),
     Turn(kind=Kind.COMMIT, paths=_COPIES, begins=Condition.COPIED, who=Who.ANYBODY),
 )
 """How events begin and end conditions, one after another as they stand here."""
@@ -196,6 +201,7 @@ class Obligation:
     """Something that has to come.
 
     Attributes:
+        claim: id of the claim that a late one violates.
         reason: what it is called where it does not come.
         statement: what has to come, in one sentence.
         within: after which time it is late, ms.
@@ -208,12 +214,14 @@ class Obligation:
         during: only in these conditions.
         unless: not in these conditions, which excuse it as long as they last.
         met_by: events of the owner that meet it, one by one.
+        moves: it is met whenever the position moves; else it takes the end of the conditions.
         broadcasting: it is meant for broadcasting groups too.
         listeners: for which groups it is meant.
         needs: kinds that must be recorded; of each tuple one is enough.
         rules: rules of RocketMQ it rests on.
     """
 
+    claim: str = "every-queue-moves"
     reason: Reason
     statement: str
     within: Callable[[Settings], int]
@@ -226,6 +234,7 @@ class Obligation:
     during: Condition = Condition.NONE
     unless: Condition = Condition.NONE
     met_by: tuple[Kind, ...] = ()
+    moves: bool = True
     broadcasting: bool = True
     listeners: Listeners = Listeners.ALL
     needs: tuple[tuple[Kind, ...], ...] = ()
@@ -253,6 +262,33 @@ OBLIGATIONS = (
         mark=Mark.PULLED,
         during=Condition.UNLOCKED,
         rules=("OR-1", "OR-9", "RB-35"),
+    ),
+    Obligation(
+        claim="reset-is-followed",
+        reason=Reason.NOT_RESET,
+        statement="An owner takes a queue anew whose offset was reset, and goes on where it was set to.",
+        within=lambda t: t.stuck + t.rounds,
+        mark=Mark.PULLED,
+        during=Condition.RESET,
+        moves=False,
+        unless=Condition.UNANSWERED,
+        broadcasting=False,
+        needs=((Kind.RESET,), (Kind.ASSIGN,), (Kind.PULL, Kind.PULL_RESULT)),
+        rules=("OF-30", "OF-31"),
+    ),
+    Obligation(
+        claim="orderly-lock-is-renewed",
+        reason=Reason.NOT_RENEWED,
+        statement="A client asks every 20 s to keep the locks of its queues.",
+        within=lambda t: t.stuck,
+        mark=Mark.PULLED,
+        unless=Condition.UNANSWERED,
+        moves=False,
+        met_by=(Kind.LOCK, Kind.LOCK_LOST),
+        broadcasting=False,
+        listeners=Listeners.ORDERLY,
+        needs=((Kind.LOCK,), (Kind.ASSIGN,), (Kind.PULL, Kind.PULL_RESULT)),
+        rules=("OR-9", "OR-11"),
     ),
     Obligation(
         reason=Reason.REFUSED,

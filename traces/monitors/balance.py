@@ -1,4 +1,4 @@
-"""Balance: a client that balances one of its topics balances all of them, pass by pass (RB-1; A8)."""
+"""Balance: a client balances all its topics as long as it lives, pass by pass (RB-1; A8)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,14 @@ class _Client:
         self.consumed = {topic: self.consumed.get(topic, time) for topic in topics}
         self.due = 0
 
-    def balances(self, time: int, topic: str, rounds: int) -> None:
+    def lives(self, time: int, within: int) -> None:
+        """It sends a heartbeat: whether it still balances anything, as it does every 20 s (RB-1)."""
+        last = max(self.passes.values(), default=time)
+        if time - last > within:
+            for topic in self.consumed:
+                self.behind[topic] = self.behind.get(topic, (last, time))[0], time
+
+    def balances(self, time: int, topic: str, within: int) -> None:
         if topic in self.behind:
             self.left_out.append((*self.behind.pop(topic), topic))
         self.passes[topic] = time
@@ -58,11 +65,11 @@ class _Client:
         oldest = time
         for other, consumed in self.consumed.items():
             since = max(self.passes.get(other, consumed), consumed)
-            if time - since > rounds:
+            if time - since > within:
                 self.behind[other] = since, time
             else:
                 oldest = min(oldest, since)
-        self.due = time if self.behind else oldest + rounds
+        self.due = time if self.behind else oldest + within
 
 
 class Balance:
@@ -76,9 +83,10 @@ class Balance:
         for event in context.events:
             kind = event["kind"]
             if kind == Kind.REBALANCE:
-                self._client(event).balances(event["time"], event.get("topic") or "", settings.rounds)
+                self._client(event).balances(event["time"], event.get("topic") or "", settings.new_topic)
             elif kind == Kind.HEARTBEAT:
                 client = self._client(event)
+                client.lives(event["time"], settings.new_topic)
                 given = event.get("subscriptions")
                 if given is not None and given != client.said:
                     client.heartbeat(event["time"], given)

@@ -22,9 +22,12 @@ _EVIDENCE = int64(Doubt.EVIDENCE)
 
 @part
 def maximum_of(known: Any, terms: Any, chain: int) -> Any:
-    """The maximum that a chain goes by: the largest its send-backs named, else that of its group; ABSENT if unknown."""
-    named = known.chains[chain].maximum
-    return int64(named) if named != ABSENT else int64(terms.maximum[known.chains[chain].scope])
+    """The maximum that a chain is held against, ABSENT if it is unknown.
+
+    What a request names is no new truth where the header says what is configured; else the largest named one counts.
+    """
+    scope, named = known.chains[chain].scope, known.chains[chain].maximum
+    return int64(terms.maximum[scope]) if terms.stated[scope] or named == ABSENT else int64(named)
 
 
 @part

@@ -11,7 +11,7 @@ from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
 from ..machine_code.compiled import constant, hot, part
 from .commits import UNSURE, begin, retract
 from .departures import departs
-from .ownership import ended, touch, window_of
+from .ownership import End, ended, touch, window_of
 from .pages import (
     DELIVERED,
     DONE,
@@ -29,10 +29,13 @@ from .pages import (
     find,
     take,
 )
-from .queue_state import UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, UNKNOWN, WINDOWS
 from .ranges import advance, has_come
 from .repeats import repeated
 from .rows import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
+
+CALL_LIMIT = 5_000
+"""CC-3: so long the way from the last look at a window to the listener may take, with all hooks between, ms."""
 
 _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["every-duplicate-has-a-cause"]),
@@ -42,6 +45,7 @@ _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["nothing-skipped"]),
     constant(CODE["failed-message-comes-again"]),
 )
+_GIVEN_UP, _REVOKED = constant(CODE["nothing-after-revoke"]), constant(End.REVOKED)
 _EVIDENCE = constant(Doubt.EVIDENCE)
 _RESULT = codes(Result)
 _OF_RESULT, _OF_SEND_BACK, _OF_EXPIRE = (
@@ -64,6 +68,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
     at = take(s, q, offset)
     cell = s.cells[at]
     s.counts[JUDGED, _REPEATED] += 1
+    _after_revoke(s, q, w, time, actor, offset)
     if s.slots[q].flags & ORDERLY:
         _in_order(s, q, w, at, time, actor, offset)
         if not s.slots[q].flags & BROADCASTING:
@@ -190,6 +195,17 @@ def discard(s: Any, q: int, actor: int, offset: int) -> None:
             if w >= 0:
                 s.windows[q, w].running = max(s.windows[q, w].running - 1, 0)
         s.cells[at].flags = (flags & ~(RUNNING | REFUSED | SUSPENDED)) | RETURNED
+
+
+@part
+def _after_revoke(s: Any, q: int, w: int, time: int, actor: int, offset: int) -> None:
+    """CC-3, OR-6: a call whose last look at the window was before it was dropped may begin only a moment later."""
+    window = s.windows[q, w]
+    s.counts[JUDGED, _GIVEN_UP] += 1
+    if window.how == _REVOKED and window.until < ALWAYS and time - window.until > CALL_LIMIT:
+        row = s.rows[finding(s, _GIVEN_UP, VIOLATION, CERTAIN, q, time)]
+        row.offset, row.until, row.since, row.actor = offset, offset + 1, window.until, actor
+        row.value, row.expected = time - window.until, CALL_LIMIT
 
 
 @part

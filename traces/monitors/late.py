@@ -56,13 +56,13 @@ def late_rows(
 
 
 def _causes_first(rows: Any) -> Any:
-    """The rows without those that follow from another one of the same queue at the same time."""
-    rows = rows[np.lexsort([rows["since"], rows["value"], rows["slot"]])]
+    """The rows without those that follow from another one of the same claim on the same queue at the same time."""
+    rows = rows[np.lexsort([rows["since"], rows["value"], rows["claim"], rows["slot"]])]
     kept: list[int] = []
     for at, row in enumerate(rows):
         follows = False
         for before in reversed(kept):
-            if rows[before]["slot"] != row["slot"]:
+            if (rows[before]["slot"], rows[before]["claim"]) != (row["slot"], row["claim"]):
                 break
             follows |= rows[before]["since"] <= row["time"] and row["since"] <= rows[before]["time"]
         if not follows:

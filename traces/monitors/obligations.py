@@ -23,10 +23,10 @@ from ..machine_code.compiled import entry, hot, int64
 
 _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
-_CLAIM = CODE["every-queue-moves"]
 _LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED = map(int, Mark)
 _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
 _NOTHING, _WAITING = int(Blocked.NOTHING), int(Blocked.WAITING)
+_MOVES = CODE["every-queue-moves"]
 _ANY = -1
 _BEGIN, _MEET, _END, _MOVE, _TURN, _MET = range(6)
 _NEVER = -(2**60)
@@ -58,7 +58,7 @@ DUTY = np.dtype(
     [
         (name, _WHOLE)
         for name in (
-            "reason",
+            "claim",
             "within",
             "owned",
             "mark",
@@ -66,6 +66,7 @@ DUTY = np.dtype(
             "whole",
             "blocked",  # -1 for any
             "idle",
+            "moves",
             "during",
             "unless",
             "only",  # flags that a slot must have, and
@@ -95,6 +96,7 @@ class Tables(NamedTuple):
         clocks: CLOCK, slots × duties.
         rows: suspects, and ``used``: how many there are.
         used: one number.
+        opened: for each claim how often something had to come.
     """
 
     first: Any
@@ -105,6 +107,7 @@ class Tables(NamedTuple):
     clocks: Any
     rows: Any
     used: Any
+    opened: Any
 
 
 class ObligationFold:
@@ -124,6 +127,7 @@ class ObligationFold:
             clocks=np.zeros((0, len(self.obligations)), CLOCK),
             rows=np.zeros(256, ROW),
             used=np.zeros(1, _WHOLE),
+            opened=np.zeros(len(CODE), _WHOLE),
         )
 
     def feed(self, coded: Coded, finished: Any, blocked: Any, keeper: Any) -> None:
@@ -166,9 +170,11 @@ class ObligationFold:
         return self._tables.rows[: int(self._tables.used[0])].copy()
 
     @property
-    def judged(self) -> int:
-        """Of how many queues it is known how far they reach, so that something can be asked of them."""
-        return int(np.count_nonzero(self._tables.marks[:, _LOG_END] >= 0)) if self.obligations else 0
+    def judged(self) -> Any:
+        """For each claim how often something was to come; of moving queues, how many are known to reach somewhere."""
+        judged = self._tables.opened.copy()
+        judged[_MOVES] = np.count_nonzero(self._tables.marks[:, _LOG_END] >= 0) if self.obligations else 0
+        return judged
 
     def _make_room(self) -> None:
         tables = self._tables
@@ -230,7 +236,7 @@ def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
     if not one.broadcasting:
         never |= BROADCASTING
     return (
-        one.reason,
+        CODE[one.claim],
         one.within(settings),
         one.owned,
         one.mark,
@@ -238,6 +244,7 @@ def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
         one.whole,
         _ANY if one.blocked is None else one.blocked,
         one.idle,
+        one.moves,
         one.during,
         one.unless,
         only,
@@ -341,9 +348,10 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
     if not due:
         _stop(t, q, d, now)
     elif clock.since == _NEVER:
+        t.opened[duty.claim] += 1
         clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
         clock.target = t.marks[q, duty.behind] if duty.whole else at
-    elif (at >= clock.target) if duty.whole else (at != clock.target):
+    elif duty.moves and ((at >= clock.target) if duty.whole else (at != clock.target)):
         _stop(t, q, d, now)
         clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
         clock.target = t.marks[q, duty.behind] if duty.whole else at
@@ -356,7 +364,7 @@ def _stop(t: Any, q: int, d: int, now: int) -> None:
     if clock.since != _NEVER and now - clock.since > duty.within:
         row = t.rows[t.used[0]]
         t.used[0] += 1
-        row.claim, row.note, row.cause, row.doubt, row.origin = _CLAIM, 0, 0, 0, 0
+        row.claim, row.note, row.cause, row.doubt, row.origin = duty.claim, 0, 0, 0, 0
         row.slot, row.since, row.time = q, clock.since, now
         row.actor, row.other, row.offset = t.queues[q].owner, -1, clock.target
         if duty.blocked >= 0:

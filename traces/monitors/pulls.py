@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..encoding.names import BROADCASTING
+from ..engine.findings import Doubt
 from ..format.kinds import Result, codes
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
-from .ownership import recently_stored, touch
+from .ownership import ended, recently_stored, touch
 from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 from .rows import CERTAIN, JUDGED, VIOLATION, finding
@@ -16,6 +18,10 @@ from .rows import CERTAIN, JUDGED, VIOLATION, finding
 MOST_ILLEGAL = 2
 """PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""
 
+PERSISTED = 60_000
+"""OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
+
+_STORED, _SKEW = constant(CODE["query-answers-what-is-stored"]), constant(Doubt.SKEW)
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
 _RESULT = codes(Result)
 _FOUND, _NO_NEW, _NO_MATCHED, _ILLEGAL, _NOT_LATEST, _NOT_EXIST = (
@@ -37,6 +43,8 @@ _ANSWERED, _NOTHING_STORED = _RESULT[Result.OK], _RESULT[Result.MISSING]
 def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
     """A client asks for the stored offset."""
     slot = s.slots[q]
+    if how == _ANSWERED and offset >= 0 and slot.stored >= 0 and not slot.flags & BROADCASTING:
+        _as_stored(s, q, time, actor, offset)
     if how in (_ANSWERED, _NOTHING_STORED):
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
         slot.query_recent = recently_stored(s, q, time)
@@ -45,6 +53,21 @@ def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
     if how == _ANSWERED and offset >= 0:
         slot.nothing_known = 0
         begin(s, q, offset, SURE)
+
+
+@part
+def _as_stored(s: Any, q: int, time: int, actor: int, offset: int) -> None:
+    """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since."""
+    slot, terms = s.slots[q], s.terms[0]
+    s.counts[JUDGED, _STORED] += 1
+    # OF-8: requests of one client may be served in another order, and a commit may be under way.
+    moment = time - slot.stored_time <= IN_FLIGHT + terms.skew or time - slot.reset_time <= IN_FLIGHT + terms.skew
+    if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
+        return
+    # What is told beyond it may have been stored within the skew.
+    doubt = CERTAIN if offset < slot.stored else _SKEW
+    row = s.rows[finding(s, _STORED, VIOLATION, doubt, q, time)]
+    row.actor, row.since, row.value, row.expected = actor, slot.stored_time, offset, slot.stored
 
 
 @part

@@ -71,7 +71,6 @@ _ORDER = (
     _STORE,
     _DELAY_DELIVER,
 ) = (_KIND[kind] for kind in _ORDER)
-_MOVES = CODE["every-queue-moves"]
 _NOTE_OFFSET = constant(Note.OFFSET)
 
 KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)}
@@ -161,10 +160,10 @@ class QueueFold:
         late = late_rows(
             fold.late(), fold.obligations, names=self._names, settings=self._settings, context=self._context
         )
-        in_doubt = int(np.count_nonzero(late["doubt"]))
-        counts[JUDGED, _MOVES] += fold.judged
-        counts[DOUBTFUL, _MOVES] += in_doubt
-        counts[VIOLATED, _MOVES] += len(late) - in_doubt
+        claims = len(CODE)
+        counts[JUDGED, :claims] += fold.judged
+        counts[DOUBTFUL, :claims] += np.bincount(late["claim"][late["doubt"] != 0], minlength=claims)
+        counts[VIOLATED, :claims] += np.bincount(late["claim"][late["doubt"] == 0], minlength=claims)
         return late
 
     def _tell_statuses(self, slots: int) -> Any:

@@ -90,6 +90,7 @@ class Terms(NamedTuple):
         maxima: OF_A_MAXIMUM, by maximum from -LOWEST_MAXIMUM.
         slots: OF_A_SLOT, by slot.
         maximum: of each scope.
+        stated: whether the header says the maximum of each scope, so that requests are held against it.
         down: DOWN, by broker and time.
         ends: when and how processes ended.
         started: whether the trace has the start of each actor.
@@ -101,6 +102,7 @@ class Terms(NamedTuple):
     maxima: Any
     slots: Any
     maximum: Any
+    stated: Any
     down: Any
     ends_actor: Any
     ends_time: Any
@@ -126,6 +128,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         maxima=_maxima(version),
         slots=np.zeros(0, OF_A_SLOT),
         maximum=np.zeros(0, np.int64),
+        stated=np.zeros(0, np.bool_),
         down=_down(context, names),
         ends_actor=ends.actor,
         ends_time=ends.time,
@@ -215,6 +218,7 @@ class Scopes:
         self._names = names
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
+        self._stated: list[bool] = [False, False]
         self._slots: list[tuple[int, int, int, int]] = []
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
 
@@ -232,6 +236,7 @@ class Scopes:
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
             maximum=np.array(self._maximum, np.int64),
+            stated=np.array(self._stated, np.bool_),
             started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),
         )
 
@@ -240,6 +245,9 @@ class Scopes:
         if found is None:
             found = self._codes[group, client] = len(self._maximum)
             self._maximum.append(self._maximum_of(group))
+            # -1 is also what a header has that says nothing.
+            known = self._names.of_groups.get(group)
+            self._stated.append(known is not None and known.max_attempts >= 0)
         return found
 
     def _maximum_of(self, group: str) -> int:

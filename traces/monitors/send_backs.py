@@ -15,6 +15,7 @@ from .delays import bit_of, delay_of, lowest
 from .ledger import NOBODY, NOTHING, judge, violate
 
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
+_CONFIGURED = int64(CODE["maximum-as-configured"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
 _OK = codes(Result)[Result.OK]
 _FALLBACK, _EXPIRED = codes(Path)[Path.FALLBACK], codes(Path)[Path.EXPIRED]
@@ -56,6 +57,7 @@ def send_back(
         # SB-2 names what is configured, or 16 for -1; what is written down may be either.
         named = terms.given[0].default if named == -1 else named
         known.chains[chain].maximum = max(known.chains[chain].maximum, named)
+        _as_configured(known, terms, ledger, chain, named, seen)
     # Request 36 counts from what the broker has stored, a fallback from the client's memory (SB-6).
     source = at if path == _FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
     sent = known.attempts[source]
@@ -89,6 +91,16 @@ def send_back(
         sent.unsure = 1
     elif asked >= 0:
         sent.allowed |= bit_of(terms.request_level[min(times, last), min(asked, last)])
+
+
+@part
+def _as_configured(known: Any, terms: Any, ledger: Any, chain: int, named: int, seen: Any) -> None:
+    """SB-2: a request names what its group is configured with; the broker goes by what it names."""
+    scope = known.chains[chain].scope
+    if terms.stated[scope]:
+        judge(ledger, _CONFIGURED)
+        if named != terms.maximum[scope]:
+            violate(ledger, _CONFIGURED, seen, seen.time, NOBODY, named, int64(terms.maximum[scope]), NOTHING)
 
 
 @part

@@ -41,7 +41,7 @@ def test_a_topic_that_comes_back() -> None:
 
 def test_a_topic_that_was_never_balanced() -> None:
     # Another member sees queues of U, and with what c1 saw of the members some would be its own: that would be logged.
-    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 61_000, members=["c1", "c2"])]
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 91_000, members=["c1", "c2"])]
     seen = passes("U", 1_000, client="c2", members=["c1", "c2"])
     judged = Judged([*events, *seen])
     assert judged.counts(CLAIM) == (1, 0)
@@ -49,7 +49,7 @@ def test_a_topic_that_was_never_balanced() -> None:
 
 
 def test_a_topic_without_a_route_is_in_doubt() -> None:
-    judged = Judged([heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 21_000, 41_000, 61_000)])
+    judged = Judged([heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *range(1_000, 100_000, 20_000))])
     assert judged.counts(CLAIM) == (0, 1)
     assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
 
@@ -57,14 +57,14 @@ def test_a_topic_without_a_route_is_in_doubt() -> None:
 def test_passes_that_change_nothing_may_not_have_been_recorded() -> None:
     # All that was recorded of U is still right at the end, so there may have been passes that changed nothing.
     events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000)]
-    events += [rebalance(time, "c1", ["c1"], [f"b:{time}"]) for time in (1_000, 61_000)]
+    events += [rebalance(time, "c1", ["c1"], [f"b:{time}"]) for time in (1_000, 91_000)]
     judged = Judged(events)
     assert judged.counts(CLAIM) == (0, 1)
 
 
 def test_passes_that_had_to_change_something_would_have_been() -> None:
     events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000), *passes("T", 1_000)]
-    judged = Judged([*events, *passes("T", 61_000, members=["c1", "c2"])])
+    judged = Judged([*events, *passes("T", 91_000, members=["c1", "c2"])])
     assert judged.counts(CLAIM) == (1, 0)
 
 
@@ -88,6 +88,21 @@ def test_a_new_process_has_a_new_time_to_balance() -> None:
     judged = Judged([*events, *passes("U", 302_000, client="c1#1")])
     assert judged.counts(CLAIM) == (0, 0)
     assert judged.judged(CLAIM) == 4
+
+
+def test_a_new_topic_is_learnt_at_the_next_poll_of_routes_and_waits_for_a_rebalance() -> None:
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", 1_000, 21_000, 41_000, 61_000)]
+    assert Judged([*events, *passes("U", 69_000)]).counts(CLAIM) == (0, 0)
+
+
+def test_a_client_that_lives_and_balances_nothing_any_more() -> None:
+    done = [*passes("T", 1_000, 21_000), *passes("U", 1_000, 21_000)]
+    alive = [heartbeat(time, "c1", "T=*", "U=*") for time in range(0, 300_000, 30_000)]
+    judged = Judged([*alive, *done])
+    assert judged.counts(CLAIM) == (1, 0)
+    (row,) = judged.rows(CLAIM)
+    assert (row["slot"], row["since"], row["time"], row["value"]) == (whole("G"), 21_000, 270_000, 2)
+    assert Judged([*alive[:3], *done]).counts(CLAIM) == (0, 0)
 
 
 def test_a_client_that_makes_no_passes_is_not_judged() -> None:

@@ -6,6 +6,7 @@ from rocketproof.traces.format.schema import Group
 from .message_events import ALL, RETRY, SECOND, START, Script, check
 
 FOLLOW, WITHIN = "attempts-follow-each-other", "attempts-within-the-maximum"
+CONFIGURED, EXACTLY = "maximum-as-configured", "dead-letter-exactly-at-the-maximum"
 WAITS = "retry-waits-as-its-level-says"
 
 
@@ -101,10 +102,13 @@ def test_more_deliveries_than_the_maximum():
     assert [(row["value"], row["expected"]) for row in said.violations(WITHIN)] == [(3, 2)]
 
 
-def test_the_maximum_that_a_send_back_names_counts():
+def test_a_send_back_names_the_maximum_of_its_group():
     script = Script().deliver(0, 2, offset=1).result(10, "later", 2, offset=1).send_back(11, 2, offset=1, named=3)
     script.delay_store(12, 3, 5, 60_012).delay_deliver(60_012, 3, 2).deliver(70_000, 3, offset=2)
-    assert check(script, groups={"G": Group(max_attempts=2)}).violated == {}
+    # What a request asks for is no new truth where the header says what is configured.
+    assert check(script, groups={"G": Group(max_attempts=2)}).violated == {WITHIN: 1, CONFIGURED: 1, EXACTLY: 1}
+    assert check(script, groups={"G": Group(max_attempts=3)}).violated == {}
+    assert check(script, groups={"G": Group()}).violated == {}
 
 
 def test_without_a_known_maximum_only_what_is_above_the_default_is_in_doubt():

@@ -1,0 +1,213 @@
+"""What has to follow on a queue: defects are found, healthy twins are not, nor is anything without its evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rocketproof.traces.claims.claims import CODE
+from rocketproof.traces.claims.obligations import OBLIGATIONS, Reason
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.format.kinds import Kind
+
+from ..monitors.queue_events import (
+    EVERYTHING,
+    MINUTE,
+    ORDERLY,
+    SECOND,
+    Checked,
+    answered,
+    assign,
+    broker_restart,
+    check,
+    commit,
+    consumed,
+    crash,
+    deliver,
+    event,
+    found,
+    heartbeat,
+    result,
+    revoke,
+    send_back,
+)
+
+MOVES, RESET, LOCKED, LATER, ANSWER = (
+    "every-queue-moves",
+    "reset-is-followed",
+    "orderly-lock-is-renewed",
+    "nothing-after-revoke",
+    "query-answers-what-is-stored",
+)
+END = 10 * MINUTE
+
+ALIVE = [heartbeat(t, "one", "T=*@1") for t in range(1_000, END, 30_000)]
+TAKEN = [assign(1_000, "one", 0), found(2_000, "one", 0, 4)]
+
+
+def polls(since: int, at: int, *, end: int = END, log: int | None = None) -> list[dict[str, Any]]:
+    """Answers every 20 s that there is nothing beyond an offset."""
+    log = at if log is None else log
+    return [answered(t, "one", "no_new_message", at, at, log) for t in range(since, end, 20 * SECOND)]
+
+
+def reasons(checked: Checked, claim: str = MOVES) -> list[Reason]:
+    return [Reason(int(row["value"])) for row in checked.rows(claim)]
+
+
+def test_every_obligation_belongs_to_a_claim_and_says_what_it_rests_on() -> None:
+    for one in OBLIGATIONS:
+        assert one.claim in CODE
+        assert one.rules
+        assert one.statement.endswith(".")
+        assert one.within(Settings()) >= Settings().rebalance
+
+
+def test_a_message_below_delivered_ones_that_is_never_delivered() -> None:
+    missed = [TAKEN, consumed(3_000, "one", 0, 2, 3), polls(10_000, 4), ALIVE]
+    checked = check(*missed, end=END)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.NOT_DELIVERED]
+    (row,) = checked.rows(MOVES)
+    assert (row["offset"], row["since"], row["time"]) == (1, 3_020, END)
+    assert check(*missed, consumed(100_000, "one", 1), end=END).broken == {}
+    # Whoever does not record pulls does not know that it was pulled.
+    blind = EVERYTHING - {Kind.PULL, Kind.PULL_RESULT}
+    assert check(assign(1_000, "one", 0), consumed(3_000, "one", 0, 2, 3), ALIVE, end=END, evidence=blind).broken == {}
+
+
+def test_a_message_that_is_filtered_is_not_missed() -> None:
+    filtered = [assign(1_000, "one", 0), found(2_000, "one", 0, 4, count=3), *consumed(3_000, "one", 0, 2, 3)]
+    assert check(filtered, polls(10_000, 4), ALIVE, end=END).broken == {}
+
+
+def test_a_message_that_waits_in_a_window_that_ends_is_not_missed() -> None:
+    missed = [*TAKEN, *consumed(3_000, "one", 0, 2, 3)]
+    assert check(missed, revoke(100_000, "one"), end=110_000).broken == {}
+    assert check(missed, crash(100_000, "one"), end=110_000).broken == {}
+
+
+def test_a_failed_message_that_is_neither_sent_back_nor_tried_again() -> None:
+    failed = [*TAKEN, deliver(3_000, "one", 0), result(3_100, "one", 0, "later"), *consumed(3_200, "one", 1, 2, 3)]
+    around = [*polls(10_000, 4), *ALIVE]
+    assert reasons(check(failed, around, end=END)) == [Reason.PINNED]
+    assert check(failed, around, send_back(3_300, "one", 0), end=END).broken == {}
+    again = [
+        each for n in range(1, 119) for each in (deliver(5_000 * n, "one", 0), result(5_000 * n + 9, "one", 0, "later"))
+    ]
+    kept = [*again, *(send_back(5_000 * n + 20, "one", 0, "failed") for n in range(1, 119))]
+    assert MOVES not in check(failed, around, kept, end=END).broken
+    no_send_backs = EVERYTHING - {Kind.SEND_BACK}
+    assert check(failed, around, end=END, evidence=no_send_backs).counts(MOVES)[0] == 0
+
+
+def test_commits_of_an_old_value_are_no_progress() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
+    old = [commit(t, "one", 2) for t in range(5_000, END, 5_000)]
+    checked = check(done, old, end=END)
+    assert checked.broken == {MOVES: (1, 0)}
+    assert reasons(checked) == [Reason.NOT_COMMITTED]
+    (row,) = checked.rows(MOVES)
+    assert (row["offset"], row["until"], row["expected"], row["time"]) == (2, 4, 2, END)
+    right = [commit(t, "one", 2) if t < 30_000 else commit(t, "one", 4) for t in range(5_000, END, 5_000)]
+    assert check(done, right, end=END).broken == {}
+    assert check(done, end=END, evidence=EVERYTHING - {Kind.COMMIT}).broken == {}
+
+
+def test_a_client_that_never_commits_is_found_where_it_is_known_that_nothing_was_stored() -> None:
+    asked = event(500, Kind.OFFSET_QUERY, "one", result="none", offset=None)
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
+    assert reasons(check(asked, done, end=END)) == [Reason.NOT_COMMITTED]
+    assert check(done, end=END).broken == {}
+
+
+def test_an_in_memory_offset_that_stays_behind() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
+    memory = event(3_030, Kind.COMMIT_MEMORY, "one", offset=2)
+    assert reasons(check(done, memory, end=END)) == [Reason.NOT_IN_MEMORY]
+    assert check(done, memory, event(3_080, Kind.COMMIT_MEMORY, "one", offset=4), end=END).broken == {}
+    # PQ-9: a message that was cleaned leaves the in-memory offset where it is until the next one is finished.
+    expired = event(3_035, Kind.EXPIRE, "one", offset=3, origin=4)
+    assert check(done, memory, expired, end=END).broken == {}
+
+
+def test_a_broker_that_cannot_be_reached_cannot_be_told_offsets() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *ALIVE, commit(4_000, "one", 2)]
+    cut = [event(t, Kind.PULL, "one", offset=4) for t in range(5_000, END, 31_000)]
+    assert check(done, cut, end=END).broken == {}
+    assert reasons(check(done, polls(5_000, 4), end=END)) == [Reason.NOT_COMMITTED]
+
+
+def test_a_pull_that_stops_after_one_answer() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *ALIVE]
+    seen = answered(10_000, "two", "no_new_message", 4, 4, 9)
+    assert reasons(check(done, seen, end=END)) == [Reason.NO_PULLS]
+    assert check(done, seen, found(60_000, "one", 4, 9), consumed(60_100, "one", 4, 5, 6, 7, 8), end=END).broken == {}
+    # Nobody knows whether a client that falls silent lives.
+    silent = [each for each in ALIVE if each["time"] < 60_000]
+    last = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), seen]
+    assert check(last, silent, end=END).doubts(MOVES) == [Doubt.EVIDENCE]
+
+
+@pytest.mark.parametrize(("since", "until", "broken"), [(60_000, 550_000, False), (60_000, 70_000, True)])
+def test_a_broker_that_is_down_answers_nothing(since: int, until: int, broken: bool) -> None:
+    left = [assign(1_000, "one", 0), found(2_000, "one", 0, 4, log=9), *consumed(3_000, "one", 0, 1, 2, 3), *ALIVE]
+    down = [{"time": since, "kind": "broker_stop", "broker": "b"}, broker_restart(until)]
+    assert (check(left, down, end=END).counts(MOVES) == (1, 0)) is broken
+
+
+def test_a_reset_that_the_owner_does_not_follow() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), commit(4_000, "one", 4), *polls(10_000, 4), *ALIVE]
+    reset = event(30_000, Kind.RESET, offset=0)
+    undone = [commit(t, "one", 4) for t in range(35_000, END, 5_000)]
+    checked = check(done, reset, undone, end=END)
+    assert checked.counts(RESET) == (1, 0)
+    assert checked.rows(RESET)[0]["since"] == 30_000
+    assert checked.judged(RESET) == 1
+    followed = [revoke(45_000, "one", "reset"), assign(46_000, "one", 0), found(47_000, "one", 0, 4)]
+    assert RESET not in check(done, reset, followed, consumed(48_000, "one", 0, 1, 2, 3), end=END).broken
+    assert RESET not in check(done, reset, undone, end=END, evidence=EVERYTHING - {Kind.ASSIGN}).broken
+
+
+def test_a_lock_that_is_never_renewed() -> None:
+    owned = [assign(1_000, "one", 0), *polls(2_000, 0), *ALIVE]
+    renewed = [event(t, Kind.LOCK, "one", result="ok") for t in range(900, END, 20_000)]
+    assert check(owned, renewed, end=END, groups=ORDERLY).broken == {}
+    checked = check(owned, renewed[:1], end=END, groups=ORDERLY)
+    assert checked.broken == {LOCKED: (1, 0)}
+    assert (checked.rows(LOCKED)[0]["since"], checked.rows(LOCKED)[0]["time"]) == (1_000, END)
+    assert check(owned, end=END).broken == {}
+    assert check(owned, renewed[:1], end=END, groups=ORDERLY, evidence=EVERYTHING - {Kind.LOCK}).broken == {}
+
+
+def test_a_queue_that_was_given_up_and_is_consumed_all_the_same() -> None:
+    given_up = [*TAKEN, *consumed(3_000, "one", 0), revoke(10_000, "one"), assign(10_500, "two", 1)]
+    others = [found(10_600, "two", 1, 4), *consumed(10_700, "two", 1, 2, 3)]
+    assert LATER not in check(given_up, others, consumed(10_100, "one", 1)).broken
+    checked = check(given_up, others, consumed(40_000, "one", 2))
+    assert checked.counts(LATER) == (1, 0)
+    (row,) = checked.rows(LATER)
+    assert (row["offset"], row["since"], row["value"]) == (2, 10_000, 30_000)
+    assert LATER not in check(given_up, others, assign(30_000, "one", 1), consumed(40_000, "one", 2)).broken
+    unowned = EVERYTHING - {Kind.ASSIGN}
+    assert check(given_up, others, consumed(40_000, "one", 2), evidence=unowned).counts(LATER)[0] == 0
+
+
+def test_an_answer_that_is_not_what_was_stored() -> None:
+    stored = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), commit(5_000, "one", 4)]
+
+    def asked(time: int, offset: int) -> dict[str, Any]:
+        return event(time, Kind.OFFSET_QUERY, "two", result="ok", offset=offset)
+
+    assert check(stored, asked(60_000, 4)).judged(ANSWER) == 1
+    assert ANSWER not in check(stored, asked(60_000, 4)).broken
+    checked = check(stored, asked(60_000, 2))
+    assert checked.counts(ANSWER) == (1, 0)
+    (row,) = checked.rows(ANSWER)
+    assert (row["value"], row["expected"], row["since"]) == (2, 4, 5_000)
+    # A commit may be under way, and a broker starts with what it had written.
+    assert ANSWER not in check(stored, asked(6_000, 2)).broken
+    assert ANSWER not in check(stored, broker_restart(50_000), asked(60_000, 2)).broken
+    assert check(stored, asked(60_000, 7)).doubts(ANSWER) == [Doubt.SKEW]
