@@ -102,9 +102,9 @@ def _evidence(given: object, tell: Any) -> frozenset[Kind]:
         return frozenset()
     words = set(map(str, Kind))
     for word in given:
-        if word not in words:
+        if not isinstance(word, str) or word not in words:
             tell(f"evidence names {ascii(word)[:60]}, which this version does not know", Trouble.UNKNOWN_WORD)
-    return frozenset(Kind(word) for word in given if word in words)
+    return frozenset(Kind(word) for word in given if isinstance(word, str) and word in words)
 
 
 def _groups(given: object, tell: Any) -> dict[str, Group]:

@@ -13,6 +13,11 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD = 64 * 1024
 """How many bytes are looked at to tell what a file is."""
 
+UNPACKED_TIMES = 100
+"""How much larger than itself a packed file may be inside, besides :data:`UNPACKED_AT_LEAST`; traces are 20 times."""
+
+UNPACKED_AT_LEAST = 1 << 26
+
 _PIECE = 1 << 20
 _LONGEST = 1 << 26
 
@@ -37,9 +42,11 @@ def head_of(path: Path) -> bytes:
 def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:
     """The bytes of a file in order, unpacked, in pieces of at most ``size``.
 
-    If the packing is damaged or the file breaks off, everything before that place is given, and it is reported.
+    If the packing is damaged or the file breaks off, everything before that place is given, and it is reported; so is
+    a packed file that is far larger inside than traces are.
     """
     packing = packing_of(path)
+    most = UNPACKED_AT_LEAST + UNPACKED_TIMES * path.stat().st_size if packing else None
     place = 0
     while True:
         with _opened(path, packing) as stream:
@@ -47,6 +54,15 @@ def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator
             try:
                 while piece := stream.read(size):
                     place += len(piece)
+                    if most is not None and place > most:
+                        problems.add(
+                            str(path),
+                            0,
+                            f"{packing}: more than {most:,} bytes in it, {UNPACKED_TIMES} times as many as it has, and "
+                            "the rest is left out: unpack it if it is a trace",
+                            kind=Trouble.TRUNCATED,
+                        )
+                        return
                     yield piece
                 return
             except OSError as error:

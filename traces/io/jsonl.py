@@ -30,6 +30,9 @@ _PARSED_AT_ONCE = 1 << 20
 
 _SEQ = ARROW.get_field_index("seq")
 
+MOST_DAMAGED = 200_000
+"""Damaged lines after which a file is no trace: telling each of them takes a thousand times as long as reading it."""
+
 # The parser has no dictionaries: words are texts until they are read.
 _TEXT = pa.schema(
     [pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in ARROW]
@@ -93,6 +96,10 @@ class JsonLines:
         report = self._problems.begin()
         for first, block in blocks_of(self.path, report, size=_BLOCK):
             line = first
+            if report.by_kind[Trouble.DAMAGED] > MOST_DAMAGED:
+                what = f"more than {MOST_DAMAGED:,} damaged lines; from line {line:,} on it is not read"
+                report.add(self.file, line, what, kind=Trouble.TRUNCATED)
+                return
             if line == 1:
                 line, block = _after_header(block)
             for batch in self._block(line, block, report, with_extra=EXTRA in columns):
@@ -102,6 +109,8 @@ class JsonLines:
         self, line: int, block: bytes, report: Pass, *, with_extra: bool, finer: Sequence[int] = _FINER
     ) -> Iterator[pa.RecordBatch]:
         """The events of a block. What cannot be parsed at once is cut into smaller pieces, down to single lines."""
+        if not block.strip():
+            return
         batch = _at_once(block, with_extra=with_extra)
         if batch is not None:
             self.counted &= not batch.column("seq").null_count

@@ -90,7 +90,7 @@ def _hole(problem: Problem, event: Mapping[str, Any]) -> Hole:
     if problem.kind not in _OF_AN_EVENT or not _is_time(event.get("time")):
         return replace(hole, since=event.get("before", EVER), until=event.get("after", NEVER))
     kind = event.get("kind")
-    is_known = kind in set(map(str, Kind)) and not problem.what.startswith("kind")
+    is_known = isinstance(kind, str) and kind in set(map(str, Kind)) and not problem.what.startswith("kind")
     return replace(
         hole,
         since=event["time"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from .compressed import HEAD, head_of, packing_of
 from .copies import Copies
 from .imported import ImportedTrace
 from .importers import protocol
+from .json_text import read_json
 from .jsonl import JsonLines, looks_like_jsonl
 from .parquet import FAILURES, MAGIC, ParquetTrace, lacks, rows_of
 from .problems import Problems, Trouble
@@ -166,8 +166,8 @@ def _seems_recorded(path: Path) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        read_json(text)
+    except ValueError:
         return False
     return True
 

@@ -22,6 +22,7 @@ from ..encoding.columns import Column
 from ..format.header import Stated, read_header
 from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
 from .events import EXTRA, SPANS, WORDS, is_whole
+from .json_text import read_json
 from .problems import KEPT, Pass, Problems, Repeatable, Trouble
 from .source import numbered, schema_of
 
@@ -102,8 +103,8 @@ class ParquetTrace:
             problems.add(self.file, 0, what, kind=Trouble.NO_HEADER)
             return Stated(header=Header(), file=self.file)
         try:
-            given = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            given = read_json(text.decode())
+        except ValueError as error:
             problems.add(self.file, 0, f"not a header: {error}; defaults are taken", kind=Trouble.HEADER)
             return Stated(header=Header(), file=self.file)
         return read_header(given, file=self.file, line=0, problems=problems)
@@ -284,8 +285,8 @@ def _extra(batch: pa.RecordBatch, names: Sequence[str]) -> pa.Array:
         members = {name: value for name, value in row.items() if value is not None}
         inner = members.pop(EXTRA, None)
         try:
-            inside = json.loads(inner) if isinstance(inner, str) else None
-        except (ValueError, RecursionError):
+            inside = read_json(inner) if isinstance(inner, str) else None
+        except ValueError:
             inside = None
         if isinstance(inside, dict):
             members = {**inside, **members}

@@ -135,6 +135,7 @@ class Pass(Problems):
     ) -> None:
         """Note a problem of a part of the file, unless an earlier pass did."""
         self._seen[part] += times
+        self.by_kind[kind] += times
         fresh = self._seen[part] - self._told[part]
         if fresh > 0:
             self._told[part] = self._seen[part]

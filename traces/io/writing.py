@@ -18,6 +18,7 @@ from ..errors import TraceError
 from ..format.header import header_json
 from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
 from .events import EXTRA
+from .json_text import read_json
 from .parquet import TIMES_KEY
 from .trace import Trace
 from .whole_file import partial_name
@@ -295,8 +296,8 @@ def _inside(column: pa.Array) -> pa.Array:
 
 def _members(text: str) -> str | None:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         value = text
     if not isinstance(value, dict):
         value = {EXTRA: text}

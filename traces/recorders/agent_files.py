@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from ..io.json_text import read_json
 
 NAME = re.compile(r"(?P<copy>.*?)(?P<side>client|broker)-(?P<pid>\d+)-.+\.jsonl(\.gz|\.zst)?")
 """Names of the files of the agents; whoever collects them may put something before."""
@@ -32,7 +33,7 @@ def is_recording(file: str, head: bytes) -> bool:
 
 def _object(line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line.decode())
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

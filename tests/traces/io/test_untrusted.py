@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.format.schema import Group
-from rocketproof.traces.io import Trace, Trouble, open_trace
+from rocketproof.traces.io import Trace, Trouble, compressed, jsonl, open_trace
 from rocketproof.traces.io.importers import fastjson
 from rocketproof.traces.io.json_text import DEEPEST, read_json
 
@@ -99,6 +102,14 @@ def test_a_maximum_of_attempts_that_no_client_can_have_is_damaged(tmp_path: Path
     ]
 
 
+def test_a_kind_that_is_no_word_is_damaged(tmp_path: Path) -> None:
+    header = {"rocketproof_trace": 1, "evidence": [[], {}, "deliver"]}
+    trace = opened(tmp_path, f'{json.dumps(header)}\n{EVENT}\n{{"time": 1700000000000, "kind": [1]}}\n')
+    result = check_locally(trace, settings=Settings())
+    assert (result.events, sorted(map(str, trace.header.evidence))) == (1, ["deliver"])
+    assert trace.problems.by_kind[Trouble.UNKNOWN_WORD] == 2
+
+
 @pytest.mark.parametrize(
     ("delays", "problem"),
     [
@@ -138,3 +149,23 @@ def test_keys_without_quotes_are_read() -> None:
 def test_a_long_text_that_is_no_json_is_gone_through_once(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         fastjson.loads(text)
+
+
+def test_a_file_that_is_far_larger_inside_is_read_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compressed, "UNPACKED_AT_LEAST", 1 << 20)
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(f'{{"rocketproof_trace": 1}}\n{EVENT}\n'.encode() + b"\n" * 10_000_000))
+    trace = open_trace([path])
+    assert len(read(trace)) == 1
+    (problem,) = trace.problems.kept
+    assert problem.kind is Trouble.TRUNCATED
+    assert problem.what.endswith("100 times as many as it has, and the rest is left out: unpack it if it is a trace")
+
+
+def test_a_file_of_damaged_lines_is_read_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MOST_DAMAGED", 10)
+    monkeypatch.setattr(jsonl, "_BLOCK", 64)
+    trace = opened(tmp_path, f'{{"rocketproof_trace": 1}}\n{EVENT}\n' + "x\n" * 2_000_000 + EVENT + "\n")
+    assert len(read(trace)) == 1
+    assert trace.problems.by_kind[Trouble.TRUNCATED] == 1
+    assert "more than 10 damaged lines; from line " in trace.problems.kept[-1].what or trace.problems.count > 1_000
