@@ -31,7 +31,7 @@ _OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "no_cpython_wr
 _WORD = ir.IntType(64)
 
 _ALONE = threading.RLock()
-"""Numba begins to compile before it takes its own lock."""
+"""Numba begins to compile before it takes its own lock, and takes none for what is asked of it afterwards."""
 
 _OF_C = frozenset({"memcpy", "memmove", "memset", "memcmp", "bcmp"})
 """Functions outside that object code may call: those that every process has."""
@@ -51,14 +51,14 @@ def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, 
     wanted = tuple(_type_of(argument) for argument in words.arguments)
     with _ALONE:
         function.dispatcher.compile(wanted)
-    made = function.dispatcher.overloads[wanted]
-    _name, _form, (code, text) = made.library.serialize_using_object_code()
-    module = binding.parse_bitcode(text)
-    outside = {item.name for item in (*module.functions, *module.global_variables) if item.is_declaration}
-    missing = sorted(name for name in outside - _OF_C if not name.startswith("llvm."))
-    if missing:
-        raise TypeError(f"{function.py_func.__qualname__} needs {', '.join(missing)}, and could not be kept.")
-    return _door(made, host), code
+        made = function.dispatcher.overloads[wanted]
+        _name, _form, (code, text) = made.library.serialize_using_object_code()
+        module = binding.parse_bitcode(text)
+        outside = {item.name for item in (*module.functions, *module.global_variables) if item.is_declaration}
+        missing = sorted(name for name in outside - _OF_C if not name.startswith("llvm."))
+        if missing:
+            raise TypeError(f"{function.py_func.__qualname__} needs {', '.join(missing)}, and could not be kept.")
+        return _door(made, host), code
 
 
 @typeof_impl.register(Compiled)

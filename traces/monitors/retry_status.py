@@ -10,7 +10,7 @@ from ..engine.findings import Doubt
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, int64, part
-from .attempts import copies_of, first_seen
+from .attempts import copies_of, find_attempt, first_seen
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .ledger import NOBODY, NOTHING, Seen, judge, tell_chain, violate
@@ -159,10 +159,19 @@ def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool,
         place = known.places[place].next
     if record.departed < 0 and _has_no_place(terms, entry):
         statuses[entry.slot, fate] += 1
-    elif record.departed < 0 and fate == _DEAD and record.successes > 0:
+    elif record.departed < 0 and fate == _DEAD and (record.successes > 0 or _came_again(known, chain)):
         # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused and stored.
         statuses[entry.slot, _ACKNOWLEDGED] -= 1
         statuses[entry.slot, _DEAD] += 1
+
+
+@part
+def _came_again(known: Any, chain: int) -> Any:
+    """Whether it was delivered at its place after it failed there; of first calls only failures are noted."""
+    at = find_attempt(known, chain, int64(0))
+    return (
+        at >= 0 and known.attempts[at].deliveries > 0 and known.attempts[at].last_failed < known.attempts[at].delivered
+    )
 
 
 @part

@@ -111,10 +111,12 @@ def test_only_one_dead_letter_of_one_failure():
     }
 
 
-def test_what_is_a_dead_letter_is_one_even_if_it_was_consumed_meanwhile():
-    # SB-7: the broker stores the dead letter, and refuses; the client tries again by itself, and succeeds.
+@pytest.mark.parametrize(("client", "count"), [("c1", 1), ("c2", 0)])
+def test_what_is_a_dead_letter_is_one_even_if_it_was_consumed_meanwhile(client: str, count: int):
+    # SB-7: the broker stores the dead letter, and refuses; the client tries again by itself, or another does.
     script = last(0, named=0, result="failed").dead_letter(11, 1).send_back(13, 0, result="failed", path="fallback")
-    script.deliver(5_013, 1, topic="T").result(5_020, "ok", 1, topic="T")
+    script.deliver(5_013, count, client=client, offset=7, topic="T")
+    script.result(5_020, "ok", count, client=client, offset=7, topic="T")
     said = check(script, end=100_000)
     assert said.chains == [(MessageStatus.DEAD_LETTERED, 1, 0)]
     # The monitor by queue counts it among the acknowledged.
