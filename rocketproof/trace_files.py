@@ -12,6 +12,8 @@ from .trace_report import counts_of
 from .traces.engine.result import CheckResult, ClaimVerdict
 from .traces.explain.report.sections import first_findings, overall, repeats, statuses
 from .traces.explain.story import CERTAIN, Sentence, Story
+from .traces.format.coverage import EVIDENCE_BIT
+from .traces.format.kinds import Kind
 from .traces.format.printable import json_text
 
 LOCATED = 200
@@ -43,6 +45,11 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
                 ],
             },
             "left_out": list(result.left_out),
+            "not_judged": dict(result.coverage.not_judged),
+            "less_recorded": {
+                group: [str(kind) for kind in Kind if result.coverage.recorded & ~mask & EVIDENCE_BIT[kind]]
+                for group, mask in result.coverage.of_groups.items()
+            },
             "skipped": dict(result.skipped),
             "passed_over": dict(result.passed_over),
             "messages": dict(statuses(result)),

@@ -12,7 +12,7 @@ from .console import VERDICT_STYLES, SafeConsole
 from .traces.claims.claims import CODE
 from .traces.claims.settings import Settings
 from .traces.engine.result import CheckResult, ClaimVerdict
-from .traces.explain.report.sections import WORST_FIRST, headline, repeats
+from .traces.explain.report.sections import WORST_FIRST, headline, not_judged, repeats
 from .traces.explain.report.sections import statuses as statuses_of
 from .traces.explain.report.words import counted, queue, span, utc
 from .traces.explain.story import CERTAIN, Sentence, Story
@@ -48,6 +48,8 @@ def print_result(
         if counts and not claims:
             parts = ", ".join(f"{count:,} {word}" for word, count in counts)
             console.say(Text(f"{title}: {parts}"))
+    for said in not_judged(result):
+        console.say(Text(f"not judged: {said}", style="yellow"))
     if result.passed_over and not claims:
         parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
         console.say(Text(f"passed over: {parts}"))

@@ -108,7 +108,7 @@ def look_at(spark: SparkSession, splits: Sequence[Split]) -> list[Looked]:
 def _look(split: Split) -> Looked:
     looked, reader = Looked(), read_split(split)
     for batch in reader.batches((*CONTEXT_COLUMNS, "seq")):
-        looked.seen.see(batch.select(CONTEXT_COLUMNS))
+        looked.seen.see(batch.select(CONTEXT_COLUMNS), split.file)
         looked.standing.see(batch)
     looked.told, looked.skipped = reader.told, reader.skipped
     looked.problems.join(reader.problems)

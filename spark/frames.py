@@ -19,11 +19,12 @@ from ..traces.encoding.coding import COLUMNS
 from ..traces.encoding.names import Actor, Names, Slot
 from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import Note
+from ..traces.engine.recorded import coverage_of
 from ..traces.engine.result import ClaimVerdict, merge, verdicts
 from ..traces.engine.scan import CONTEXT_COLUMNS, Scanning, conclude
 from ..traces.errors import TraceError
 from ..traces.explain.report.tables import FINDINGS, named
-from ..traces.format.coverage import Coverage, Hole, told_holes
+from ..traces.format.coverage import Hole
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header
 from ..traces.io.events import ROWS, SPANS
@@ -107,8 +108,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
         scanned = conclude(seen, header, files=("the frame",))
         context = scanned.context
         holes = [Hole(why=f"{count:,} {what}") for what, count in sorted(left_out.items()) if count]
-        holes += told_holes(header, context.events, begin=context.begin)
-        coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
+        slots = [Slot(group, "", "", -1) for _, group in scanned.kinds_of]
+        coverage = coverage_of(scanned, header, slots=slots, evidence=[header.evidence], holes=holes)
         task = Task(
             groups=dict(header.groups),
             release=header.release,

@@ -6,7 +6,7 @@ all engines, of the coverage of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from ..claims.claims import CLAIMS, Monitor, TraceClaim
 from ..claims.settings import Settings
 from ..encoding.names import Slot
-from ..format.coverage import EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask
+from ..format.coverage import SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
@@ -37,11 +37,6 @@ _SAVES_A_MESSAGE = evidence_mask(
 """What may have become of a message that seems lost."""
 
 
-def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:
-    """Which tuples of kinds have none that was recorded."""
-    return [each for each in kinds if not any(recorded & EVIDENCE_BIT[kind] for kind in each)]
-
-
 def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Outcome:
     """The outcome of folds with their findings in doubt where what would excuse them may not have been recorded.
 
@@ -60,16 +55,13 @@ def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, setting
     queues = [(slot.group, slot.topic) for slot in slots]
     is_violation = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)
     left_out = np.zeros(len(rows), np.bool_)
-    if coverage.not_judged:
-        not_judged = np.array([*(group in coverage.not_judged for group, _ in queues), False])[rows["slot"]]
-        left_out = is_violation & not_judged
     for code, claim in enumerate(CLAIMS):
         at = np.flatnonzero(is_violation & (rows["claim"] == code))
         if not len(at):
             continue
         found = rows[at]
         doubt = _doubts(claim, found, queues, coverage, settings)
-        gone = left_out[at]
+        gone = left_out[at] = _of_others(claim, found, queues, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
         kept_all = len(at) < MOST_KEPT
@@ -117,11 +109,21 @@ def _doubts(
         found["time"],
     )
     doubt[lost] |= int(Doubt.GAP)
-    for group in {*coverage.of_groups, ""}:
-        if missing((*claim.needs, *claim.counts_with), coverage.recorded_of(group)):
-            its = [of == group if group else of not in coverage.of_groups for of, _ in queues]
-            doubt[np.array([*its, not group])[found["slot"]]] |= int(Doubt.EVIDENCE)
+    if missing((*claim.needs, *claim.counts_with), coverage.recorded):
+        doubt |= int(Doubt.EVIDENCE)
     return doubt
+
+
+def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> Any:
+    """Which findings are about groups that cannot be judged, or of which less was recorded than the folds know of."""
+    excuses = evidence_mask(claim.excused_by) & coverage.recorded
+    others = {
+        group
+        for group, recorded in coverage.of_groups.items()
+        if excuses & ~recorded or missing((*claim.needs, *claim.counts_with), recorded)
+    }
+    others |= coverage.not_judged.keys()
+    return np.array([*(group in others for group, _ in queues), False])[found["slot"]]
 
 
 def _lacks(recorded: int) -> bool:
@@ -137,8 +139,9 @@ def _save(rows: Any, statuses: Any, queues: Sequence[tuple[str, str]], coverage:
     found = rows[at]
     ever = np.full(len(at), coverage.end)
     lost = coverage.is_lost(_SAVES_A_MESSAGE, queues, found["slot"], found["since"], ever)
-    not_judged = np.array([group in coverage.not_judged for group, _ in queues])
-    lost |= not_judged[found["slot"]] if len(not_judged) else False
+    others = {group for group, recorded in coverage.of_groups.items() if _SAVES_A_MESSAGE & ~recorded}
+    others |= coverage.not_judged.keys()
+    lost |= np.array([group in others for group, _ in queues])[found["slot"]]
     # A row of one message has its origin, and in ``until`` when its retry is due.
     messages = np.where(found["origin"] != 0, 1, np.maximum(found["until"] - found["offset"], 1))
     # What another monitor tells of is counted where it is told.

@@ -168,7 +168,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     read, reader = _Read(part=Part(names=Names(trace.header.groups))), read_split(split)
     coder = Coder(read.part.names)
     for batch in reader.batches(_READ, rows=_ROWS):
-        read.seen.see(batch.select(CONTEXT_COLUMNS))
+        read.seen.see(batch.select(CONTEXT_COLUMNS), split.file)
         read.standing.see(batch)
         _keep(coder.columns(batch), read.part, shelf)
     read.problems, read.repeated = reader.problems.count, reader.repeated

@@ -17,7 +17,6 @@ from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import Names
 from ..encoding.shares import Share
-from ..format.coverage import Coverage, told_holes
 from ..io import Trace
 from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
@@ -27,6 +26,7 @@ from ..monitors.queues import QueueFold
 from ..recorders.members import members_of
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
+from .recorded import coverage_of
 from .result import CheckResult, merge, verdicts
 from .scan import Scan
 
@@ -92,9 +92,8 @@ def conclude(
     seconds: float,
 ) -> CheckResult:
     """The answer of a check, from what its monitors say."""
-    context = scanned.context
-    holes = [*trace.holes(), *told_holes(trace.header, context.events, begin=context.begin)]
-    coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
+    evidence = [source.stated.header.evidence for source in trace.sources]
+    coverage = coverage_of(scanned, trace.header, slots=names.slots, evidence=evidence, holes=trace.holes())
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = doubted(outcome, names.slots, coverage, settings)
     return CheckResult(

@@ -14,14 +14,14 @@ from ...properties.verdict import Verdict
 from ..claims.claims import CLAIMS, CODE, TraceClaim
 from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
-from ..format.coverage import Coverage, evidence_mask
+from ..format.coverage import Coverage, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..format.schema import Header
 from ..io import Problems
 from ..monitors.fold import Outcome
 from .context import Context
-from .doubts import hole_of, missing
+from .doubts import hole_of
 from .findings import Doubt, Note, sort_rows
 
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
@@ -156,11 +156,13 @@ def _verdict(
 ) -> ClaimVerdict:
     violated, doubtful = int(outcome.violated[code]), int(outcome.doubtful[code])
     judged = int(outcome.judged[code])
-    never = missing(claim.needs, coverage.recorded)
-    unseen = missing(claim.violated_by, coverage.recorded)
+    never, unseen = coverage.lacks(claim.needs), coverage.lacks(claim.violated_by)
     mask = evidence_mask(kind for kinds in (*claim.needs, *claim.violated_by) for kind in kinds)
     hole = coverage.lost(mask, since=coverage.begin, until=coverage.end)
-    if never:
+    if coverage.not_judged and not coverage.groups:
+        group, reason = next(iter(coverage.not_judged.items()))
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
+    elif never:
         verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events; {claim.settled_by} would settle it"
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
@@ -188,11 +190,10 @@ def _doubt(
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, slots, coverage, settings)
         return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
-    lacking = missing((*claim.counts_with, *((kind,) for kind in claim.excused_by)), coverage.recorded)
-    named = (
-        f"no {_listed(lacking[:3])} events, which may explain it" if lacking else "what may explain it was not recorded"
-    )
-    return Verdict.NOT_OBSERVABLE, f"{named}; {claim.settled_by} would settle it"
+    excuses = [(kind,) for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE]
+    lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:3]
+    lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
+    return Verdict.NOT_OBSERVABLE, f"{lacks}; {claim.settled_by} would settle it"
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:

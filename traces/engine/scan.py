@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from ..encoding.columns import Column, read_only
 from ..errors import TraceError
-from ..format.coverage import evidence_mask
+from ..format.coverage import EVIDENCE_BIT, evidence_mask
 from ..format.kinds import CONTEXT, Kind
 from ..format.schema import Header
-from ..io import Split, SplitReader, Trace, read_split
+from ..io import ROWS, Split, SplitReader, Trace, read_split
 from .context import Context
 
 CONTEXT_COLUMNS = (
@@ -39,6 +39,8 @@ CONTEXT_COLUMNS = (
 )
 """Columns that events of the context use."""
 
+_BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
+
 
 @dataclass
 class Scanning:
@@ -48,6 +50,7 @@ class Scanning:
         events: how many.
         begin: time of the earliest, ms; ``end``: of the latest.
         kinds: words of the kinds that occur.
+        kinds_of: mask of the kinds that occur, by file and group; the group is empty where an event names none.
         context: events of the context, in the order of reading.
     """
 
@@ -55,10 +58,11 @@ class Scanning:
     begin: int = 2**63 - 1
     end: int = -(2**63)
     kinds: set[str] = field(default_factory=set)
+    kinds_of: dict[tuple[int, str], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def see(self, batch: pa.RecordBatch) -> None:
-        """Look at a batch with the columns :data:`CONTEXT_COLUMNS`."""
+    def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
+        """Look at a batch with the columns :data:`CONTEXT_COLUMNS`, of the file of a number."""
         if not len(batch):
             return
         kind = batch.column("kind")
@@ -67,6 +71,7 @@ class Scanning:
         words, at = kind.dictionary.to_pylist(), Column.of(kind.indices)
         occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
         self.kinds |= occurring
+        self._see_groups(batch.column("group"), words, at, file)
         begin, end = Column.of(batch.column("time")).span()
         self.begin, self.end = min(self.begin, begin), max(self.end, end)
         self.events += len(batch)
@@ -78,12 +83,25 @@ class Scanning:
         places = pa.Array.from_buffers(pa.int64(), len(wanted), [None, pa.py_buffer(wanted)])
         self.context += batch.take(places).to_pylist()
 
+    def _see_groups(self, group: pa.Array, words: Sequence[str | None], kinds: Column, file: int) -> None:
+        if not pa.types.is_dictionary(group.type):
+            group = group.dictionary_encode()
+        groups = [*group.dictionary.to_pylist(), None]
+        pairs = Column.of(group.indices).filled(len(groups) - 1, np.int64) * len(words) + kinds.values
+        for pair in np.flatnonzero(np.bincount(pairs, minlength=1)).tolist():
+            word = words[pair % len(words)]
+            if word in _BITS:
+                key = file, groups[pair // len(words)] or ""
+                self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[word]
+
     def join(self, later: Scanning) -> None:
         """Add what was seen of the trace after this."""
         self.events += later.events
         self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
         self.kinds |= later.kinds
         self.context += later.context
+        for key, kinds in later.kinds_of.items():
+            self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +111,12 @@ class Scan:
     Attributes:
         context: events of the context, the time range, and what was recorded.
         events: how many events there are.
+        kinds_of: mask of the kinds that occur, by file and group.
     """
 
     context: Context
     events: int
+    kinds_of: Mapping[tuple[int, str], int]
 
 
 def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
@@ -114,7 +134,7 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
         raise TraceError(f"{', '.join(files)}: there are no events to check.")
     recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
     context = Context.of(seen.context, begin=seen.begin, end=seen.end, evidence=evidence_mask(recorded))
-    return Scan(context=context, events=seen.events)
+    return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of)
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:
@@ -132,10 +152,13 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
         seen = _side_by_side(trace, splits, progress)
     else:
         seen = Scanning()
-        for batch in trace.batches(CONTEXT_COLUMNS):
-            seen.see(batch)
-            if progress is not None:
-                progress("read", len(batch))
+        for file, source in enumerate(trace.sources):
+            for batch in source.batches(CONTEXT_COLUMNS, rows=ROWS):
+                seen.see(batch, file)
+                if progress is not None:
+                    progress("read", len(batch))
+        if not seen.events:
+            raise trace.without_events()
     return conclude(seen, trace.header, files=trace.files)
 
 
@@ -145,7 +168,7 @@ def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str
     def look(split: Split) -> tuple[Scanning, SplitReader]:
         part, reader = Scanning(), read_split(split)
         for batch in reader.batches(CONTEXT_COLUMNS):
-            part.see(batch)
+            part.see(batch, split.file)
         return part, reader
 
     seen, readers = Scanning(), []

@@ -23,7 +23,7 @@ EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(
 EVER, NEVER = -(2**62), 2**62
 """Times before and after everything, ms."""
 
-_OF_BROKERS = (
+OF_BROKERS = (
     Kind.STORE,
     Kind.DELAY_STORE,
     Kind.DELAY_DELIVER,
@@ -36,7 +36,7 @@ _OF_BROKERS = (
 )
 """Kinds that only brokers record, or who watches them."""
 
-_OF_CLIENTS = (
+OF_CLIENTS = (
     Kind.REBALANCE,
     Kind.ASSIGN,
     Kind.REVOKE,
@@ -113,6 +113,7 @@ class Coverage:
         begin: time of the first event, ms; ``end``: of the last one.
         holes: where the recording has any.
         of_groups: the same mask for groups of which less was recorded.
+        groups: those that can be judged; empty where that is not known.
         not_judged: groups of which nothing can be judged, each with the reason in words.
     """
 
@@ -124,11 +125,13 @@ class Coverage:
         end: int,
         holes: Sequence[Hole] = (),
         of_groups: Mapping[str, int] | None = None,
+        groups: Sequence[str] = (),
         not_judged: Mapping[str, str] | None = None,
     ) -> None:
         self.recorded, self.begin, self.end = recorded, begin, end
         self.holes = tuple(sorted(holes, key=lambda hole: (hole.since, hole.until, hole.file, hole.line, hole.why)))
         self.of_groups = dict(of_groups or {})
+        self.groups = tuple(groups)
         self.not_judged = dict(not_judged or {})
         alike: dict[tuple[int, str, str], list[Hole]] = {}
         for hole in self.holes:
@@ -138,6 +141,12 @@ class Coverage:
     def recorded_of(self, group: str) -> int:
         """Mask of the kinds that were recorded of a group."""
         return self.of_groups.get(group, self.recorded)
+
+    def lacks(self, kinds: Sequence[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
+        """Of which tuples of kinds none was recorded, of the group of which most of them were."""
+        if self.not_judged and not self.groups:
+            return list(kinds)
+        return min((missing(kinds, self.recorded_of(group)) for group in self.groups or [""]), key=len)
 
     def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""
@@ -168,6 +177,11 @@ class Coverage:
         return lost
 
 
+def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:
+    """Which tuples of kinds have none that was recorded."""
+    return [each for each in kinds if not recorded & evidence_mask(each)]
+
+
 def _spans(holes: Sequence[Hole]) -> tuple[Any, Any]:
     """Beginnings and ends of holes that are sorted, those that touch put together."""
     spans: list[list[int]] = []
@@ -192,7 +206,7 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
     for event in events:
         if event["kind"] == Kind.GAP:
             said = event.get("detail")
-            others = _OF_BROKERS if event.get("client") else _OF_CLIENTS if event.get("broker") else ()
+            others = OF_BROKERS if event.get("client") else OF_CLIENTS if event.get("broker") else ()
             holes.append(
                 Hole(
                     since=begin if event.get("due") is None else int(event["due"]),

@@ -101,7 +101,7 @@ class Trace:
                 empty = False
                 yield batch
         if empty:
-            raise self._without_events()
+            raise self.without_events()
 
     def sorted_batches(
         self, columns: Sequence[str] | None = None, *, rows: int = ROWS, memory_bytes: int = MEMORY
@@ -126,7 +126,7 @@ class Trace:
             empty = False
             yield batch
         if empty:
-            raise self._without_events()
+            raise self.without_events()
 
     @property
     def is_sorted(self) -> bool:
@@ -140,7 +140,8 @@ class Trace:
             latest = one.span.last
         return True
 
-    def _without_events(self) -> TraceError:
+    def without_events(self) -> TraceError:
+        """What to raise where there is nothing to check."""
         given = ", ".join(self.files)
         detail = f" {self.problems.count} problems, the first: {self.problems.kept[0]}." if self.problems.count else ""
         return TraceError(f"{given}: there are no events to check.{detail} Give a trace with at least one event.")

@@ -91,6 +91,7 @@ def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable
         "claims": sorted(claims, key=lambda claim: sections.WORST_FIRST.index(claim.answer.verdict)),
         "counts": {verdict: sum(item.verdict is verdict for item in result.verdicts) for verdict in Verdict},
         "evidence": sections.evidence(result),
+        "not_judged": sections.not_judged(result),
         "settings": sections.settings(result),
         "problem_limit": sections.PROBLEMS_SHOWN,
         "problems_shown": result.problems.kept[: sections.PROBLEMS_SHOWN],

@@ -70,6 +70,17 @@ def evidence(result: CheckResult) -> list[tuple[str, bool]]:
     return [(str(kind), bool(result.coverage.recorded & EVIDENCE_BIT[kind])) for kind in Kind if kind is not Kind.GAP]
 
 
+def not_judged(result: CheckResult) -> list[str]:
+    """Groups of which nothing is judged, with the reason, and those of which less was recorded than of others."""
+    coverage = result.coverage
+    said = [f"group {group}: {reason}" for group, reason in coverage.not_judged.items()]
+    for group, mask in coverage.of_groups.items():
+        kinds = ", ".join(kind for kind in Kind if coverage.recorded & ~mask & EVIDENCE_BIT[kind])
+        if kinds:
+            said.append(f"of group {group} what rests on {kinds}: not recorded of it")
+    return said
+
+
 def settings(result: CheckResult) -> list[tuple[str, str]]:
     """The terms of the check: what is allowed, and how much."""
     terms = result.settings

@@ -1,0 +1,81 @@
+"""Groups that cannot be judged are named with the reason, and nothing about them violates or holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.engine.recorded import BY_POP, NO_CLIENT
+from rocketproof.traces.explain.report.sections import not_judged
+from rocketproof.traces.format.kinds import Kind
+
+from .test_verdicts_from_coverage import DATA, check, lines_of, written
+
+OF_BROKERS = {"store", "delay_store", "delay_deliver", "dead_letter", "commit", "members"}
+
+
+def renamed(event: dict[str, Any], group: str) -> dict[str, Any]:
+    """The event as one of another group, on other queues and of other clients."""
+    old = event.get("group") or ""
+    topic = str(event.get("topic") or "")
+    return {
+        **event,
+        "group": group,
+        "topic": topic.replace(old, group) if topic.startswith("%") else f"{topic}-{group}",
+        "client": f"{event['client']}x" if event.get("client") else None,
+    }
+
+
+def test_a_group_of_which_only_brokers_tell_is_not_judged(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    events = [json.loads(line) for line in lines[1:]]
+    others = [renamed(event, "other") for event in events if event.get("group") and event["kind"] in OF_BROKERS]
+    merged = sorted([*events, *others], key=lambda event: int(event["time"]))
+    for event in merged:
+        event.pop("seq", None)
+    path = written(tmp_path / "merged.jsonl", [lines[0], *map(json.dumps, merged)])
+    alone, both = check(DATA / "a6.jsonl.zst"), check(path)
+    assert both.coverage.not_judged == {"other": NO_CLIENT}
+    assert not_judged(both) == [f"group other: {NO_CLIENT}"]
+    assert [each.verdict for each in both.verdicts] == [each.verdict for each in alone.verdicts]
+    groups = {both.names.slots[slot].group for slot in both.violations["slot"].tolist() if slot >= 0}
+    assert "other" not in groups
+
+
+def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    time = json.loads(lines[1])["time"]
+    popped = [
+        {"time": time, "kind": "commit", "group": "popping", "topic": "orders", "broker": "b", "queue": 0, "offset": 7},
+        {"time": time, "kind": "store", "topic": "%RETRY%popping_orders", "broker": "b", "queue": 0, "offset": 0},
+    ]
+    found = check(written(tmp_path / "popped.jsonl", [*lines, *map(json.dumps, popped)]))
+    assert found.coverage.not_judged == {"popping": BY_POP, "popping_orders": BY_POP}
+    assert found.verdict("allocation-as-the-strategy-says").verdict is Verdict.VIOLATED
+
+
+def test_where_no_group_can_be_judged_nothing_is_said(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    kept = [line for line in lines[1:] if json.loads(line)["kind"] in OF_BROKERS]
+    found = check(written(tmp_path / "brokers.jsonl", [lines[0], *kept]))
+    assert {each.verdict for each in found.verdicts} == {Verdict.NOT_OBSERVABLE}
+    assert found.verdicts[0].why.startswith("no group can be judged; ")
+
+
+def test_a_group_of_which_less_is_recorded_is_held_to_less(tmp_path: Path) -> None:
+    lines = lines_of("b7.jsonl.zst")
+    header = json.loads(lines[0])
+    (group,) = header["groups"]
+    hooked = {Kind.DELIVER, Kind.RESULT}
+    events = [event for event in map(json.loads, lines[1:]) if event.get("group") and event["kind"] in hooked]
+    of_hook = [renamed(event, "hooked") for event in events]
+    written(tmp_path / "whole.jsonl", lines)
+    hook = {**header, "evidence": sorted(hooked), "groups": {"hooked": header["groups"][group]}}
+    written(tmp_path / "hook.jsonl", map(json.dumps, [hook, *of_hook]))
+    whole, both = check(DATA / "b7.jsonl.zst"), check(tmp_path)
+    assert both.coverage.recorded_of("hooked") == sum(1 << list(Kind).index(kind) for kind in hooked)
+    assert [each.verdict for each in both.verdicts] == [each.verdict for each in whole.verdicts]
+    (said,) = not_judged(both)
+    assert said.startswith("of group hooked what rests on client_start, ")

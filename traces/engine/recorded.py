@@ -1,0 +1,78 @@
+"""What was recorded of which group: the coverage of a trace, from what its files say and what was seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..encoding.names import Slot
+from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
+from ..format.kinds import Kind
+from ..format.schema import Header
+from .scan import Scan
+
+_CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
+_ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
+
+NO_CLIENT = "only brokers tell of it: no client of it was recorded"
+BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
+
+
+def coverage_of(
+    scanned: Scan, header: Header, *, slots: Iterable[Slot], evidence: Sequence[frozenset[Kind]], holes: Iterable[Hole]
+) -> Coverage:
+    """The coverage of a trace.
+
+    Of a group counts what those files record that tell of it, and those of brokers, which serve all groups. A group of
+    which only brokers tell, in a recording of clients, cannot be judged.
+
+    Args:
+        scanned: the first look.
+        header: of all files together.
+        slots: queues that events are about.
+        evidence: what each file says it records; empty where it does not say.
+        holes: what was lost in reading.
+    """
+    context = scanned.context
+    seen: dict[str, int] = {slot.group: 0 for slot in slots if slot.group}
+    recorded = _recorded_by(scanned, evidence)
+    of_groups: dict[str, int] = {}
+    for (file, group), kinds in scanned.kinds_of.items():
+        if group:
+            seen[group] = seen.get(group, 0) | kinds
+            of_groups[group] = of_groups.get(group, 0) | recorded[file]
+    shared = 0
+    for mask in recorded.values():
+        shared |= mask if not mask & _CLIENTS else 0
+    not_judged = {
+        group: _by_pop(group, seen)
+        for group, kinds in sorted(seen.items())
+        if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
+    }
+    less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
+    return Coverage(
+        recorded=context.evidence,
+        begin=context.begin,
+        end=context.end,
+        holes=[*holes, *told_holes(header, context.events, begin=context.begin)],
+        of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
+        groups=[group for group in sorted(seen) if group not in not_judged],
+        not_judged=not_judged,
+    )
+
+
+def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:
+    """What each file records: what it says, or without a word what occurs in it."""
+    occurring: dict[int, int] = {}
+    for (file, _), kinds in scanned.kinds_of.items():
+        occurring[file] = occurring.get(file, 0) | kinds
+    return {
+        file: evidence_mask(evidence[file]) if file < len(evidence) and evidence[file] else kinds
+        for file, kinds in occurring.items()
+    }
+
+
+def _by_pop(group: str, seen: Mapping[str, int]) -> str:
+    """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, which both name."""
+    others = any(other != group and other.startswith((f"{group}_", f"{group}+")) for other in seen)
+    itself = any(other != group and group.startswith((f"{other}_", f"{other}+")) for other in seen)
+    return BY_POP if others or itself else NO_CLIENT
