@@ -35,12 +35,14 @@ class Context:
         begin: time of the first event of the trace, ms; ``end``: of the last one.
         evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
         events: events of the context as dictionaries with the fields of the schema, by time.
+        complete: whether the trace begins with the first event of its groups.
     """
 
     begin: int
     end: int
     evidence: int
     events: tuple[Mapping[str, Any], ...]
+    complete: bool = False
 
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``."""
@@ -54,12 +56,14 @@ class Context:
         return Ends(actor=table[:, 0].copy(), time=table[:, 1].copy(), how=table[:, 2].copy())
 
     @classmethod
-    def of(cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int) -> Context:
+    def of(
+        cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int, complete: bool = False
+    ) -> Context:
         """The context of events."""
         by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
         # What was given twice is told once: nothing of a process happens twice in one ms.
         once = {str(sorted(event.items(), key=lambda item: item[0])): event for event in by_time}
-        return cls(begin=begin, end=end, evidence=evidence, events=tuple(once.values()))
+        return cls(begin=begin, end=end, evidence=evidence, events=tuple(once.values()), complete=complete)
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:

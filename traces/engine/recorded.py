@@ -13,6 +13,9 @@ from .scan import Scan
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
 
+_OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
+_PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
+
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
@@ -40,6 +43,9 @@ def coverage_of(
         if group:
             seen[group] = seen.get(group, 0) | kinds
             of_groups[group] = of_groups.get(group, 0) | recorded[file]
+    if header.complete:
+        for group, mask in of_groups.items():
+            of_groups[group] = mask & ~_presupposed(seen[group])
     shared = 0
     for mask in recorded.values():
         shared |= mask if not mask & _CLIENTS else 0
@@ -69,6 +75,15 @@ def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int
         file: evidence_mask(evidence[file]) if file < len(evidence) and evidence[file] else kinds
         for file, kinds in occurring.items()
     }
+
+
+def _presupposed(kinds: int) -> int:
+    """What cannot have been recorded of a group from its beginning, as it never occurs, and must have happened."""
+    never = 0
+    if kinds & evidence_mask((Kind.DELIVER,)):
+        for presupposed in (_OWNERSHIP, _PULLS):
+            never |= presupposed if not kinds & presupposed else 0
+    return never
 
 
 def _by_pop(group: str, seen: Mapping[str, int]) -> str:

@@ -133,7 +133,13 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
     if not seen.events:
         raise TraceError(f"{', '.join(files)}: there are no events to check.")
     recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
-    context = Context.of(seen.context, begin=seen.begin, end=seen.end, evidence=evidence_mask(recorded))
+    context = Context.of(
+        seen.context,
+        begin=seen.begin,
+        end=seen.end,
+        evidence=evidence_mask(recorded),
+        complete=header.complete,
+    )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of)
 
 

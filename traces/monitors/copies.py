@@ -73,6 +73,9 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
         or not terms.given[0].restarts
     ):
         doubt = _EVIDENCE
+    if before >= 0 and known.attempts[before].deliveries > 0:
+        # What answered the failure twice may have happened at any time after it.
+        since = known.attempts[before].delivered
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
     violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
 

@@ -17,7 +17,7 @@ from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, hot, part
 from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
-from .rows import CERTAIN, JUDGED, NO_CLAIM, VIOLATION, finding, note
+from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
 
 class End(enum.IntEnum):
@@ -30,6 +30,7 @@ class End(enum.IntEnum):
     AGAIN = 6  # the client took the queue again without having given it up
 
 
+_ONLY_OWNERS = constant(CODE["only-owners-commit"])
 _OVERLAPS, _OWNED, _FLAPPING = (
     constant(CODE["overlaps-are-short"]),
     constant(CODE["every-queue-gets-an-owner"]),
@@ -118,8 +119,10 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
     at = window_of(s, q, actor)
     if at < 0:
         slot, terms = s.slots[q], s.terms[0]
-        # Owners from before the trace show themselves soon; later, whoever was not assigned does not own.
+        # Owners from before the trace show themselves soon; later, whoever was not assigned does not own. Where the
+        # trace is complete, nobody owns from before it.
         early = slot.explicit == 0 or time - terms.begin <= terms.rounds
+        early = early and not (terms.complete and terms.assign)
         at = _free(s, q)
         _fill(s, q, at, actor, terms.begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
         if not early:
@@ -131,8 +134,12 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
 @part
 def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     """A client takes a queue, and starts at ``start``, UNKNOWN if that is not known."""
-    slot, _terms = s.slots[q], s.terms[0]
+    slot, terms = s.slots[q], s.terms[0]
     settle(s, q, time)
+    if slot.stored_actor == actor and time - slot.stored_time <= terms.skew:
+        # By the broker's clock its first commit came before; it comes with its first pull.
+        row = s.rows[note(s, _ONLY_OWNERS, RETRACTION, q, time)]
+        row.offset = slot.stored
     if slot.unowned != NEVER and owners(s, q) == 0:
         _without_owner(s, q, time, actor)
     slot.unowned = NEVER

@@ -212,6 +212,7 @@ TERMS = np.dtype(
             ]
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
+        ("complete", np.bool_),  # whether the trace begins with the first event of its groups
         # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
         *((name, _WHOLE) for name in ("rows", "pages", "ranges", "past", "free_range")),
     ]
@@ -280,6 +281,7 @@ def terms_of(settings: Settings, context: Context) -> Any:
     terms["heartbeat_limit"] = settings.heartbeat
     terms["begin"], terms["end"] = context.begin, context.end
     terms["step"] = max(1, (context.end - context.begin) // 1000)
+    terms["complete"] = context.complete
     for kind in Kind:
         terms[kind.value] = bool(context.evidence & EVIDENCE_BIT[kind])
     # Without the query, a start position may be older than what is stored when the queue is taken.

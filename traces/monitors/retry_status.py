@@ -52,7 +52,10 @@ def conclude(known: Any, terms: Any, ledger: Any, first: int, room: int, statuse
         at = int64(known.chains[chain].highest)
         while at >= 0:
             attempt = known.attempts[at]
-            seen = Seen(terms.given[0].end, attempt.slot, attempt.offset, NOBODY, known.chains[chain].origin)
+            # Where it was not delivered itself, it is told of where its message was.
+            slot = int64(attempt.slot)
+            slot = slot if slot >= 0 else int64(known.table.entries[known.chains[chain].message].slot)
+            seen = Seen(terms.given[0].end, slot, attempt.offset, NOBODY, known.chains[chain].origin)
             before = _before(known, at)
             never_delivered(known, terms, ledger, at, seen)
             levels_as_asked(known, terms, ledger, at, before, _when(seen, attempt.stored_at, attempt.broker))
