@@ -169,7 +169,7 @@ def _verdict(
     elif doubtful:
         verdict, why = _doubt(code, claim, outcome, slots, coverage, settings)
     elif not judged:
-        verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind was recorded"
+        verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind happened"
     elif unseen:
         verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(unseen)} events, by which a violation would show itself"
     elif hole is not None:

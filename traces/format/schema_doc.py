@@ -210,6 +210,27 @@ Nothing at all to read is an error: a trace without events is never reported to 
 here are ignored by checks and kept by conversions: in JSONL as they are, in Parquet in a column `extra`, as the text of
 a JSON object.
 
+## Coverage
+
+Nothing is concluded from what may only not have been recorded. Whatever takes evidence away leaves a *hole*: something
+may have happened there that nobody would see.
+
+| hole | when | what of |
+|---|---|---|
+| a line that cannot be read, an event without `time` or `kind` | between the times of its neighbours | any kind, any group |
+| an unknown word in `kind` | at its time | any kind; its group and topic |
+| an unknown `result` or `path`, an impossible value | at its time | its kind, group and topic |
+| a file that breaks off | from its last event on | any |
+| a file that is empty, cannot be decoded, or seems to be a recording and is of no known form | always | any |
+| no header, or a damaged one | always | any, and what the header says of groups and brokers |
+| a `gap` | from `due` to `time` | what its `client` or `broker` records; its `group` and `topic` if it names them |
+| a trace that is not `complete` | before its first event | any |
+| a kind that is not in `evidence` | always | that kind |
+
+Notes beside a recording, such as a README, are no hole. Of several files, `evidence` counts for the groups that a file
+tells of, and that of brokers for all. A group of which only brokers tell, because its clients were not recorded or
+consume by pop, is named as not judged.
+
 ## Calls with several messages
 
 With `consumeMessageBatchMaxSize` above 1 a listener is called with several messages at once. Each of them has events
@@ -267,8 +288,8 @@ def page() -> str:
                 [(f"`{name}`", meaning, str(getattr(Group(), name))) for name, meaning in _GROUP],
             ),
             "",
-            "Of several files, evidence is what all of them together have, and the trace is complete if every file "
-            "says so.",
+            "Of several files, evidence is what all of them together have, each for the groups that it tells of, and "
+            "the trace is complete if every file says so.",
             "",
             "## Fields",
             "",

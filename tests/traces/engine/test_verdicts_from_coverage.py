@@ -27,8 +27,8 @@ def check(*paths: Path, **options: str) -> CheckResult:
     return check_locally(open_trace(paths, options=options), settings=Settings())
 
 
-def lines_of(name: str) -> list[str]:
-    with pa.input_stream(str(DATA / name), compression="zstd") as stream:
+def lines_of(name: str, folder: Path = DATA) -> list[str]:
+    with pa.input_stream(str(folder / name), compression="zstd") as stream:
         return list(stream.read().decode().splitlines())
 
 
