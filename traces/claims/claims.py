@@ -33,6 +33,8 @@ class TraceClaim:
         violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
             said to hold. Of each tuple one is enough.
         excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
+        lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
+            shortly before what seems the violation began.
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
@@ -47,6 +49,7 @@ class TraceClaim:
     needs: tuple[tuple[Kind, ...], ...]
     violated_by: tuple[tuple[Kind, ...], ...]
     excused_by: tuple[Kind, ...]
+    lasts: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
@@ -164,6 +167,7 @@ CLAIMS = (
         needs=((Kind.ASSIGN,), (Kind.COMMIT,)),
         violated_by=((Kind.COMMIT,), (Kind.REVOKE,)),
         excused_by=(Kind.ASSIGN,),
+        lasts=True,
         counts_with=((Kind.ASSIGN,),),
         rules=("OF-6", "RB-32"),
         bugs=("B3",),
@@ -180,6 +184,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         counts_with=((Kind.REVOKE,),),
         rules=("RB-1", "RB-30"),
         bugs=("A1", "A5"),
@@ -198,6 +203,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         counts_with=((Kind.ASSIGN,),),
         rules=("RB-1", "RB-20"),
         bugs=("A7", "A9", "A12"),
@@ -268,6 +274,7 @@ CLAIMS = (
             Kind.FLOW_CONTROL,
             Kind.LOCK,
         ),
+        lasts=True,
         counts_with=((Kind.SEND_BACK,),),
         rules=("PL-9", "PQ-11"),
         bugs=("A2", "A9", "B8", "E1", "E4", "F1", "F4", "F5"),
@@ -487,6 +494,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         rules=("EN-5", "RB-21"),
         bugs=("A1",),
         settled_by="start and heartbeat of every client",
@@ -502,6 +510,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         rules=("FI-1", "FI-3", "RB-20"),
         bugs=("A2", "A3", "A7"),
         settled_by="heartbeats, or the broker's log of changed subscriptions",
@@ -528,6 +537,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         rules=("RB-1", "RB-20"),
         bugs=("A5", "A12"),
         settled_by="a wrapped allocation strategy",
@@ -545,6 +555,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        lasts=True,
         rules=("RB-1",),
         bugs=("A8",),
         settled_by="a wrapped allocation strategy",

@@ -15,7 +15,7 @@ import numpy as np
 from ..claims.claims import CLAIMS, Monitor, TraceClaim
 from ..claims.settings import Settings
 from ..encoding.names import Slot
-from ..format.coverage import SETTINGS, Coverage, Hole, evidence_mask, missing
+from ..format.coverage import EVER, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
@@ -93,7 +93,7 @@ def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings
     The folds by queue and by group take what they see first of a queue or client to have been so before the recording
     began, so they miss no excuse there; a message that was met before may have any history.
     """
-    since = since - settings.rounds
+    since = np.full_like(since, EVER) if claim.lasts else since - settings.rounds
     return since if claim.monitor is Monitor.MESSAGES else np.maximum(since, coverage.begin)
 
 

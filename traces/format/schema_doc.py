@@ -217,7 +217,7 @@ may have happened there that nobody would see.
 
 | hole | when | what of |
 |---|---|---|
-| a line that cannot be read, an event without `time` or `kind` | between the times of its neighbours | any kind, any group |
+| an unreadable line, an event without `time` or `kind` | between the times of its neighbours | any kind, any group |
 | an unknown word in `kind` | at its time | any kind; its group and topic |
 | an unknown `result` or `path`, an impossible value | at its time | its kind, group and topic |
 | a file that breaks off | from its last event on | any |

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.format.kinds import Kind
 
@@ -24,13 +25,18 @@ def lines(name: str) -> list[str]:
 
 
 def turned(whole: CheckResult, less: CheckResult) -> list[tuple[str, Verdict, Verdict]]:
-    """Claims that are said to hold though they were violated, and the other way round."""
+    """Claims that are said to hold though they were violated, and the other way round.
+
+    A recording that begins later says nothing of what had begun before it.
+    """
+    rows = whole.violations
+    begun = {CLAIMS[code].id for code in rows["claim"][rows["since"] < less.begin].tolist()}
     sides = {Verdict.HOLDS, Verdict.VIOLATED}
-    pairs = zip(whole.verdicts, less.verdicts, strict=True)
     return [
         (before.claim.id, before.verdict, now.verdict)
-        for before, now in pairs
+        for before, now in zip(whole.verdicts, less.verdicts, strict=True)
         if {before.verdict, now.verdict} == sides
+        and not (before.verdict is Verdict.VIOLATED and before.claim.id in begun)
     ]
 
 

@@ -13,18 +13,19 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CODE
-from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.io import open_trace
+from rocketproof.traces.samples import settings_for
 
 DATA = Path(__file__).parents[1] / "data"
 ALLOCATION, UNFINISHED = "allocation-as-the-strategy-says", "offset-never-past-unfinished"
 
 
 def check(*paths: Path, **options: str) -> CheckResult:
-    return check_locally(open_trace(paths, options=options), settings=Settings())
+    trace = open_trace(paths, options=options)
+    return check_locally(trace, settings=settings_for(trace, {}))
 
 
 def lines_of(name: str, folder: Path = DATA) -> list[str]:
