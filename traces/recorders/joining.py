@@ -21,6 +21,7 @@ from ..format.kinds import Kind
 from ..format.schema import ARROW
 from ..io.problems import Problem, Trouble
 from .confirming import confirmed
+from .endings import endings
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, without_nulls
 
@@ -61,6 +62,7 @@ def join(recordings: Sequence[Recording], *, deaths: Sequence[Death] = (), probl
     """
     processes = Processes(recordings)
     killed, unseen = deaths_recorded(recordings, deaths, processes)
+    killed += endings(recordings, processes, known=killed)
     left_out = Counter({KILLED_UNSEEN: len(unseen)} if unseen else {})
     missing = unrecorded(recordings)
     names = _names(recordings)

@@ -27,6 +27,15 @@ def result_of(path: Path, *deaths: Death) -> CheckResult:
     return check_locally(open_trace([path], deaths=deaths), settings=Settings())
 
 
+def without_lists(folder: Path) -> Path:
+    """The raw files of the sample; nobody tells who the members of the group are."""
+    split_into_recordings(SAMPLE, folder)
+    for path in folder.iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if '"members": [' not in line), encoding="utf-8")
+    return folder
+
+
 def killed(path: Path) -> Death:
     """The death that the sample has, by client."""
     (crash,) = [e for b in open_trace([path]).batches() for e in b.to_pylist() if e["kind"] == "client_crash"]
@@ -34,7 +43,7 @@ def killed(path: Path) -> Death:
 
 
 def test_a_death_explains_what_came_again(tmp_path: Path) -> None:
-    split_into_recordings(SAMPLE, tmp_path / "raw")
+    without_lists(tmp_path / "raw")
     keep_capture([tmp_path / "raw"], out=tmp_path / "joined.jsonl")
     death = killed(SAMPLE)
     expected = check_locally(open_trace([SAMPLE]), settings=Settings()).repeats
@@ -44,8 +53,18 @@ def test_a_death_explains_what_came_again(tmp_path: Path) -> None:
         assert result_of(path, death).repeats == expected
 
 
-def test_what_a_killed_recorder_may_not_have_written_is_a_gap(tmp_path: Path) -> None:
+def test_lists_of_members_tell_of_a_death_too(tmp_path: Path) -> None:
     split_into_recordings(SAMPLE, tmp_path)
+    death = killed(SAMPLE)
+    trace = open_trace([tmp_path])
+    (crash,) = [e for b in trace.batches() for e in b.to_pylist() if e["kind"] == "client_crash"]
+    assert crash["client"] == death.client
+    assert abs(crash["time"] - death.time) < 1_000
+    assert result_of(tmp_path).repeats == check_locally(open_trace([SAMPLE]), settings=Settings()).repeats
+
+
+def test_what_a_killed_recorder_may_not_have_written_is_a_gap(tmp_path: Path) -> None:
+    without_lists(tmp_path)
     death = killed(SAMPLE)
     trace = open_trace([tmp_path], deaths=[death])
     told = [e for b in trace.batches() for e in b.to_pylist() if e["kind"] in ("client_crash", "gap")]

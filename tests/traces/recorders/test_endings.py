@@ -1,0 +1,81 @@
+"""Recordings that end before the others: a death that members or a new process show, or nothing that is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketproof.traces.recorders.endings import EARLY, SILENT, endings
+from rocketproof.traces.recorders.processes import Processes
+from rocketproof.traces.recorders.recording import Recording
+
+from ...agents import Line, at, client
+
+SECOND = 1_000_000
+C, D = "client-7-orders.jsonl", "client-9-orders.jsonl"
+BROKER = "broker-8-broker-a.jsonl"
+STOPPED = at(200 * SECOND, "broker_stop", broker="broker-a")
+
+
+def found(files: dict[str, list[Line]]) -> list[tuple[Any, ...]]:
+    """Kind, who, since and when, ms after the beginning."""
+    recordings = [Recording.of_events(file, events) for file, events in files.items()]
+    begin = 1_700_000_000_000
+    return [
+        (
+            e["kind"],
+            e.get("client", e.get("broker")),
+            e.get("incarnation"),
+            e.get("due", begin) - begin,
+            e["time"] - begin,
+        )
+        for e in endings(recordings, Processes(recordings))
+    ]
+
+
+def lives(name: str, since: int, until: int) -> list[Line]:
+    return [at(since, "client_start", client=name, group="orders"), at(until, "pull", **client(name))]
+
+
+def listed(*members: str, when: int) -> Line:
+    return at(when, "members", broker="broker-a", group="orders", members=list(members))
+
+
+def test_who_is_in_no_list_any_more_was_killed() -> None:
+    broker = [
+        listed("c", "d", when=0),
+        listed("d", when=3 * SECOND),
+        at(200 * SECOND, "broker_stop", broker="broker-a"),
+    ]
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("d", 10, 200 * SECOND), BROKER: broker}
+    assert found(files) == [("gap", "c", 0, 2_000, 3_000), ("client_crash", "c", 0, 0, 3_000)]
+
+
+def test_a_host_that_lost_power_is_noticed_late_and_died_before_its_next_heartbeat() -> None:
+    broker = [
+        listed("c", "d", when=0),
+        listed("d", when=125 * SECOND),
+        at(200 * SECOND, "broker_stop", broker="broker-a"),
+    ]
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("d", 10, 200 * SECOND), BROKER: broker}
+    assert found(files)[1] == ("client_crash", "c", 0, 0, 2_000 + SILENT)
+
+
+def test_a_process_that_begins_anew_was_killed_before() -> None:
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("c", 4 * SECOND, 9 * SECOND)}
+    assert found(files) == [("gap", "c", 0, 2_000, 4_000), ("client_crash", "c", 0, 0, 4_000)]
+    first = [at(0, "broker_start", broker="broker-a"), listed("c", when=SECOND)]
+    files = {BROKER: first, "broker-9-broker-a.jsonl": [at(5 * SECOND, "broker_start", broker="broker-a")]}
+    assert found(files) == [("gap", "broker-a", None, 1_000, 5_000), ("broker_crash", "broker-a", None, 0, 5_000)]
+
+
+def test_who_stops_in_order_ends_and_leaves_no_gap() -> None:
+    stopped = [*lives("c", 10, SECOND), at(2 * SECOND, "client_stop", client="c", group="orders")]
+    assert found({C: stopped, D: lives("d", 10, 200 * SECOND)}) == []
+
+
+def test_a_recording_that_ends_early_tells_nothing_of_the_rest() -> None:
+    late = 2_000 + EARLY + 1
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("d", 10, late * 1000)}
+    assert found(files) == [("gap", "c", 0, 2_000, late)]
+    files[D] = lives("d", 10, (late - 1) * 1000)
+    assert found(files) == []

@@ -1,0 +1,93 @@
+"""Endings: what is known of a recording that ends before the others do, without an orderly stop.
+
+A process that lists of members leave out from then on is gone (ST-6), and so is one whose client id, or broker name,
+begins anew: it was killed. Else its recording may have been taken away early: what it did later is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..format.kinds import Kind
+from .processes import Processes
+from .recording import Event, Recording
+
+SILENT = 31_000
+"""A process that lives writes at least with its heartbeat, every 30 s, ms."""
+
+EARLY = 60_000
+"""A recording that ends so long before the last one ends early, ms."""
+
+_STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
+_STARTS = (Kind.CLIENT_START, Kind.BROKER_START)
+
+
+def endings(recordings: Sequence[Recording], processes: Processes, *, known: Sequence[Event] = ()) -> list[Event]:
+    """Ends and gaps that follow from the recordings.
+
+    Args:
+        recordings: all of them.
+        processes: of the clients.
+        known: ends that somebody has told.
+    """
+    end = max(int(recording.stamps.max()) for recording in recordings) // 1000
+    told = {(e.get("client"), e.get("incarnation"), e.get("broker")) for e in known}
+    lists = sorted(_lists(recordings), key=lambda one: one[0])
+    found: list[Event] = []
+    for recording in recordings:
+        last = -(-int(recording.stamps[-1]) // 1000)
+        if last >= end or _stopped(recording):
+            continue
+        for who in _who(recording, processes):
+            if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
+                continue
+            gone = _gone(who, last, recordings, lists)
+            if gone is not None:
+                time = min(gone, last + SILENT)
+                kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
+                gap = {"kind": str(Kind.GAP), **who, "due": last, "detail": "killed before it wrote"}
+                found += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
+            elif end - last > EARLY:
+                detail = "its recording ends before the others"
+                found.append({"time": end, "kind": str(Kind.GAP), **who, "due": last, "detail": detail})
+    return found
+
+
+def _stopped(recording: Recording) -> bool:
+    """Whether the last that is told of the process is that it stopped in order."""
+    steps = recording.events(recording.rows((*_STOPS, *_STARTS)))
+    return bool(steps) and steps[-1]["kind"] in _STOPS
+
+
+def _who(recording: Recording, processes: Processes) -> list[Event]:
+    if recording.of_broker:
+        return [{"broker": recording.broker}] if recording.broker else []
+    return [
+        {"client": client, "incarnation": processes.number(recording, client), "group": group}
+        for client, group in recording.clients
+    ]
+
+
+def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Lists of members as brokers and clients had them: when, ms, of which group, who."""
+    for recording in recordings:
+        for event in recording.events(recording.rows((Kind.MEMBERS, Kind.REBALANCE))):
+            if "members" in event:
+                yield event["time"], event.get("group", ""), frozenset(event["members"])
+
+
+def _gone(
+    who: Event, last: int, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
+) -> int | None:
+    """When a process was seen to be gone after its last event, ms; None if it was not."""
+    if "broker" in who:
+        begins = [one for one in recordings if one.broker == who["broker"]]
+    else:
+        begins = [one for one in recordings if (who["client"], who["group"]) in one.clients]
+    anew = [int(one.stamps[0]) // 1000 for one in begins if int(one.stamps[0]) // 1000 >= last]
+    without = [
+        time
+        for time, group, members in lists
+        if time > last and "client" in who and group == who["group"] and who["client"] not in members
+    ]
+    return min([*anew, *without[:1]], default=None)
