@@ -74,6 +74,8 @@ def print_message(console: SafeConsole, trace: Trace, message: str, settings: Se
     console.say(Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
     for copy in story.copies:
         console.say(Text(f"  stored {copy}"))
+    if not story.outcomes:
+        console.say("  no group had to do with it or its queues in this trace: nobody was given it")
     for outcome in story.outcomes:
         at = f" at {outcome.client}" if outcome.client else ""
         console.say()

@@ -264,7 +264,7 @@ def _consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> li
 
 def _copies(own: Sequence[Found]) -> tuple[str, ...]:
     stored = [each.event for each in own if each.event["kind"] in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)]
-    return tuple(f"{clock(event['time'])} offset {event.get('offset')} of {where(event)}" for event in stored)
+    return tuple(f"{clock(event['time'])} {_spot(event)}" for event in stored)
 
 
 def _told(found: Sequence[Found], own: Sequence[Found]) -> list[Found]:
@@ -298,7 +298,7 @@ def _outcome(
     fate, told = _status(events, attempts, known, limit, settings)
     if fate is None:
         around = [each.event for each in found if _concerns(each.event, group, client, names)]
-        fate, told = _undelivered(around, [(slot, offset) for slot, offset, _, _ in spots])
+        fate, told = _undelivered(around, spots)
     return Outcome(group=group, client=client, fate=fate, told=told, attempts=attempts, maximum=limit)
 
 
@@ -432,9 +432,9 @@ def _tries(attempts: Sequence[Attempt]) -> str:
     return f"{len(attempts)} {'delivery' if len(attempts) == 1 else 'deliveries'}"
 
 
-def _undelivered(events: Sequence[Event], spots: Sequence[tuple[Slot, int]]) -> tuple[MessageStatus, str]:
+def _undelivered(events: Sequence[Event], spots: Sequence[_Spot]) -> tuple[MessageStatus, str]:
     """What became of a message that the group was never given: what passed its offset, if anything did."""
-    offsets = {(_place(slot), offset) for slot, offset in spots}
+    offsets = {(_place(slot), offset) for slot, offset, _, _ in spots}
     for event in events:
         place = event.get("topic") or "", event.get("broker") or "", event.get("queue")
         for at, offset in offsets:
@@ -457,8 +457,29 @@ def _undelivered(events: Sequence[Event], spots: Sequence[tuple[Slot, int]]) -> 
                 f"never delivered, and passed at {clock(event['time'])} by offset {event['offset']} of {by}",
             )
     if commits:
-        return MessageStatus.WAITING, "not delivered, and the stored offset is not past it"
-    return MessageStatus.NOT_OBSERVABLE, "no delivery was recorded, and nothing that would tell whether it is to come"
+        waits = _waits(events, spots)
+        return MessageStatus.WAITING, f"not delivered{waits}, and the stored offset is not past it"
+    waits = _waits(events, spots)
+    return (
+        MessageStatus.NOT_OBSERVABLE,
+        f"no delivery was recorded{waits}, and nothing that would tell whether it is to come",
+    )
+
+
+def _waits(events: Sequence[Event], spots: Sequence[_Spot]) -> str:
+    """Since when a message waits, and for whom: the client that had its queue last, as far as that was recorded."""
+    if not spots:
+        return ""
+    places = {_place(slot) for slot, _, _, _ in spots}
+    owner = ""
+    for event in events:
+        if (event.get("topic") or "", event.get("broker") or "", event.get("queue")) not in places:
+            continue
+        if event["kind"] == Kind.ASSIGN:
+            owner = f" for {actor_of(event)}, which has the queue"
+        elif event["kind"] == Kind.REVOKE:
+            owner = f" for an owner of the queue, which {actor_of(event)} gave up at {clock(event['time'])}"
+    return f" since {clock(min(since for _, _, since, _ in spots))}, when it is first heard of: it waits{owner}"
 
 
 def _pulled_over(event: Event) -> tuple[MessageStatus, str]:

@@ -54,7 +54,7 @@ def listed(items: Sequence[str] | None, one: str, several: str) -> str:
     return f"{len(items)} {one if len(items) == 1 else several}" + (f" ({named})" if items else "")
 
 
-def _queues(queues: Sequence[str] | None) -> str:
+def queues_in_words(queues: Sequence[str] | None) -> str:
     """A list of queues in words, neighbours of a broker together: ``5 queues (a:0-3, b:0)``."""
     if queues is None:
         return "unknown queues"
@@ -106,16 +106,16 @@ def _heartbeat(event: Event) -> str:
 def _rebalance(event: Event) -> str:
     strategy = f" by {event['detail']}" if event.get("detail") else ""
     assigned = event.get("assigned")
-    answer = "gets no answer" if assigned is None else f"gives itself {_queues(assigned)}"
+    answer = "gets no answer" if assigned is None else f"gives itself {queues_in_words(assigned)}"
     return (
         f"{who(event)} divides {event.get('topic') or 'a topic'}{strategy}: it sees "
-        f"{listed(event.get('members'), 'member', 'members')} and {_queues(event.get('queues'))}, "
+        f"{listed(event.get('members'), 'member', 'members')} and {queues_in_words(event.get('queues'))}, "
         f"and {answer}"
     )
 
 
 def _route(event: Event) -> str:
-    return f"{who(event)} learns that {event.get('topic') or 'a topic'} has {_queues(event.get('queues'))}"
+    return f"{who(event)} learns that {event.get('topic') or 'a topic'} has {queues_in_words(event.get('queues'))}"
 
 
 def _assign(event: Event) -> str:

@@ -18,6 +18,7 @@ from ..monitors.runs import REPEATED
 from .evidence import Found, Question, collect, turning_points
 from .sentences import clock, tell
 from .source_lines import Place
+from .titles import has_offsets, title
 
 MOST_STORIES = 20
 """Findings of one claim that are told, unless more are asked for."""
@@ -164,7 +165,7 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
     whole = slot is not None and slot.queue < 0
     return Question(
         slot=None if whole else slot,
-        offsets=offsets if slot is not None and first >= 0 and not whole and _has_offsets(claim) else (),
+        offsets=offsets if slot is not None and first >= 0 and not whole and has_offsets(claim) else (),
         moments=moments,
         origin=row["origin"],
         actors=tuple(names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0),
@@ -177,14 +178,14 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
 def _story(row: Mapping[str, int], found: Sequence[Found], names: Names, events: int) -> Story:
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     claim = CLAIMS[row["claim"]]
-    passed = row["offset"] if row["offset"] >= 0 and _has_offsets(claim.id) else None
+    passed = row["offset"] if row["offset"] >= 0 and has_offsets(claim.id) else None
     found = turning_points(found, passed, (row["since"], row["time"]))
     if slot is not None and slot.queue >= 0:
         found = _without_earlier_passes(found, row)
     kept = _nearest(row, _runs(found), events)
     return Story(
         claim=claim,
-        title=_title(claim, row, slot, names),
+        title=title(claim, row, names, found),
         certainty=certainty(Doubt(row["doubt"])),
         sentences=tuple(_sentence(run) for run in kept),
         left_out=len(found) - sum(len(run) for run in kept),
@@ -222,7 +223,7 @@ def _nearest(
 
     def rank(found: Found) -> tuple[int, int]:
         event = found.event
-        at_offset = _has_offsets(CLAIMS[row["claim"]].id) and event.get("offset") == row["offset"]
+        at_offset = has_offsets(CLAIMS[row["claim"]].id) and event.get("offset") == row["offset"]
         own = at_offset or (row["origin"] != 0 and found.origin == row["origin"])
         passing = event["kind"] in (Kind.PULL_RESULT, Kind.REMOVED, Kind.HEARTBEAT)
         away = min(abs(event["time"] - row["since"]), abs(event["time"] - row["time"]))
@@ -232,93 +233,9 @@ def _nearest(
     return [runs[at] for at in sorted(nearest[:events])]
 
 
-_TITLES: Mapping[str, str] = {
-    "every-duplicate-has-a-cause": "{message} was delivered again{to}, and nothing that was recorded explains it",
-    "offset-never-back-without-cause": "the stored offset of {queue} went back from {expected} to {value}{by}, "
-    "for no known reason",
-    "offset-never-past-unfinished": "the stored offset of {queue} passed offset {offset}, whose listener was running",
-    "nothing-skipped": "the stored offset of {queue} passed {offsets}, which nobody was given",
-    "failed-message-comes-again": "the stored offset of {queue} passed {offsets}, which failed and was not sent back",
-    "only-owners-commit": "{actor} stored an offset of {queue}, which it did not have",
-    "overlaps-are-short": "{actor} and {other} both had {queue} for {span}",
-    "every-queue-gets-an-owner": "{queue} had no owner for {span}",
-    "no-flapping": "{actor} dropped and took {queue} again and again for {span}",
-    "orderly-one-listener": "{actor} was given {message} while the listener of {other} ran on the queue",
-    "orderly-in-order": "{actor} was given {message} out of order",
-    "every-queue-moves": "{queue} stood still for {span} although messages were left",
-    "reset-is-followed": "{actor} went on with {queue} for {span} as if its offset had not been reset",
-    "orderly-lock-is-renewed": "{actor} had {queue} for {span} and did not renew its lock",
-    "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
-    "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
-    "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
-    "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
-    "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
-    "every-copy-has-a-cause": "{message} has a second copy of one attempt, and nothing that was recorded explains it",
-    "only-failed-messages-are-sent-back": "{message} was sent back{by} although it had not failed",
-    "retry-waits-as-its-level-says": "{message} came again after {value} ms instead of at least {expected} ms",
-    "level-as-the-count-says": "{message} waits otherwise than its count asks for: {value} instead of {expected}",
-    "never-before-it-is-due": "{message} was delivered before it was due",
-    "delivered-when-due": "{message} was not delivered when it was due",
-    "dead-letter-exactly-at-the-maximum": "{message} became a dead letter at the wrong count",
-    "nothing-after-the-dead-letter": "{message} was delivered{to} after it had become a dead letter",
-    "sent-back-message-comes-again": "{message} was sent back and never stored again",
-    "one-process-for-each-client-id": "two processes of group {group} have the client id {id} at once",
-    "same-subscriptions": "members of group {group} differ about {topic} for {span}: {actor} and {other}, for example",
-    "allocation-as-the-strategy-says": "{actor} gave itself {value} queues of {topic}, but its strategy {answer}",
-    "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
-    "for example",
-    "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
-    "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
-    "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
-    "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
-}
-"""What is wrong, for each claim."""
-
 _BESIDE: Mapping[str, frozenset[Kind]] = {
     "same-subscriptions": frozenset({Kind.REBALANCE, Kind.ROUTE, Kind.MEMBERS}),
     "views-agree": frozenset({Kind.HEARTBEAT}),
     "allocation-as-the-strategy-says": frozenset({Kind.HEARTBEAT}),
 }
 """Kinds that have nothing to do with a claim."""
-
-_VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
-
-
-def _title(claim: TraceClaim, row: Mapping[str, int], slot: Slot | None, names: Names) -> str:
-    actor, other = (str(names.actors[row[role]]) if row[role] >= 0 else "somebody" for role in ("actor", "other"))
-    queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
-    last = max(row["until"], row["offset"] + 1) - 1
-    offsets = f"offset {row['offset']}" if last == row["offset"] else f"offsets {row['offset']} to {last}"
-    message = f"offset {row['offset']} of {queue}"
-    if slot is None or row["offset"] < 0:
-        message = f"message {row['origin']}"
-    template = _TITLES[claim.id]
-    text = template.format(
-        actor=actor,
-        other=other,
-        id=names.actors[row["actor"]].name if row["actor"] >= 0 else "somebody",
-        group=slot.group if slot is not None else "",
-        topic=(slot.topic if slot is not None else "") or "several topics",
-        queue=queue,
-        message=message,
-        offset=row["offset"],
-        offsets=offsets,
-        value=row["value"],
-        expected=row["expected"],
-        span=_span(row["time"] - row["since"]),
-        to=f" to {actor}" if row["actor"] >= 0 else "",
-        by=f" by {actor}" if row["actor"] >= 0 else "",
-        answer=f"gives it {row['expected']}" if row["expected"] >= 0 else "has no answer to what it saw",
-        views=_VIEWS.get(row["value"], "views"),
-    )
-    # A name keeps its spelling.
-    return text if template.startswith(("{queue}", "{actor}")) else text[0].upper() + text[1:]
-
-
-def _has_offsets(claim: str) -> bool:
-    """Whether findings of a claim are about messages at their offsets."""
-    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
-
-
-def _span(ms: int) -> str:
-    return f"{ms / 1000:,.1f} s"

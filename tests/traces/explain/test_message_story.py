@@ -169,6 +169,7 @@ def test_an_orderly_group_suspends(tmp_path: Path) -> None:
     assert outcome.told == "suspended by c1 after 2 deliveries; it is tried again in its queue"
 
 
+SINCE = " since 00:00:00.000, when it is first heard of: it waits"
 PASSED = {"time": 9_000, "kind": "commit", **ME, **QUEUE, "offset": 40, "path": "periodic"}
 
 
@@ -187,9 +188,17 @@ def pulled(first: int, next_: int, **fields: Any) -> Event:
         ([pulled(10, 20, result="found", count=3), PASSED], MessageStatus.FILTERED, "passed over at 00:00:00.100"),
         ([pulled(10, 20, result="found", count=10)], MessageStatus.NOT_OBSERVABLE, "pulled by c1 at 00:00:00.100"),
         ([PASSED], MessageStatus.LOST, "never delivered, and passed at 00:00:09.000 by offset 40 of c1"),
-        ([{**PASSED, "offset": 17}], MessageStatus.WAITING, "not delivered, and the stored offset is not past it"),
+        (
+            [{**PASSED, "offset": 17}],
+            MessageStatus.WAITING,
+            f"not delivered{SINCE}, and the stored offset is not past it",
+        ),
         ([{**PASSED, "kind": "reset"}], MessageStatus.SKIPPED, "skipped at 00:00:09.000: the offset was set to 40"),
-        ([{"time": 1, "kind": "assign", **ME, **QUEUE}], MessageStatus.NOT_OBSERVABLE, "no delivery was recorded"),
+        (
+            [{"time": 1, "kind": "assign", **ME, **QUEUE}],
+            MessageStatus.NOT_OBSERVABLE,
+            f"no delivery was recorded{SINCE} for c1, which has the queue, and",
+        ),
     ],
 )
 def test_a_message_that_was_never_delivered(

@@ -1,0 +1,161 @@
+"""Titles: what is wrong, in one sentence for each finding, with the names and times that RocketMQ's users know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..claims.claims import TraceClaim
+from ..encoding.names import Actor, Names, Slot
+from ..format.kinds import Kind
+from ..monitors.allocations import Unreadable, expected_share, strategy_of
+from .evidence import Found
+from .sentences import clock, queues_in_words
+
+_TITLES: Mapping[str, str] = {
+    "every-duplicate-has-a-cause": "{message} was delivered again{to}, and nothing that was recorded explains it",
+    "offset-never-back-without-cause": "the stored offset of {queue} went back from {expected} to {value}{by}, "
+    "for no known reason",
+    "offset-never-past-unfinished": "the stored offset of {queue} passed offset {offset}, whose listener was running",
+    "nothing-skipped": "the stored offset of {queue} passed {offsets}, which nobody was given",
+    "failed-message-comes-again": "the stored offset of {queue} passed {offsets}, which failed and was not sent back",
+    "only-owners-commit": "{actor} stored an offset of {queue}, which it did not have",
+    "overlaps-are-short": "{actor} and {other} both had {queue} for {span}",
+    "every-queue-gets-an-owner": "{queue} had no owner for {span}",
+    "no-flapping": "{actor} dropped and took {queue} again and again for {span}",
+    "orderly-one-listener": "{actor} was given {message} while the listener of {other} ran on the queue",
+    "orderly-in-order": "{actor} was given {message} out of order",
+    "every-queue-moves": "{queue} stood still for {span} although messages were left",
+    "reset-is-followed": "{actor} went on with {queue} for {span} as if its offset had not been reset",
+    "orderly-lock-is-renewed": "{actor} had {queue} for {span} and did not renew its lock",
+    "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
+    "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
+    "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
+    "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
+    "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
+    "every-copy-has-a-cause": "{message} has a second copy of one attempt, and nothing that was recorded explains it",
+    "only-failed-messages-are-sent-back": "{message} was sent back{by} although it had not failed",
+    "retry-waits-as-its-level-says": "{message} came again at {value_clock}, although not due before {expected_clock}",
+    "level-as-the-count-says": "{message} waits otherwise than its count asks for: {waits} instead of {waits_by_rule}",
+    "never-before-it-is-due": "{message} was delivered at {value_clock}, before it was due at {expected_clock}",
+    "delivered-when-due": "{message} was not delivered when it was due, at {expected_clock}",
+    "dead-letter-exactly-at-the-maximum": "{message} became a dead letter at the wrong count",
+    "nothing-after-the-dead-letter": "{message} was delivered{to} after it had become a dead letter",
+    "sent-back-message-comes-again": "{message} was sent back and never stored again",
+    "one-process-for-each-client-id": "two processes of group {group} have the client id {id} at once",
+    "same-subscriptions": "members of group {group} differ about {topic} for {span}: {actor} and {other}, for example",
+    "allocation-as-the-strategy-says": "{actor} gave itself {assigned} of {topic}, but its strategy {answer}",
+    "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
+    "for example",
+    "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
+    "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
+    "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
+    "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
+}
+"""What is wrong, for each claim."""
+
+
+_VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
+
+_A_TIME = 1_000_000
+"""Numbers from here on are times, ms since 1970, and no delay levels."""
+
+
+def has_offsets(claim: str) -> bool:
+    """Whether findings of a claim are about messages at their offsets."""
+    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
+
+
+def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = ()) -> str:
+    """What is wrong.
+
+    Args:
+        claim: what is violated.
+        row: the finding, by the columns of ``findings.ROW``.
+        names: the names behind its codes.
+        found: the events that belong to it, where the key of a message is, or which queues a client gave itself.
+    """
+    slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
+    actor, other = (str(names.actors[row[role]]) if row[role] >= 0 else "somebody" for role in ("actor", "other"))
+    queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
+    last = max(row["until"], row["offset"] + 1) - 1
+    template = _TITLES[claim.id]
+    assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
+    text = template.format(
+        actor=actor,
+        other=other,
+        id=names.actors[row["actor"]].name if row["actor"] >= 0 else "somebody",
+        group=slot.group if slot is not None else "",
+        topic=(slot.topic if slot is not None else "") or "several topics",
+        queue=queue,
+        message=_message(row, slot, queue, found),
+        offset=row["offset"],
+        offsets=f"offset {row['offset']}" if last == row["offset"] else f"offsets {row['offset']} to {last}",
+        value=row["value"],
+        expected=row["expected"],
+        value_clock=clock(row["value"]),
+        expected_clock=clock(row["expected"]),
+        waits=_wait(row["value"]),
+        waits_by_rule=_wait(row["expected"]),
+        span=_span(row["time"] - row["since"]),
+        to=f" to {actor}" if row["actor"] >= 0 else "",
+        by=f" by {actor}" if row["actor"] >= 0 else "",
+        assigned=assigned,
+        answer=answer,
+        views=_VIEWS.get(row["value"], "views"),
+    )
+    # A name keeps its spelling.
+    return text if template.startswith(("{queue}", "{actor}")) else text[0].upper() + text[1:]
+
+
+def _message(row: Mapping[str, int], slot: Slot | None, queue: str, found: Sequence[Found]) -> str:
+    """A message as its users know it: by queue and offset, else by its unique key, or by its origin without one."""
+    if slot is not None and row["offset"] >= 0:
+        return f"offset {row['offset']} of {queue}"
+    own = (each.event for each in found if row["origin"] != 0 and each.origin == row["origin"])
+    key = next((event["key"] for event in own if event.get("key")), None)
+    return f"message {key}" if key else f"message of origin {row['origin']}"
+
+
+def _wait(value: int) -> str:
+    return f"due at {clock(value)}" if value >= _A_TIME else f"level {value}"
+
+
+def _shares(row: Mapping[str, int], slot: Slot | None, names: Names, found: Sequence[Found]) -> tuple[str, str]:
+    """Which queues a client gave itself, and which its strategy gives it; how many, where the pass is not known."""
+    actor: Actor | None = names.actors[row["actor"]] if row["actor"] >= 0 else None
+    passes = [
+        each.event
+        for each in found
+        if each.event["kind"] == Kind.REBALANCE
+        and row["since"] <= each.event["time"] <= row["time"]
+        and each.event.get("assigned") is not None
+        and each.event.get("queues") is not None
+        and (actor is None or each.event.get("client") == actor.name)
+        and (slot is None or each.event.get("topic") == slot.topic)
+    ]
+    refused = "has no answer to what it saw"
+    if not passes:
+        return f"{row['value']} queues", f"gives it {row['expected']}" if row["expected"] >= 0 else refused
+    event = passes[0]
+    assigned = queues_in_words(event["assigned"])
+    if row["expected"] < 0:
+        return assigned, refused
+    known = names.of_groups.get(event.get("group") or "")
+    strategy = strategy_of(event.get("detail") or (known.strategy if known is not None else "") or "AVG")
+    try:
+        share = strategy and expected_share(
+            strategy[0],
+            own_id=event["client"],
+            topic=event["topic"],
+            queues=event["queues"],
+            members=event.get("members") or [],
+        )
+    except Unreadable:
+        share = None
+    if not share or len(share) != row["expected"]:
+        return assigned, f"gives it {row['expected']}"
+    return assigned, f"gives it {queues_in_words([f'{each.broker_name}:{each.queue_id}' for each in sorted(share)])}"
+
+
+def _span(ms: int) -> str:
+    return f"{ms / 1000:,.1f} s"
