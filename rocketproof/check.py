@@ -26,6 +26,8 @@ from .traces.errors import TraceError
 from .traces.io import Trace, open_trace
 
 if TYPE_CHECKING:
+    from .traces.conformance.streams import Place
+    from .traces.conformance.witness import Witness
     from .traces.explain.story import Story
     from .traces.recorders.processes import Death
 
@@ -142,7 +144,10 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
                 result = run(trace, request, settings, progress)
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted, nothing is decided: {progress}") from None
-        _tell(console, result, trace, request, outputs)
+        from .traces.explain.by_model import weighed
+
+        result, witnesses = weighed(trace, result, most=request.stories)
+        _tell(console, result, witnesses, trace, request, outputs)
     return exit_code(result, request.claims)
 
 
@@ -174,7 +179,12 @@ def _print_left_out(console: SafeConsole, trace: Trace) -> None:
 
 
 def _tell(
-    console: SafeConsole, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs
+    console: SafeConsole,
+    result: CheckResult,
+    witnesses: Mapping[Place, Witness],
+    trace: Trace,
+    request: CheckRequest,
+    outputs: CheckOutputs,
 ) -> None:
     """Print the answer, and write it wherever it should go."""
     from .trace_report import print_result
@@ -183,7 +193,7 @@ def _tell(
     if request.queue:
         result = only_queue(result, request.queue)
     most = max(request.stories, MOST_STORIES) if outputs.report else request.stories
-    all_told = stories(trace, result.rows, result.names, most=most)
+    all_told = stories(trace, result.rows, result.names, most=most, witnesses=witnesses)
     told = first_of_each_claim(all_told, request.stories)
     if result.skipped:
         parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())

@@ -125,6 +125,7 @@ def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) ->
                     for item in story.sentences
                 ],
                 "left_out": story.left_out,
+                "model": story.model,
             }
             for story in told
             if story.claim.id == answer.claim.id

@@ -149,6 +149,8 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
             console.say(Text.assemble(f"    {sentence.text}  ", (_at(sentence, result.files), "dim")))
         if story.left_out:
             console.say(Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
+        if story.model and story.model not in story.certainty:
+            console.say(Text(f"    {story.model}"))
     more = answer.violated + answer.doubtful - len(stories)
     console.say()
     if more > 0:

@@ -51,6 +51,7 @@ class Follower(Behaviour):
         mismatch_count: how often it did not.
         doubtful: how often something that was not recorded may explain it.
         gaps: windows of which events are missing.
+        assumed: what had to be assumed because nothing recorded tells it, the first of it; empty if nothing had to be.
         logs: stored messages: offset → key and count.
         truncated: the broker was away, so that the end of the log may be lost.
     """
@@ -63,6 +64,7 @@ class Follower(Behaviour):
         self.mismatch_count = 0
         self.doubtful = 0
         self.gaps = 0
+        self.assumed = ""
         self._unseen = unseen
         self.logs: dict[int, tuple[str, int | None]] = {}
         self.truncated = False

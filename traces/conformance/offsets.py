@@ -62,6 +62,7 @@ def commit(f: Follower, event: Event) -> bool:
             raise Impossible(f"the client never had this offset in memory; it has {f.told(f.memory(c))}")
         f.run(texts.store_offset, c=c, offset=offset)
         f.store.known[f.place_of_store(c)] = True
+        f.assumed = f.assumed or "offsets come from windows that are not known"
         event.pass_over("commits of windows that are not followed")
         return False
     name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"

@@ -42,6 +42,8 @@ def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
     """From the first answer on it is known what is stored, and after a restart of the broker again."""
     place = f.place_of_store(c)
     doubt = f.store.doubtful and f.stored_offset(c) != offset
+    if not f.store.known[place] or doubt:
+        f.assumed = f.assumed or "what was stored before is not known"
     if (not f.store.known[place] or doubt) and not first:
         f.run(texts.store_offset, c=c, offset=offset)
     f.store.known[place] = True
@@ -82,6 +84,8 @@ def assign(f: Follower, event: Event) -> bool:
     elif side.answered is not Result.MISSING and f.ask(start_offset, c=c, q=texts.Q) == offset:
         f.take("take", "it cannot take the queue", c=c)
     elif f.was_stored(c, offset) or nothing_stored or side.answer == offset:
+        if offset != f.stored_offset(c) and event.offset != 0:  # at the beginning nothing is passed over
+            f.assumed = f.assumed or "where a window begins that finds nothing stored is not known"
         f.run(texts.take_at, "it cannot take the queue", c=c, offset=offset)
         if f.store.doubtful and not nothing_stored:
             adopt(f, c, offset)

@@ -106,7 +106,7 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, slack: int) -> None:
     first = min(event.number for event in stream.events)
     for event in stream.around:
         event.fate = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
-    follower, reason = _follower(stream, unseen, slack)
+    follower, reason = follower_of(stream, unseen, slack=slack)
     if follower is None:
         answer.why = sorted([*answer.why, (first, f"{stream.place}: {reason}")])[:1]
         for event in stream.events:
@@ -124,7 +124,7 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, slack: int) -> None:
             answer.around[event.number] = min(fate, answer.around.get(event.number, fate))
 
 
-def _follower(stream: Stream, unseen: Unseen, slack: int) -> tuple[Follower | None, str]:
+def follower_of(stream: Stream, unseen: Unseen, *, slack: int) -> tuple[Follower | None, str]:
     """Who follows a queue; or None, and why it cannot be followed."""
     told = stream.header.evidence or stream.kinds()
     missing = [str(kind) for kind in NEEDED if kind not in told]

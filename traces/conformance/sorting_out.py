@@ -142,13 +142,16 @@ class SortedOut:
         return {group: members[0] for group, members in found.items() if members}
 
 
-def sort_out(trace: Trace, cleanup: ExitStack, *, buckets: int = 0) -> SortedOut:
+def sort_out(
+    trace: Trace, cleanup: ExitStack, *, buckets: int = 0, only: frozenset[tuple[str, str, int]] | None = None
+) -> SortedOut:
     """Read a trace, and sort out its events.
 
     Args:
         trace: what was recorded.
         cleanup: what temporary files are deleted with.
         buckets: into how many parts the queues go at least.
+        only: topic, broker and number of the queues that are kept; all of them by default, and messages as well.
 
     Raises:
         TraceError: there are no events.
@@ -166,8 +169,12 @@ def sort_out(trace: Trace, cleanup: ExitStack, *, buckets: int = 0) -> SortedOut
         rebalances = _has(batch, frozenset({Kind.REBALANCE})) & ~placed
         messages = _has(batch, _OF_MESSAGES)
         around &= ~placed
-        found.queues.add(batch.filter(pa.array(placed | logs)))
-        found.messages.add(batch.filter(pa.array(messages)))
+        kept = placed | logs
+        if only is None:
+            found.messages.add(batch.filter(pa.array(messages)))
+        else:
+            kept &= _is_one_of(batch, only)
+        found.queues.add(batch.filter(pa.array(kept)))
         found.around += events_of(batch.filter(pa.array(around)))
         found.rebalances += events_of(batch.filter(pa.array(rebalances)))
         working = batch.filter(pa.array(placed & _has(batch, _OF_WINDOWS)))
@@ -200,6 +207,13 @@ def queues_in(table: pa.Table) -> Iterator[pa.Table]:
     for first, end in itertools.pairwise(starts):
         if first < end:
             yield table.take(order[first:end])
+
+
+def _is_one_of(batch: pa.RecordBatch, queues: frozenset[tuple[str, str, int]]) -> Any:
+    words = [f"{topic}\0{broker}\0{number}" for topic, broker, number in sorted(queues)]
+    text = [batch.column(name).cast(pa.string()).fill_null("") for name in ("topic", "broker", "queue")]
+    told = pc.is_in(pc.binary_join_element_wise(*text, "\0"), value_set=pa.array(words, pa.string()))
+    return np.asarray(told.to_numpy(zero_copy_only=False), bool)
 
 
 def _has(batch: pa.RecordBatch, kinds: frozenset[Kind]) -> Any:

@@ -19,6 +19,7 @@ class Doubt(enum.IntFlag):
     SKEW = 1  # it rests on the order of two events of different clocks, and they are closer than the allowed skew
     GAP = 2  # what would excuse it may be in a hole of the recording
     EVIDENCE = 4  # what would excuse it is not of a kind that was recorded
+    MODEL = 8  # all that was recorded of the queue is a behaviour of the model, in which the claim is a theorem
 
 
 class Note(enum.IntEnum):

@@ -10,11 +10,14 @@ import numpy as np
 
 from ..claims.claims import CLAIMS, TraceClaim
 from ..claims.settings import REBALANCE_PERIOD
+from ..conformance.streams import Place as QueueOfGroup
+from ..conformance.witness import Witness
 from ..encoding.names import Names, Slot
 from ..engine.findings import Doubt, Note
 from ..format.kinds import CONTEXT, Kind
 from ..io import Trace
 from ..monitors.runs import REPEATED
+from .by_model import told_by_model
 from .evidence import Found, Question, collect, turning_points
 from .sentences import clock, tell
 from .source_lines import Place
@@ -36,6 +39,7 @@ DOUBTS: Mapping[Doubt, str] = {
     Doubt.SKEW: "it rests on two clocks that are closer than the allowed skew",
     Doubt.GAP: "the recording has a gap where an explanation may be",
     Doubt.EVIDENCE: "what may explain it was not recorded",
+    Doubt.MODEL: "the model allows all that was recorded of the queue",
 }
 """Why a finding may be none, in words."""
 
@@ -68,6 +72,7 @@ class Story:
         certainty: :data:`CERTAIN`, or why it may be none.
         sentences: the evidence, by time.
         left_out: events that belong to it and are not told.
+        model: what the model says of it; empty if it was not asked.
         row: the finding, by the columns of ``findings.ROW``.
         slot: the queue, or what stands for a group or topic; None without.
     """
@@ -77,6 +82,7 @@ class Story:
     certainty: str
     sentences: tuple[Sentence, ...]
     left_out: int
+    model: str = ""
     row: Mapping[str, int]
     slot: Slot | None
 
@@ -85,11 +91,19 @@ class Story:
         lines += [f"  {sentence}" for sentence in self.sentences]
         if self.left_out:
             lines.append(f"  … and {self.left_out:,} more events")
+        if self.model:
+            lines.append(f"  {self.model}")
         return "\n".join(lines)
 
 
 def stories(
-    trace: Trace, rows: Any, names: Names, *, most: int = MOST_STORIES, events: int = MOST_EVENTS
+    trace: Trace,
+    rows: Any,
+    names: Names,
+    *,
+    most: int = MOST_STORIES,
+    events: int = MOST_EVENTS,
+    witnesses: Mapping[QueueOfGroup, Witness] | None = None,
 ) -> tuple[Story, ...]:
     """The stories of a few violations of each claim, in the order of claims. Reads the trace once.
 
@@ -102,12 +116,14 @@ def stories(
         names: of the check.
         most: stories for each claim.
         events: sentences for each story.
+        witnesses: what the model says of queues.
     """
     chosen = _first_of_each_claim(rows, most)
     if not chosen:
         return ()
     answers = collect(trace, [_question(row, names) for row in chosen], names)
-    return tuple(_story(row, found, names, events) for row, found in zip(chosen, answers, strict=True))
+    told = [told_by_model(row, names, witnesses or {}) for row in chosen]
+    return tuple(_story(*one, names, events) for one in zip(chosen, answers, told, strict=True))
 
 
 def sentences(found: Sequence[Found]) -> tuple[Sentence, ...]:
@@ -175,7 +191,7 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
     )
 
 
-def _story(row: Mapping[str, int], found: Sequence[Found], names: Names, events: int) -> Story:
+def _story(row: Mapping[str, int], found: Sequence[Found], model: str, names: Names, events: int) -> Story:
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     claim = CLAIMS[row["claim"]]
     passed = row["offset"] if row["offset"] >= 0 and has_offsets(claim.id) else None
@@ -189,6 +205,7 @@ def _story(row: Mapping[str, int], found: Sequence[Found], names: Names, events:
         certainty=certainty(Doubt(row["doubt"])),
         sentences=tuple(_sentence(run) for run in kept),
         left_out=len(found) - sum(len(run) for run in kept),
+        model=model,
         row=row,
         slot=slot,
     )

@@ -1,0 +1,86 @@
+"""Witnesses: what the model says of single queues that somebody else has found suspicious."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from ..io import Trace
+from .conform import SLACK, unseen_of
+from .events import FOLLOWED, Event, events_of
+from .follow import Follower
+from .part import HANDLERS, follower_of
+from .result import Mismatch
+from .sorting_out import queues_in, sort_out
+from .streams import Place, Stream, Surroundings, streams_of
+from .unseen import Unseen
+
+MOST_EVENTS = 200_000
+"""Events of one queue that are followed; of one with more nothing is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """What following a queue through the model gives.
+
+    Attributes:
+        mismatches: events that the model does not allow, in the order of the trace.
+        assumed: what had to be assumed, or was not followed, so that the rest is no full evidence; empty if nothing.
+    """
+
+    mismatches: tuple[Mismatch, ...] = ()
+    assumed: str = ""
+
+    @property
+    def allows_all(self) -> bool:
+        """Whether all that was recorded of the queue is a behaviour of the model, with nothing assumed."""
+        return not self.mismatches and not self.assumed
+
+    def mismatch_at(self, since: int, time: int) -> Mismatch | None:
+        """The mismatch that a finding rests on: the first from ``since`` to ``time``, ms, or the last one before."""
+        within = [one for one in self.mismatches if since <= one.time <= time + SLACK]
+        before = [one for one in self.mismatches if one.time < since]
+        return within[0] if within else before[-1] if before else None
+
+
+def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping[Place, Witness]:
+    """Follow some queues through the model, each for all groups that consume it. Reads the trace once.
+
+    Args:
+        trace: what was recorded.
+        queues: topic, broker and number of each.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    told: dict[Place, Witness] = {}
+    with ExitStack() as cleanup:
+        found = sort_out(trace, cleanup, only=frozenset(queues))
+        around, unseen = Surroundings(found.around), unseen_of(trace, found)
+        for bucket in found.queues.buckets():
+            for table in queues_in(bucket):
+                if len(table) <= MOST_EVENTS:
+                    for stream in streams_of(events_of(table), around, trace.header):
+                        told[stream.place] = _witness(stream, unseen)
+    return told
+
+
+def _witness(stream: Stream, unseen: Unseen) -> Witness:
+    for event in stream.events:
+        event.fate = ""
+    follower, reason = follower_of(stream, unseen, slack=SLACK)
+    if follower is None:
+        return Witness(assumed=reason)
+    follower.follow(HANDLERS)
+    return Witness(mismatches=tuple(follower.mismatches), assumed=_assumed(follower, stream.events, unseen))
+
+
+def _assumed(follower: Follower, events: Collection[Event], unseen: Unseen) -> str:
+    """What is no full evidence."""
+    if follower.gaps:
+        return "events of this queue are missing"
+    if follower.doubtful or unseen.holes:
+        return "not all was recorded"
+    missed = next((event for event in events if event.fate != FOLLOWED and event.actor in follower.stream.actors), None)
+    return follower.assumed or (f"not followed: {missed.fate or missed.kind}" if missed is not None else "")
