@@ -104,7 +104,7 @@ class Packer:
     def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
         """Events as blocks, one a row."""
         for file, split, coded, seq in self._gathered(chunks):
-            note_stores(coded.kind, coded.slot, coded.offset, names=self._names, stores=self._stores)
+            note_stores(coded.kind, coded.slot, coded.offset, coded.time, names=self._names, stores=self._stores)
             coded, seq = _by_time(coded, seq)
             for keys, first, read in (
                 (self._by_queue(coded), 0, queues.COLUMNS),

@@ -69,6 +69,7 @@ def check_with_spark(
         names=found.names,
         settings=settings,
         outcomes=[*found.outcomes, groups.finish()],
+        stores=found.stores,
         engine=f"spark {spark.sparkContext.master}, {2 * parts} partitions",
         seconds=time.perf_counter() - started,
     )

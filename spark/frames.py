@@ -30,9 +30,10 @@ from ..traces.format.schema import ARROW, Header
 from ..traces.io.events import ROWS, SPANS
 from ..traces.monitors.first_starts import settle_first_starts
 from ..traces.monitors.groups import GroupMonitor
+from ..traces.monitors.unpulled import settle_unpulled
 from .blocks import SCHEMA, Chunk, Packer
 from .check import parts_for
-from .judging import Task, gather, is_first_start, judge, rows_of
+from .judging import Task, gather, is_unsettled, judge, rows_of
 from .session import failures, small_batches
 
 if TYPE_CHECKING:
@@ -126,8 +127,9 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
         slots = found.names.slots
         of_groups = doubted(groups.finish(), slots, coverage, settings)
         of_tasks = merge(found.outcomes, len(found.names.slots))
-        about_starts = is_first_start(of_tasks.rows) | (of_tasks.rows["note"] == Note.OFFSET)
+        about_starts = is_unsettled(of_tasks.rows) | (of_tasks.rows["note"] == Note.OFFSET)
         settled = settle_first_starts(replace(of_tasks, rows=of_tasks.rows[about_starts]), found.names, settings)
+        settled = settle_unpulled(settled, found.names, found.stores, settings)
         settled = doubted(settled, slots, coverage, settings)
         starts = settled.rows[settled.rows["note"] != Note.OFFSET]
         rest = replace(settled, rows=np.concatenate([of_tasks.rows[~about_starts], starts]))
@@ -278,7 +280,7 @@ def _named(answers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for actor in summary["actors"]:
                 names.actor(Actor(*actor))
             rows = rows_of(answer["rows"])
-            yield from _plain(named(rows[~is_first_start(rows)], names)).combine_chunks().to_batches()
+            yield from _plain(named(rows[~is_unsettled(rows)], names)).combine_chunks().to_batches()
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..traces.claims.claims import CLAIMS
 from ..traces.claims.settings import Settings
 from ..traces.encoding.names import Actor, Names, Slot
-from ..traces.encoding.store_counts import StoreCounts
+from ..traces.encoding.store_counts import StoreCounts, Stored
 from ..traces.engine.context import Context
 from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import ROW, Note
@@ -121,7 +121,7 @@ def _pieces(
         **{name: getattr(outcome, name).tolist() for name in _COUNTS},
         "passed_over": dict(outcome.passed_over),
         "doubts": base64.b64encode(doubtful[firsts].tobytes()).decode(),
-        "starts": base64.b64encode(_about_first_starts(outcome.rows).tobytes()).decode(),
+        "starts": base64.b64encode(_about_unsettled(outcome.rows).tobytes()).decode(),
         "statuses": outcome.statuses[: len(names.slots)].tolist(),
         "asides": asides,
         "held": held,
@@ -184,8 +184,8 @@ def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
             held = max(held, summary["held"])
     stores, problems = StoreCounts(), Problems()
     for aside in asides:
-        for *slot, count, last in aside["stores"]:
-            stores.add(Slot(*slot), count, last)
+        for said in aside["stores"]:
+            stores.add(Slot(*said[: -len(Stored._fields)]), Stored(*said[-len(Stored._fields) :]))
         if "problems" in aside:
             problems.join(problems_of(aside["problems"]))
     return Answers(names=names, outcomes=tuple(outcomes), stores=stores, problems=problems, most_held=held)
@@ -196,17 +196,18 @@ def rows_of(packed: bytes) -> Any:
     return np.frombuffer(packed, ROW).copy()
 
 
-def is_first_start(rows: Any) -> Any:
-    """Which findings are first starts, that only all queues together can settle."""
-    return (rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START)
+def is_unsettled(rows: Any) -> Any:
+    """Which findings only all queues together can settle: first starts, and queues that were not pulled."""
+    first = (rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START)
+    return first | (rows["note"] == Note.UNPULLED)
 
 
-def _about_first_starts(rows: Any) -> Any:
+def _about_unsettled(rows: Any) -> Any:
     """The findings that it takes to settle first starts: these, and when each queue was stored first."""
     offsets = rows[rows["note"] == Note.OFFSET]
     offsets = offsets[np.argsort(offsets["time"], kind="stable")]
     _, earliest = np.unique(offsets["slot"], return_index=True)
-    return np.concatenate([rows[is_first_start(rows)], offsets[earliest]])
+    return np.concatenate([rows[is_unsettled(rows)], offsets[earliest]])
 
 
 def _needed_rows(summary: Mapping[str, Any], *, first: bool) -> Any:

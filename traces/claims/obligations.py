@@ -67,6 +67,7 @@ class Condition(enum.IntFlag):
     ASKED = 16  # a pull is under way
     UNANSWERED = 32  # a pull was given up without an answer: the broker cannot be reached
     RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
+    PULLING = 128  # its owner has pulled it since it took it
 
 
 class Value(enum.IntEnum):
@@ -175,8 +176,9 @@ TURNS = (
     Turn(kind=Kind.LOCK_LOST, begins=Condition.UNLOCKED),
     Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
     Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
-    Turn(kind=Kind.PULL, begins=Condition.ASKED, ends=Condition.UNLOCKED),
-    Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED | Condition.UNLOCKED),
+    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL_RESULT, begins=Condition.PULLING, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED),
     Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),

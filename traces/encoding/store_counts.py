@@ -1,47 +1,71 @@
-"""Stores: how many messages were stored in each queue, which no monitor needs one by one."""
+"""Stores: how many messages were stored in each queue, and when, which no monitor needs one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..format.kinds import Kind, codes
-from ..format.schema import ABSENT
 from ..machine_code.compiled import constant, entry
 from .names import Names, Slot
 
 _STORE = constant(codes(Kind)[Kind.STORE])
 
 
-class StoreCounts(dict[Slot, tuple[int, int]]):
-    """For each queue of a topic how many messages were stored in it, and the offset of the last one."""
+class Stored(NamedTuple):
+    """What was stored in a queue.
 
-    def add(self, slot: Slot, count: int, last: int) -> None:
-        """``count`` more messages, the last of them at offset ``last``."""
-        before, highest = self.get(slot, (0, ABSENT))
-        self[slot] = (before + count, max(highest, last))
+    Attributes:
+        messages: how many.
+        last: the highest offset.
+        until: when the message there was stored, ms.
+        first: the lowest offset.
+        since: when the message there was stored, ms.
+    """
 
-    def join(self, more: Mapping[Slot, tuple[int, int]]) -> None:
+    messages: int
+    last: int
+    until: int
+    first: int
+    since: int
+
+
+class StoreCounts(dict[Slot, Stored]):
+    """What was stored in each queue of a topic."""
+
+    def add(self, slot: Slot, more: Stored) -> None:
+        """Further messages of a queue."""
+        known = self.get(slot)
+        if known is not None:
+            last, until = max((known.last, known.until), (more.last, more.until))
+            first, since = min((known.first, known.since), (more.first, more.since))
+            more = Stored(known.messages + more.messages, last, until, first, since)
+        self[slot] = more
+
+    def join(self, more: Mapping[Slot, Stored]) -> None:
         """Add what was counted elsewhere."""
-        for slot, (count, last) in more.items():
-            self.add(slot, count, last)
+        for slot, stored in more.items():
+            self.add(slot, stored)
 
 
-def note_stores(kind: Any, slot: Any, offset: Any, *, names: Names, stores: StoreCounts) -> None:
+def note_stores(kind: Any, slot: Any, offset: Any, time: Any, *, names: Names, stores: StoreCounts) -> None:
     """Count the messages that are stored by events with these columns of :class:`~.coding.Coded`."""
-    counts, last = np.zeros(len(names.slots), np.int64), np.full(len(names.slots), ABSENT, np.int64)
-    _note(kind, slot, offset, counts, last)
-    for code in np.flatnonzero(counts).tolist():
+    found = np.zeros((len(names.slots), len(Stored._fields)), np.int64)
+    _note(kind, slot, offset, time, found)
+    for code in np.flatnonzero(found[:, 0]).tolist():
         if names.slots[code].queue >= 0:
-            stores.add(names.slots[code], int(counts[code]), int(last[code]))
+            stores.add(names.slots[code], Stored(*found[code].tolist()))
 
 
 @entry
-def _note(kind: Any, slot: Any, offset: Any, counts: Any, last: Any) -> None:
+def _note(kind: Any, slot: Any, offset: Any, time: Any, found: Any) -> None:
     for i in range(len(kind)):
         at = slot[i]
         if kind[i] == _STORE and at >= 0:
-            counts[at] += 1
-            last[at] = max(last[at], offset[i])
+            if found[at, 0] == 0 or offset[i] > found[at, 1]:
+                found[at, 1], found[at, 2] = offset[i], time[i]
+            if found[at, 0] == 0 or offset[i] < found[at, 3]:
+                found[at, 3], found[at, 4] = offset[i], time[i]
+            found[at, 0] += 1

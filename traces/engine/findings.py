@@ -30,6 +30,7 @@ class Note(enum.IntEnum):
     OWNERSHIP = 2  # actor owned the queue from ``since`` to ``time``; value = path code of the end
     OFFSET = 3  # the stored offset was ``value`` at ``time``, by actor; expected = path code, until = log end or -1
     CHAIN = 4  # what became of a message: value = verdict code, see traces.verdicts
+    UNPULLED = 5  # actor had the queue from ``since`` to ``time``, and never pulled it; ``offset`` = where it starts
 
 
 ROW = np.dtype(

@@ -190,7 +190,7 @@ def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathere
 
 def _keep(columns: Mapping[str, Column], part: Part, shelf: Shelf) -> None:
     kind, slot = columns["kind"].values, columns["slot"].values
-    offset = columns["offset"].filled(ABSENT, np.int64)
-    note_stores(kind, slot, offset, names=part.names, stores=part.stores)
+    offset, time = columns["offset"].filled(ABSENT, np.int64), columns["time"].filled(ABSENT, np.int64)
+    note_stores(kind, slot, offset, time, names=part.names, stores=part.stores)
     part.deliveries += int(np.count_nonzero(kind == _DELIVER))
     part.kept.append(shelf.put(pack(columns)))

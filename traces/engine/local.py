@@ -17,12 +17,14 @@ from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import Names
 from ..encoding.shares import Share
+from ..encoding.store_counts import StoreCounts
 from ..io import Trace
 from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
 from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
 from ..monitors.queues import QueueFold
+from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
@@ -68,7 +70,8 @@ def check_locally(
         _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
         outcomes += [worker.outcome() for worker in workers]
     groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
-    groups.stores(gathered.stores())
+    stores = gathered.stores()
+    groups.stores(stores)
     gathered.shelf.close()
     return conclude(
         trace,
@@ -76,6 +79,7 @@ def check_locally(
         names=names,
         settings=settings,
         outcomes=[*outcomes, groups.finish()],
+        stores=stores,
         engine="local" if passes == 1 else f"local, in {passes} passes",
         seconds=time.perf_counter() - started,
     )
@@ -88,6 +92,7 @@ def conclude(
     names: Names,
     settings: Settings,
     outcomes: Sequence[Outcome],
+    stores: StoreCounts,
     engine: str,
     seconds: float,
 ) -> CheckResult:
@@ -95,6 +100,7 @@ def conclude(
     evidence = [source.stated.header.evidence for source in trace.sources]
     coverage = coverage_of(scanned, trace.header, slots=names.slots, evidence=evidence, holes=trace.holes())
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
+    outcome = settle_unpulled(outcome, names, stores, settings)
     outcome = doubted(outcome, names.slots, coverage, settings)
     return CheckResult(
         header=trace.header,

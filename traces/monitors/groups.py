@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
+from ..encoding.store_counts import Stored
 from ..engine.context import Context
 from .allocations import Allocations
 from .balance import Balance
@@ -35,10 +36,10 @@ class GroupMonitor:
         self._names = names
         self._settings = settings
         self._context = context
-        self._stores: Mapping[Slot, tuple[int, int]] = {}
+        self._stores: Mapping[Slot, Stored] = {}
 
-    def stores(self, stores: Mapping[Slot, tuple[int, int]]) -> None:
-        """Tell in which queues messages were stored: how many, and the offset of the last one."""
+    def stores(self, stores: Mapping[Slot, Stored]) -> None:
+        """Tell what was stored in which queue."""
         self._stores = stores
 
     def finish(self) -> Outcome:

@@ -15,7 +15,7 @@ from ..claims.obligations import Blocked, Obligation
 from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
-from ..engine.findings import Doubt
+from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 
@@ -50,9 +50,10 @@ def late_rows(
         if not died and until - since - down > within:
             kept.append(at)
             row["doubt"] = around.doubt(one, int(row["actor"]), since, within)
-    rows = _causes_first(rows[kept])
-    rows["value"] = [obligations[duty].reason for duty in rows["value"]]
-    return rows
+    rows = rows[kept]
+    late = _causes_first(rows[rows["note"] == Note.NONE])
+    late["value"] = [obligations[duty].reason for duty in late["value"]]
+    return np.concatenate([late, rows[rows["note"] != Note.NONE]])
 
 
 def _causes_first(rows: Any) -> Any:

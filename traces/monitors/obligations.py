@@ -11,20 +11,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..claims.claims import CODE
-from ..claims.obligations import MOVES, OBLIGATIONS, TURNS, Blocked, Listeners, Mark, Obligation, Value, Who
+from ..claims.obligations import (
+    MOVES,
+    OBLIGATIONS,
+    TURNS,
+    Blocked,
+    Condition,
+    Listeners,
+    Mark,
+    Obligation,
+    Reason,
+    Value,
+    Who,
+)
 from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC, Names
 from ..engine.context import Context
-from ..engine.findings import ROW
+from ..engine.findings import ROW, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind, Path, Result, codes
-from ..machine_code.compiled import entry, hot, int64
+from ..machine_code.compiled import entry, hot, int64, part
 
 _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 _LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED = map(int, Mark)
 _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
+_PULLING, _UNLOCKED = int(Condition.PULLING), int(Condition.UNLOCKED)
+_UNPULLED = int(Note.UNPULLED)
 _NOTHING, _WAITING = int(Blocked.NOTHING), int(Blocked.WAITING)
 _MOVES = CODE["every-queue-moves"]
 _ANY = -1
@@ -76,12 +90,17 @@ DUTY = np.dtype(
 )
 """An obligation, as compiled code reads it."""
 
-QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "told", "start", "conditions")])
-"""A queue: its flags, who has it, whether that was told by assigns, where it started, and conditions."""
+QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "told", "start", "conditions", "since")])
+"""A queue: its flags, who has it, whether that was told by assigns, where it started,
+conditions, and since when it is owned."""
 
 CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "keeper")])
 """An obligation of a queue: since when it is to be met, the position to be left or reached, up to where all was
 finished then, and who was given the message there."""
+
+
+UNPULLED = np.dtype([(name, _WHOLE) for name in ("claim", "duty", "within")])
+"""The claim and the duty of queues that are not pulled, and after which time that is late."""
 
 
 class Tables(NamedTuple):
@@ -97,6 +116,7 @@ class Tables(NamedTuple):
         rows: suspects, and ``used``: how many there are.
         used: one number.
         opened: for each claim how often something had to come.
+        unpulled: one entry of UNPULLED.
     """
 
     first: Any
@@ -108,6 +128,7 @@ class Tables(NamedTuple):
     rows: Any
     used: Any
     opened: Any
+    unpulled: Any
 
 
 class ObligationFold:
@@ -128,6 +149,7 @@ class ObligationFold:
             rows=np.zeros(256, ROW),
             used=np.zeros(1, _WHOLE),
             opened=np.zeros(len(CODE), _WHOLE),
+            unpulled=_unpulled(self.obligations, settings),
         )
 
     def feed(self, coded: Coded, finished: Any, blocked: Any, keeper: Any) -> None:
@@ -226,6 +248,14 @@ def _steps(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tuple[
     return sorted(steps, key=lambda each: each[0])
 
 
+def _unpulled(obligations: tuple[Obligation, ...], settings: Settings) -> Any:
+    """When a queue that was never pulled is told, though nobody saw how far it reaches; never without pulls."""
+    for duty, one in enumerate(obligations):
+        if one.reason is Reason.NO_PULLS:
+            return np.array([(CODE[one.claim], duty, one.within(settings))], UNPULLED)
+    return np.array([(0, 0, -_NEVER)], UNPULLED)
+
+
 def _mask(words: tuple[Any, ...], code: Any) -> int:
     return sum(1 << code[word] for word in words) or _ANY
 
@@ -306,23 +336,41 @@ def _run(
             elif step.do == _BEGIN or (
                 step.do == _MEET and actor >= 0 and actor != queue.owner and (step.forward or not queue.told)
             ):
-                for d in range(len(t.duties)):
-                    _stop(t, q, d, now)
+                _end_window(t, q, now)
                 queue.told = 1 if step.do == _BEGIN else queue.told
-                queue.owner, queue.conditions = actor, 0
+                queue.owner, queue.conditions, queue.since = actor, 0, now
                 queue.start = max(offsets[i], _UNKNOWN) if step.do == _BEGIN else _UNKNOWN
                 t.marks[q, _PULLED] = queue.start
                 t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = _UNKNOWN
             elif step.do == _END:
                 queue.told = 1
                 if actor == queue.owner or queue.owner < 0:
-                    for d in range(len(t.duties)):
-                        _stop(t, q, d, now)
+                    _end_window(t, q, now)
                     queue.owner, queue.conditions = _UNKNOWN, 0
         t.marks[q, _FINISHED] = finished[i]
         for d in range(len(t.duties)):
             _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))
     return len(times)
+
+
+@part
+def _end_window(t: Any, q: int, now: int) -> None:
+    """A queue has another owner, or none, or the recording ends."""
+    for d in range(len(t.duties)):
+        _stop(t, q, d, now)
+    queue, terms = t.queues[q], t.unpulled[0]
+    if (
+        queue.owner < 0
+        or not queue.told
+        or queue.conditions & (_PULLING | _UNLOCKED)
+        or now - queue.since <= terms.within
+    ):
+        return
+    row = t.rows[t.used[0]]
+    t.used[0] += 1
+    row.claim, row.note, row.cause, row.doubt, row.origin = terms.claim, _UNPULLED, 0, 0, 0
+    row.slot, row.since, row.time, row.actor, row.other = q, queue.since, now, queue.owner, -1
+    row.offset, row.until, row.value, row.expected = queue.start, -1, terms.duty, t.marks[q, _STORED]
 
 
 @hot
@@ -382,6 +430,5 @@ def _finish(t: Any, start: int, end: int) -> Any:
     for q in range(start, len(t.queues)):
         if t.used[0] + 2 * len(t.duties) + 2 > len(t.rows):
             return q
-        for d in range(len(t.duties)):
-            _stop(t, q, d, end)
+        _end_window(t, q, end)
     return len(t.queues)

@@ -160,10 +160,10 @@ class QueueFold:
         late = late_rows(
             fold.late(), fold.obligations, names=self._names, settings=self._settings, context=self._context
         )
-        claims = len(CODE)
+        claims, told = len(CODE), late["note"] == Note.NONE
         counts[JUDGED, :claims] += fold.judged
-        counts[DOUBTFUL, :claims] += np.bincount(late["claim"][late["doubt"] != 0], minlength=claims)
-        counts[VIOLATED, :claims] += np.bincount(late["claim"][late["doubt"] == 0], minlength=claims)
+        counts[DOUBTFUL, :claims] += np.bincount(late["claim"][told & (late["doubt"] != 0)], minlength=claims)
+        counts[VIOLATED, :claims] += np.bincount(late["claim"][told & (late["doubt"] == 0)], minlength=claims)
         return late
 
     def _tell_statuses(self, slots: int) -> Any:

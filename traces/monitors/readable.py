@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..encoding.names import RETRY_PREFIX, Slot
+from ..encoding.store_counts import Stored
 from ..engine.context import Context
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
@@ -19,12 +20,12 @@ from .subscriptions import parse_subscription
 CLAIM = "every-queue-is-readable"
 
 
-def judge_readable(told: Told, stores: Mapping[Slot, tuple[int, int]], *, context: Context, notebook: Notebook) -> None:
+def judge_readable(told: Told, stores: Mapping[Slot, Stored], *, context: Context, notebook: Notebook) -> None:
     """Note every queue with messages that no member of a consuming group ever saw.
 
     Args:
         told: what the context tells.
-        stores: for each queue in which messages were stored, how many, and the offset of the last one.
+        stores: what was stored in each queue.
         context: the time range.
         notebook: where to note it.
     """
@@ -38,7 +39,7 @@ def judge_readable(told: Told, stores: Mapping[Slot, tuple[int, int]], *, contex
             consumed.setdefault(group, set()).update(parse_subscription(text)[0] for text in texts)
     # A route that names no group is one that all its clients know.
     everywhere = known.pop("", {})
-    for slot, (count, last) in sorted(stores.items()):
+    for slot, stored in sorted(stores.items()):
         text = f"{slot.broker}:{slot.queue}"
         for group in [slot.group] if slot.group else sorted(known):
             views = known.get(group, {})
@@ -54,8 +55,8 @@ def judge_readable(told: Told, stores: Mapping[Slot, tuple[int, int]], *, contex
                 slot=Slot(group, slot.topic, slot.broker, slot.queue),
                 since=context.begin,
                 time=context.end,
-                value=count,
-                until=last + 1,
+                value=stored.messages,
+                until=stored.last + 1,
                 doubt=Doubt.NONE if seen else Doubt.EVIDENCE,
             )
 

@@ -134,8 +134,8 @@ from rocketproof.traces.encoding.store_counts import StoreCounts, note_stores
 from rocketproof.traces.format.kinds import Kind, codes
 names, stores = Names(), StoreCounts()
 slot = names.slot(Slot("", "t", "b", 0))
-note_stores(np.full(3, codes(Kind)[Kind.STORE], np.uint8), np.full(3, slot, np.int32), np.arange(3), names=names,
-            stores=stores)
+note_stores(np.full(3, codes(Kind)[Kind.STORE], np.uint8), np.full(3, slot, np.int32), np.arange(3), np.arange(3),
+            names=names, stores=stores)
 print(codes(Kind)[Kind.STORE], list(stores.values()))
 """
 
@@ -155,10 +155,10 @@ def test_with_a_new_first_kind_the_counts_stay_right(tmp_path: Path) -> None:
         )
         return done.stdout.strip()
 
-    assert told().endswith(" [(3, 2)]")
+    assert told().endswith(" [Stored(messages=3, last=2, until=2, first=0, since=0)]")
     kinds = tmp_path / "rocketproof" / "traces" / "format" / "kinds.py"
     text = kinds.read_text()
     begin = text.index("class Kind(")
     at = text.index("\n    ", text.index('"""', text.index('"""', begin) + 3))
     kinds.write_text(f"{text[:at]}\n    NEW = 'new'\n{text[at:]}")
-    assert told().endswith(" [(3, 2)]")
+    assert told().endswith(" [Stored(messages=3, last=2, until=2, first=0, since=0)]")

@@ -10,6 +10,7 @@ from rocketproof.model.allocation import Averagely, MessageQueue, sorted_ids
 from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names, Slot
+from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.coverage import evidence_mask
@@ -102,7 +103,7 @@ class Judged:
         evidence: frozenset[Kind] = EVERYTHING,
         end: int | None = None,
         groups: dict[str, Group] | None = None,
-        stores: dict[Slot, tuple[int, int]] | None = None,
+        stores: dict[Slot, Stored] | None = None,
     ) -> None:
         self.names = Names(groups)
         self.context = context_of(events, evidence=evidence, end=end)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from rocketproof.traces.encoding.names import Slot
+from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 
@@ -9,10 +10,10 @@ from .group_events import Judged, event, heartbeat, rebalance
 CLAIM = "every-queue-is-readable"
 
 
-def stored(*queues: str, topic: str = "T", group: str = "") -> dict[Slot, tuple[int, int]]:
+def stored(*queues: str, topic: str = "T", group: str = "") -> dict[Slot, Stored]:
     """Ten messages in each queue."""
     parts = (queue.partition(":") for queue in queues)
-    return {Slot(group, topic, broker, int(number)): (10, 9) for broker, _, number in parts}
+    return {Slot(group, topic, broker, int(number)): Stored(10, 9, 0, 0, 0) for broker, _, number in parts}
 
 
 def test_queues_that_members_know() -> None:
