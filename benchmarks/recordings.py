@@ -134,7 +134,12 @@ def _by_time(events: Sequence[Event]) -> list[Event]:
 
 
 def _retimed(recording: Recording, time: Callable[[str, int], int]) -> Recording:
-    events = [{**event, "time": time(recorder_of(event), int(event["time"]))} for event in recording.events]
+    events = []
+    for event in recording.events:
+        who = recorder_of(event)
+        # A time that an event tells besides its own is by the same clock.
+        times = {name: time(who, int(event[name])) for name in ("time", "due") if event.get(name)}
+        events.append({**event, **times})
     return replace(recording, events=_by_time(events))
 
 
@@ -148,11 +153,12 @@ def shifted_clocks(recording: Recording, _chance: random.Random) -> Iterator[Cha
 
 def drifting_clocks(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """One recorder's clock is too fast, or too slow."""
+    begin = recording.begin
     for recorder in recording.recorders:
         for parts in (-DRIFT, DRIFT):
 
             def time(who: str, at: int, whose: str = recorder, rate: int = parts) -> int:
-                return at + (at - recording.begin) * rate // 1_000_000 * (who == whose)
+                return at + (at - begin) * rate // 1_000_000 * (who == whose)
 
             yield Changed(
                 change="drifting clock", how=f"{recorder} by {parts} ppm", files=_one(_retimed(recording, time))

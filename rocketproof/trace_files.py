@@ -10,6 +10,7 @@ from .junit import Case, as_xml
 from .properties.verdict import Verdict
 from .trace_report import counts_of
 from .traces.engine.result import CheckResult, ClaimVerdict
+from .traces.explain import clock_sentences
 from .traces.explain.report.sections import first_findings, overall, repeats, statuses
 from .traces.explain.story import CERTAIN, Sentence, Story
 from .traces.format.coverage import EVIDENCE_BIT
@@ -37,6 +38,7 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
             "source": result.header.source,
             "release": result.header.release,
             "skew": result.settings.skew,
+            "clocks": clock_sentences.as_object(result.context.clocks),
             "problems": {
                 "count": problems.count,
                 "first": [

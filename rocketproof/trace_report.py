@@ -12,6 +12,7 @@ from .console import VERDICT_STYLES, SafeConsole
 from .traces.claims.claims import CODE
 from .traces.claims.settings import Settings
 from .traces.engine.result import CheckResult, ClaimVerdict
+from .traces.explain.clock_sentences import corrections
 from .traces.explain.report.sections import WORST_FIRST, headline, not_judged, repeats
 from .traces.explain.report.sections import statuses as statuses_of
 from .traces.explain.report.words import counted, queue, span, utc
@@ -42,6 +43,8 @@ def print_result(
     answers = _answers(result, claims)
     console.say(Text(_source(result), style="bold"))
     _print_problems(console, result)
+    for sentence in corrections(result.context.clocks):
+        console.say(Text(sentence, style="yellow"))
     console.say()
     _print_table(console, sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict)))
     for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):

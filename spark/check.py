@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from ..traces.claims.settings import Settings
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import CheckResult
-from ..traces.engine.scan import CONTEXT_COLUMNS, Scan, Scanning, conclude
+from ..traces.engine.scan import SCAN_COLUMNS, Scan, Scanning, conclude
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
 from ..traces.io.time_order import Standing
@@ -50,18 +51,23 @@ def check_with_spark(
         splits = trace.splits()
         looked = look_at(spark, splits)
         scanned = scan_of(looked, splits, trace)
+        if scanned.is_to_correct(trace):
+            splits = trace.splits()
+            looked = look_at(spark, splits, told=[one.told for one in looked])
+            scanned = scan_of(looked, splits, trace)
+        terms = replace(settings, skew=scanned.context.clocks.tolerance(settings.skew))
         parts = parts_for(spark, scanned.events)
         task = Task(
             groups=dict(trace.header.groups),
             release=trace.header.release,
-            settings=settings,
+            settings=terms,
             context=scanned.context,
             parts=parts,
         )
         answers = judge(pack_splits(spark, splits, looked, task), task).toArrow()
     found = gather(answers, trace.header.groups)
     trace.problems.join(found.problems)
-    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
+    groups = GroupMonitor(names=found.names, settings=terms, context=scanned.context)
     groups.stores(found.stores)
     return answer_of(
         trace,
@@ -99,17 +105,19 @@ class Looked:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
-def look_at(spark: SparkSession, splits: Sequence[Split]) -> list[Looked]:
-    """The first look, at each split by a task."""
+def look_at(spark: SparkSession, splits: Sequence[Split], told: Sequence[Told] = ()) -> list[Looked]:
+    """The first look, at each split by a task; ``told``: the problems of each that were told already."""
     if not splits:
         return []
-    return list(spark.sparkContext.parallelize(splits, len(splits)).map(_look).collect())
+    work = list(zip_longest(splits, told))
+    return list(spark.sparkContext.parallelize(work, len(work)).map(_look).collect())
 
 
-def _look(split: Split) -> Looked:
-    looked, reader = Looked(), read_split(split)
-    for batch in reader.batches((*CONTEXT_COLUMNS, "seq")):
-        looked.seen.see(batch.select(CONTEXT_COLUMNS), split.file)
+def _look(work: tuple[Split, Told | None]) -> Looked:
+    split, told = work
+    looked, reader = Looked(), read_split(split, told=told)
+    for batch in reader.batches((*SCAN_COLUMNS, "seq")):
+        looked.seen.see(batch, split.file)
         looked.standing.see(batch)
     looked.told, looked.skipped = reader.told, reader.skipped
     looked.problems.join(reader.problems)
@@ -127,7 +135,7 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
         seen.join(one.seen)
         trace.problems.join(one.problems)
         split.note_skipped(one.skipped)
-    return conclude(seen, trace.header, files=trace.files)
+    return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
 
 
 def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:

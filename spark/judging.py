@@ -16,6 +16,7 @@ from ..traces.claims.claims import CLAIMS
 from ..traces.claims.settings import Settings
 from ..traces.encoding.names import Actor, Names, Slot
 from ..traces.encoding.store_counts import StoreCounts, Stored
+from ..traces.engine.clock_doubts import order_doubted
 from ..traces.engine.context import Context
 from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import ROW, Note
@@ -100,6 +101,7 @@ def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
     if part >= 0:
         outcome = (fold or _fold(part, names, task)).finish()
         if task.coverage is not None:
+            outcome = order_doubted(outcome, names, task.context.clocks, task.settings.skew)
             outcome = doubted(outcome, names.slots, task.coverage, task.settings)
         yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
 

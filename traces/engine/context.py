@@ -7,11 +7,12 @@ first, and monitors look them up by time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..clocks.clocks import Clocks
 from ..encoding.names import Actor, Names
 from ..format.kinds import Kind
 from ..machine_code.compiled import part
@@ -36,6 +37,7 @@ class Context:
         evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
         events: events of the context as dictionaries with the fields of the schema, by time.
         complete: whether the trace begins with the first event of its groups.
+        clocks: how far those of the recorders are apart.
     """
 
     begin: int
@@ -43,6 +45,7 @@ class Context:
     evidence: int
     events: tuple[Mapping[str, Any], ...]
     complete: bool = False
+    clocks: Clocks = field(default_factory=Clocks)
 
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``."""
@@ -57,13 +60,27 @@ class Context:
 
     @classmethod
     def of(
-        cls, events: Iterable[Mapping[str, Any]], *, begin: int, end: int, evidence: int, complete: bool = False
+        cls,
+        events: Iterable[Mapping[str, Any]],
+        *,
+        begin: int,
+        end: int,
+        evidence: int,
+        complete: bool = False,
+        clocks: Clocks | None = None,
     ) -> Context:
         """The context of events."""
         by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
         # What was given twice is told once: nothing of a process happens twice in one ms.
         once = {str(sorted(event.items(), key=lambda item: item[0])): event for event in by_time}
-        return cls(begin=begin, end=end, evidence=evidence, events=tuple(once.values()), complete=complete)
+        return cls(
+            begin=begin,
+            end=end,
+            evidence=evidence,
+            events=tuple(once.values()),
+            complete=complete,
+            clocks=clocks or Clocks(),
+        )
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:

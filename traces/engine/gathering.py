@@ -28,7 +28,7 @@ from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import Standing
 from ..recorders.repeated import REPEATED
-from .scan import CONTEXT_COLUMNS, Scan, Scanning, conclude, scan
+from .scan import SCAN_COLUMNS, Scan, Scanning, conclude, scan
 
 Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""
@@ -40,7 +40,7 @@ _ROWS = 1 << 18
 _ROWS_FED = 1 << 16
 """Events that are fed to the folds at a time: few enough for the memory of a processor."""
 
-_READ = tuple(dict.fromkeys((*COLUMNS, *CONTEXT_COLUMNS, "seq")))
+_READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS, "seq")))
 
 
 @dataclass(kw_only=True)
@@ -108,7 +108,7 @@ class Gathered:
 
 
 def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Gathered:
-    """Read a trace.
+    """Read a trace, with the times that its events should have.
 
     Args:
         trace: what to read.
@@ -120,7 +120,7 @@ def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Ga
     """
     shelf = Shelf(memory)
     gathered = _at_once(trace, shelf, progress)
-    if gathered is None:
+    if gathered is None or gathered.scan.is_to_correct(trace):
         shelf.close()
         gathered = _carefully(trace, Shelf(memory), progress)
     return gathered
@@ -150,7 +150,8 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
     if not seen.events:
         return None
     trace.repeated[REPEATED] = repeated
-    return Gathered(scan=conclude(seen, trace.header, files=trace.files), parts=parts, shelf=shelf)
+    scanned = conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
+    return Gathered(scan=scanned, parts=parts, shelf=shelf)
 
 
 @dataclass(kw_only=True)
@@ -168,7 +169,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     read, reader = _Read(part=Part(names=Names(trace.header.groups))), read_split(split)
     coder = Coder(read.part.names)
     for batch in reader.batches(_READ, rows=_ROWS):
-        read.seen.see(batch.select(CONTEXT_COLUMNS), split.file)
+        read.seen.see(batch, split.file)
         read.standing.see(batch)
         _keep(coder.columns(batch), read.part, shelf)
     read.problems, read.repeated = reader.problems.count, reader.repeated
@@ -178,6 +179,8 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
 def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered:
     """The trace by a first look, and once more in the order of time."""
     scanned = scan(trace, progress)
+    if scanned.is_to_correct(trace):
+        scanned = scan(trace, progress)
     part = Part(names=Names(trace.header.groups))
     coder = Coder(part.names)
     for batch in read_ahead(trace.sorted_batches(COLUMNS)):

@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..claims.settings import Settings
@@ -26,6 +27,7 @@ from ..monitors.messages import MessageFold
 from ..monitors.queues import QueueFold
 from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
+from .clock_doubts import order_doubted, steps_as_holes
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
 from .recorded import coverage_of
@@ -62,14 +64,15 @@ def check_locally(
     half = max(1, memory // 2)
     gathered = gather(trace, memory=half, progress=progress)
     scanned, names = gathered.scan, Names(trace.header.groups, members_of(gathered.scan.context.events))
+    terms = replace(settings, skew=scanned.context.clocks.tolerance(settings.skew))
     passes = max(1, -(-scanned.events * STATE_BYTES // half))
     outcomes: list[Outcome] = []
     for number in range(passes):
-        workers = _workers(trace, gathered, names, settings, Share(number, passes))
+        workers = _workers(trace, gathered, names, terms, Share(number, passes))
         what = "checked" if passes == 1 else f"checked, pass {number + 1} of {passes}:"
         _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
         outcomes += [worker.outcome() for worker in workers]
-    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
+    groups = GroupMonitor(names=names, settings=terms, context=scanned.context)
     stores = gathered.stores()
     groups.stores(stores)
     gathered.shelf.close()
@@ -98,9 +101,12 @@ def conclude(
 ) -> CheckResult:
     """The answer of a check, from what its monitors say."""
     evidence = [source.stated.header.evidence for source in trace.sources]
-    coverage = coverage_of(scanned, trace.header, slots=names.slots, evidence=evidence, holes=trace.holes())
+    clocks = scanned.context.clocks
+    holes = [*trace.holes(), *steps_as_holes(clocks)]
+    coverage = coverage_of(scanned, trace.header, slots=names.slots, evidence=evidence, holes=holes)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_unpulled(outcome, names, stores, settings)
+    outcome = order_doubted(outcome, names, clocks, settings.skew)
     outcome = doubted(outcome, names.slots, coverage, settings)
     return CheckResult(
         header=trace.header,

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..clocks.clocks import Clocks, clocks_of
+from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
+from ..clocks.observed import Observed
 from ..encoding.columns import Column, read_only
 from ..errors import TraceError
 from ..format.coverage import EVIDENCE_BIT, evidence_mask
@@ -39,6 +42,9 @@ CONTEXT_COLUMNS = (
 )
 """Columns that events of the context use."""
 
+SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
+"""Columns that are looked at before events are judged."""
+
 _BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
 
 
@@ -52,6 +58,7 @@ class Scanning:
         kinds: words of the kinds that occur.
         kinds_of: mask of the kinds that occur, by file and group; the group is empty where an event names none.
         context: events of the context, in the order of reading.
+        sides: of causal pairs, by which clocks are compared.
     """
 
     events: int = 0
@@ -60,11 +67,14 @@ class Scanning:
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
+    sides: Observed = field(default_factory=Observed)
 
     def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
-        """Look at a batch with the columns :data:`CONTEXT_COLUMNS`, of the file of a number."""
+        """Look at a batch with the columns :data:`SCAN_COLUMNS`, of the file of a number."""
         if not len(batch):
             return
+        self.sides.see(batch)
+        batch = batch.select(CONTEXT_COLUMNS)
         kind = batch.column("kind")
         if not pa.types.is_dictionary(kind.type):
             kind = kind.dictionary_encode()
@@ -102,6 +112,7 @@ class Scanning:
         self.context += later.context
         for key, kinds in later.kinds_of.items():
             self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
+        self.sides.join(later.sides)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,14 +129,22 @@ class Scan:
     events: int
     kinds_of: Mapping[tuple[int, str], int]
 
+    def is_to_correct(self, trace: Trace) -> bool:
+        """Whether the clocks of the trace turn out to need correction: the trace gives other times from now on."""
+        if trace.clocks is not None or not self.context.clocks.corrects:
+            return False
+        trace.correct(self.context.clocks)
+        return True
 
-def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
+
+def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Clocks | None = None) -> Scan:
     """The context of a trace of which everything was seen.
 
     Args:
         seen: all of it.
         header: which kinds the trace claims to record; without a claim those that occur count.
         files: what was read, for the error.
+        clocks: by which times were corrected; None where they are as they were recorded.
 
     Raises:
         TraceError: there are no events.
@@ -139,8 +158,14 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str]) -> Scan:
         end=seen.end,
         evidence=evidence_mask(recorded),
         complete=header.complete,
+        clocks=clocks_of(seen.sides, broadcasting_of(header)) if clocks is None else clocks,
     )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of)
+
+
+def broadcasting_of(header: Header) -> list[str]:
+    """The groups of which every client has offsets of its own."""
+    return [name for name, group in header.groups.items() if group.mode == "broadcasting"]
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:
@@ -158,14 +183,14 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
         seen = _side_by_side(trace, splits, progress)
     else:
         seen = Scanning()
-        for file, source in enumerate(trace.sources):
-            for batch in source.batches(CONTEXT_COLUMNS, rows=ROWS):
+        for file, source in enumerate(trace.readers):
+            for batch in source.batches(SCAN_COLUMNS, rows=ROWS):
                 seen.see(batch, file)
                 if progress is not None:
                     progress("read", len(batch))
         if not seen.events:
             raise trace.without_events()
-    return conclude(seen, trace.header, files=trace.files)
+    return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
 
 
 def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:
@@ -173,7 +198,7 @@ def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str
 
     def look(split: Split) -> tuple[Scanning, SplitReader]:
         part, reader = Scanning(), read_split(split)
-        for batch in reader.batches(CONTEXT_COLUMNS):
+        for batch in reader.batches(SCAN_COLUMNS):
             part.see(batch, split.file)
         return part, reader
 

@@ -57,7 +57,7 @@ class Piece:
 
 def pieces(trace: Trace, *, rows: int = ROWS) -> Iterator[Piece]:
     """The events of a trace in the order of its files, with what :func:`places` needs to find them again."""
-    for file, source in enumerate(trace.sources):
+    for file, source in enumerate(trace.readers):
         first = 0
         for batch in source.batches(ARROW.names, rows=rows):
             yield Piece(file, first, batch)

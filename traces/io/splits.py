@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..clocks.clocks import Clocks
+from ..clocks.correction import corrected
 from ..recorders.repeated import Repeated
 from . import importers
 from .events import ROWS
@@ -39,6 +42,7 @@ class Split:
         file: its place among the files of the trace, by which events of equal time are ordered.
         groups: row groups of a Parquet file, the first and the one after the last; None for all of a file.
         options: of the importer, names and values.
+        clocks: by which its times are corrected as they are read; None: they stay as they are.
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
 
@@ -47,10 +51,11 @@ class Split:
     file: int
     groups: tuple[int, int] | None = None
     options: Options = ()
+    clocks: Clocks | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _split, (self.form, self.paths, self.file, self.groups, self.options)
+        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks)
 
     def note_skipped(self, skipped: Counter[str]) -> None:
         """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
@@ -58,12 +63,24 @@ class Split:
             self.source.skipped = skipped
 
 
-def _split(form: str, paths: tuple[str, ...], file: int, groups: tuple[int, int] | None, options: Options) -> Split:
-    return Split(form=form, paths=paths, file=file, groups=groups, options=options)
+def _split(
+    form: str,
+    paths: tuple[str, ...],
+    file: int,
+    groups: tuple[int, int] | None,
+    options: Options,
+    clocks: Clocks | None,
+) -> Split:
+    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks)
 
 
-def splits_of(sources: Sequence[Source]) -> list[Split]:
-    """The parts of a trace in the order of reading: row groups of Parquet files, and other files as they are."""
+def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
+    """The parts of a trace in the order of reading: row groups of Parquet files, and other files as they are.
+
+    Args:
+        sources: the files.
+        clocks: by which times are corrected as they are read.
+    """
     found: list[Split] = []
     for file, source in enumerate(sources):
         if isinstance(source, ParquetTrace):
@@ -75,7 +92,7 @@ def splits_of(sources: Sequence[Source]) -> list[Split]:
             form, paths = source.importer.name, tuple(map(str, source.paths))
             options = tuple(importers.given_options(source.importer).items())
             found.append(Split(form=form, paths=paths, file=file, options=options, source=source))
-    return found
+    return [replace(split, clocks=clocks) for split in found]
 
 
 def _shares(source: ParquetTrace) -> Iterator[tuple[int, int]]:
@@ -121,8 +138,9 @@ class SplitReader:
         source = self._open()
         self.problems.listening = True
         beside = Repeated(thorough=False)
-        read = (*columns, *(name for name in ("time", "seq") if name not in columns))
-        for batch in source.batches(read, rows=rows):
+        wanted = (*columns, *(name for name in ("time", "seq") if name not in columns))
+        read, clocks = partial(source.batches, rows=rows), self._split.clocks
+        for batch in read(wanted) if clocks is None else corrected(clocks, read, wanted):
             yield beside.drop(batch, source.counted).select(list(columns))
         self.repeated = beside.count
         if isinstance(source, ImportedTrace):

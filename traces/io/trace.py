@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 
+from ..clocks.clocks import Clocks
+from ..clocks.correction import corrected
 from ..errors import TraceError
 from ..format.coverage import Hole
 from ..format.header import merge
@@ -32,10 +35,13 @@ class Trace:
         left_out: files of the given folders that are no traces, such as notes beside them.
         rows: how many events there are, None where only reading tells.
         time_range: time of the earliest and the latest event in ms, None where only reading tells.
+        clocks: by which times are corrected as they are read, None where they are as they were recorded.
     """
 
     def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
         self._sources = tuple(sources)
+        self.clocks: Clocks | None = None
+        self._readers: tuple[Source, ...] = self._sources
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
         self.problems = problems
@@ -55,6 +61,17 @@ class Trace:
         """The files as they are read, in the order of :attr:`files`."""
         return self._sources
 
+    def correct(self, clocks: Clocks) -> None:
+        """From now on, give times as they should be by these clocks."""
+        self.clocks = clocks
+        self._readers = tuple(_InTime(source, clocks) for source in self._sources)
+        self._ordered = [Ordered(reader) for reader in self._readers]
+
+    @property
+    def readers(self) -> tuple[Source, ...]:
+        """The files as :attr:`sources`, with times as they are corrected."""
+        return self._readers
+
     @property
     def skipped(self) -> Counter[str]:
         """How much of the files is no event and no damage, by what it is; complete after one reading."""
@@ -69,7 +86,7 @@ class Trace:
 
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
-        return splits_of(self._sources)
+        return splits_of(self._sources, self.clocks)
 
     def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
         """Take over the problems of readers of Parquet splits, in their order, as if they were found here.
@@ -96,7 +113,7 @@ class Trace:
         """
         chosen = _columns(columns)
         empty = True
-        for source in self._sources:
+        for source in self._readers:
             for batch in source.batches(chosen, rows=rows):
                 empty = False
                 yield batch
@@ -145,6 +162,29 @@ class Trace:
         given = ", ".join(self.files)
         detail = f" {self.problems.count} problems, the first: {self.problems.kept[0]}." if self.problems.count else ""
         return TraceError(f"{given}: there are no events to check.{detail} Give a trace with at least one event.")
+
+
+class _InTime:
+    """A source whose times are corrected as they are read."""
+
+    def __init__(self, source: Source, clocks: Clocks) -> None:
+        self.file, self.files, self.stated = source.file, source.files, source.stated
+        self.rows, self.skipped = source.rows, source.skipped
+        self.time_range: tuple[int, int] | None = None
+        self._source, self._clocks = source, clocks
+
+    @property
+    def counted(self) -> bool:
+        """As of the source, which knows it after a reading."""
+        return self._source.counted
+
+    @counted.setter
+    def counted(self, counted: bool) -> None:
+        self._source.counted = counted
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """As those of the source."""
+        return corrected(self._clocks, partial(self._source.batches, rows=rows), columns)
 
 
 def _columns(columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -142,7 +142,12 @@ class QueueFold:
         told = self._tell_statuses(slots)
         state = self._state
         counts = state.counts
-        rows = retract(state.rows[: int(state.terms[0]["rows"])], counts, self._settings.skew)
+        rows = retract(
+            state.rows[: int(state.terms[0]["rows"])],
+            counts,
+            self._settings.skew,
+            corrected=self._context.clocks.corrects,
+        )
         rows = np.concatenate([rows, self._late(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)

@@ -93,8 +93,16 @@ def clear(row: Any, claim: int, slot: int, time: int) -> None:
     row.expected = 0
 
 
-def retract(rows: Any, counts: Any, skew: int) -> Any:
-    """Rows without the retractions: what those speak of is in doubt, and counted so."""
+def retract(rows: Any, counts: Any, skew: int, *, corrected: bool) -> Any:
+    """Rows without the retractions: what those speak of is in doubt, and counted so.
+
+    Args:
+        rows: of a fold.
+        counts: its tally.
+        skew: how far clocks may be apart, ms.
+        corrected: clocks were corrected: then what a client did has no sure order with its commits either, which are
+            there by the broker's clock.
+    """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
     for each in retractions:
@@ -103,7 +111,7 @@ def retract(rows: Any, counts: Any, skew: int) -> Any:
             & (kept["slot"] == each["slot"])
             & (kept["note"] == 0)
             & (kept["cause"] == 0)
-            & (kept["actor"] != each["actor"])
+            & ((kept["actor"] != each["actor"]) | corrected)
             & (np.abs(kept["time"] - each["time"]) <= skew)
         )
         if each["offset"] < 0:

@@ -15,6 +15,7 @@ from ...engine.result import CheckResult, ClaimVerdict
 from ...format.printable import printable_document
 from ...monitors.rebalance_history import Change, Flapping, flapping, rebalance_history
 from ...monitors.subscriptions import Subscribed, subscription_table
+from ..clock_sentences import clock_rows, corrections
 from ..story import CERTAIN, Story
 from ..timelines import Oddity
 from . import attempts, offsets, ownership, rules, sections
@@ -93,6 +94,8 @@ def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable
         "evidence": sections.evidence(result),
         "not_judged": sections.not_judged(result),
         "settings": sections.settings(result),
+        "clocks": clock_rows(result.context.clocks),
+        "corrections": corrections(result.context.clocks),
         "problem_limit": sections.PROBLEMS_SHOWN,
         "problems_shown": result.problems.kept[: sections.PROBLEMS_SHOWN],
         "repeats": sections.repeats(result),

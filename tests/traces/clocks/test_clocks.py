@@ -1,0 +1,147 @@
+"""How far clocks are apart, what of it is corrected, and what is left open."""
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rocketproof.traces.clocks.clocks import HELD_UP, Clocks, clocks_of
+from rocketproof.traces.clocks.observed import Observed
+from rocketproof.traces.encoding.names import Actor
+from rocketproof.traces.io.events import batch_of
+
+from .cluster import BEGIN, BROKER, ONE, TWO, clocks, run, seen
+
+
+def ahead(found: Clocks) -> dict[str, tuple[int, int]]:
+    """How far the clocks are ahead that are corrected, ms."""
+    return {
+        str(one): (clock.ahead[0] // 1000, clock.ahead[1] // 1000) for one, clock in found.clocks.items() if clock.runs
+    }
+
+
+def test_clocks_that_agree_are_left_alone() -> None:
+    found = clocks(run(20))
+    assert (ahead(found), found.reference, found.steps, found.corrects) == ({}, BROKER, (), False)
+    assert found.clocks[ONE].pairs == 200
+    assert (found.clocks[ONE].low, found.clocks[ONE].high) == (-2002, 2000)
+    assert found.clocks[ONE].uncertainty == 3 + HELD_UP
+    assert found.tolerance(50) == 50
+
+
+@pytest.mark.parametrize("shift", [-5000, -500, -30, -5, 5, 30, 500, 5000])
+def test_a_clock_that_is_off_is_found_to_the_millisecond(shift: int) -> None:
+    assert ahead(clocks(run(20, broker=lambda _: shift))) == {"broker b": (shift, shift)}
+    assert ahead(clocks(run(20, one=lambda _: shift))) == {"one": (shift, shift)}
+
+
+def test_two_clients_that_are_off_are_both_found() -> None:
+    found = clocks(run(20, one=lambda _: 400, two=lambda _: -70))
+    assert ahead(found) == {"one": (400, 400), "two": (-70, -70)}
+
+
+def test_a_clock_that_drifts_is_followed() -> None:
+    found = clocks(run(300, one=lambda at: at // 5_000))
+    assert set(ahead(found)) == {"one"}
+    least, most = ahead(found)["one"]
+    assert -2 <= least <= 3
+    assert 57 <= most <= 61
+    assert 170 < found.clocks[ONE].drift < 230
+    times = np.arange(BEGIN, BEGIN + 300_000, 7) * 1000
+    corrected = found.corrected(ONE, times)
+    assert (np.diff(corrected) >= 0).all()
+    off = corrected - (BEGIN * 1000 + (times - BEGIN * 1000) * 5_000 // 5_001)
+    assert np.abs(off).max() < 4_000
+
+
+def test_a_clock_that_was_set_is_told_with_its_events() -> None:
+    found = clocks(run(60, one=lambda at: 0 if at < 30_000 else 2_000))
+    (step,) = found.steps
+    assert step.recorders == (ONE,)
+    assert step.since <= (BEGIN + 30_000) * 1000 <= step.until
+    assert step.until - step.since < 10_000_000
+    assert "the clock of one was set" in str(step)
+    assert "one at " in step.events[0]
+    assert ahead(found) == {"one": (0, 2000)}
+    times = np.array([BEGIN + 10_000, BEGIN + 57_000]) * 1000
+    assert found.corrected(ONE, times).tolist() == [(BEGIN + 10_000) * 1000, (BEGIN + 55_000) * 1000]
+    times = np.arange(BEGIN, BEGIN + 62_000, 3) * 1000
+    assert (np.diff(found.corrected(ONE, times)) >= 0).all()
+
+
+def test_one_event_that_cannot_be_is_no_step() -> None:
+    events = run(60)
+    wrong = next(n for n, event in enumerate(events) if event["kind"] == "store" and event["time"] > BEGIN + 30_000)
+    events[wrong] = events[wrong] | {"time": events[wrong]["time"] + 900}
+    found = clocks(events)
+    assert ahead(found) == {}
+    (step,) = found.steps
+    assert step.since <= (BEGIN + 30_900) * 1000 <= step.until
+    assert "stored before it is delivered: broker b at " in str(step)
+
+
+def test_where_nothing_bounds_a_recorder_the_skew_is_left() -> None:
+    events = [event for event in run(20) if event.get("client") != "two"]
+    events.append({"time": BEGIN, "kind": "pull", "client": "two", "group": "g", "topic": "t", "broker": "b"})
+    found = clocks(events)
+    assert TWO not in found.clocks
+    assert found.uncertainty(TWO, 50) == 50
+    assert found.uncertainty(ONE, 50) == 3 + HELD_UP
+    assert found.loose(50) == frozenset()
+
+
+def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
+    events = [event for event in run(20, two=lambda _: -500) if event["kind"] != "commit" or event["client"] != "two"]
+    found = clocks(events)
+    assert (found.clocks[TWO].low, found.clocks[TWO].high) == (None, -497_950)
+    assert ahead(found) == {"two": (-498, -498)}
+    assert found.loose(50) == {TWO}
+    assert found.tolerance(50) > 10**9
+
+
+def test_messages_of_a_batch_share_a_key_and_make_no_pair() -> None:
+    def copies(keys: list[str]) -> list[dict[str, object]]:
+        group = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "client": "one"}
+        return [
+            event
+            for n, key in enumerate(keys)
+            for event in (
+                group | {"time": BEGIN + n, "kind": "result", "offset": n, "key": key, "attempt": 0, "result": "later"},
+                {"time": BEGIN + n + 4, "kind": "delay_store", "group": "g", "broker": "b", "key": key, "attempt": 1},
+            )
+        ]
+
+    assert len(seen(copies(["a", "b"])).matched().pair) == 2
+    assert len(seen(copies(["a", "a"])).matched().pair) == 0
+
+
+def test_what_is_seen_in_parts_and_sent_on_is_the_same() -> None:
+    events = run(30, broker=lambda _: 30)
+    whole, parts = seen(events), Observed()
+    for begin in range(0, len(events), 100):
+        part = Observed()
+        part.see(batch_of(events[begin : begin + 100]))
+        parts.join(pickle.loads(pickle.dumps(part)))
+    one, other = clocks_of(whole), clocks_of(parts)
+    assert {a: replace(c, runs=c.runs[:1]) for a, c in one.clocks.items()} == other.clocks
+
+
+def test_of_many_events_a_share_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketproof.traces.clocks.observed.MOST", 300)
+    found = clocks(run(60, broker=lambda _: 30))
+    assert 0 < found.clocks[ONE].pairs < 100
+    assert ahead(found) == {"broker b": (30, 30)}
+
+
+def test_recordings_of_known_recorders() -> None:
+    events = run(20, one=lambda _: -30)
+    own = ("deliver", "result", "commit_memory")
+    batches: list[tuple[Actor, pa.RecordBatch, Any]] = [
+        (actor, batch_of([e for e in events if e["kind"] in own and e["client"] == actor.name]), None)
+        for actor in (ONE, TWO)
+    ]
+    batches.append((BROKER, batch_of([e for e in events if e["kind"] in ("store", "commit")]), None))
+    assert ahead(Clocks.of(batches)) == {"one": (-30, -30)}

@@ -1,0 +1,311 @@
+"""Clocks: the time of every recorder, made comparable as far as causes allow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..encoding.names import Actor
+from .bounds import FREE, Bounds, bounds_of
+from .observed import Matched, Observed
+from .offsets import Stretch, earliest_first, settled, stretches_of, uncertainty
+from .pairs import PAIRS
+
+HELD_UP = 20
+"""A thread may be held up so long between what it does and its stamp of that, ms: what is closer has no sure order."""
+
+LOOSE = 1_000
+"""A clock that causal pairs leave more room than this is as good as not bounded, ms."""
+
+UNBOUNDED = 1 << 40
+"""Uncertainty where nothing bounds a clock, ms."""
+
+_MILLIS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A recorder's clock between two of its steps.
+
+    Attributes:
+        since: from when on, by this clock, µs.
+        moments: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
+    """
+
+    since: int
+    moments: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """A recorder's clock against the others.
+
+    Attributes:
+        recorder: whose it is.
+        pairs: causal pairs that it is part of.
+        runs: how far it is ahead; empty where it is taken to be right.
+        low: at least so far it is ahead of the reference, µs, over the whole recording; ``high``: at most. None where
+            nothing bounds it to that side.
+        uncertainty: how far it may be from the reference after correction, ms; None where that is not bounded.
+    """
+
+    recorder: Actor
+    pairs: int
+    runs: tuple[Run, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    uncertainty: int | None = None
+
+    @property
+    def ahead(self) -> tuple[int, int]:
+        """The least and the most it is ahead, and so is corrected, µs."""
+        offsets = [offset for run in self.runs for offset in run.offsets] or [0]
+        return min(offsets), max(offsets)
+
+    @property
+    def drift(self) -> float:
+        """How much faster it runs, in parts of a million, over its longest run; 0 where that is not seen."""
+        run = max(self.runs, key=lambda one: one.moments[-1] - one.moments[0], default=None)
+        if run is None or run.moments[-1] == run.moments[0]:
+            return 0.0
+        return 1e6 * (run.offsets[-1] - run.offsets[0]) / (run.moments[-1] - run.moments[0])
+
+    def corrected(self, micros: Any) -> Any:
+        """Times by this clock, µs, as they should be: never in another order than that of the clock."""
+        if not self.runs:
+            return micros
+        micros = np.asarray(micros, np.int64)
+        found, least = micros.copy(), -FREE
+        for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
+            chosen = micros >= run.since if run is not self.runs[0] else np.ones(len(micros), bool)
+            times = micros[chosen]
+            offsets = np.rint(np.interp(times - run.since, np.array(run.moments) - run.since, run.offsets))
+            found[chosen] = np.maximum(times - offsets.astype(np.int64), least)
+            if following is not None:
+                last = np.interp(following.since - run.since, np.array(run.moments) - run.since, run.offsets)
+                least = max(least, following.since - round(float(last)))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A time in which no steadily running clocks explain what came before what.
+
+    Attributes:
+        since: µs; ``until``: µs. What happened between has no sure order between recorders.
+        recorders: whose clock was set, as far as can be told; all that contradict each other else.
+        events: the causal pairs that contradict each other, in words.
+    """
+
+    since: int
+    until: int
+    recorders: tuple[Actor, ...]
+    events: tuple[str, ...]
+
+    def __str__(self) -> str:
+        whose = " and ".join(map(str, self.recorders)) or "a recorder"
+        told = f": {'; '.join(self.events)}" if self.events else ""
+        return f"the clock of {whose} was set, or events are not as they were{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clocks:
+    """The clocks of all recorders.
+
+    Attributes:
+        clocks: of each recorder that was seen.
+        reference: the recorder that most others are compared with; None without any pair.
+        steps: where clocks were set.
+    """
+
+    clocks: Mapping[Actor, Clock] = field(default_factory=dict)
+    reference: Actor | None = None
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def corrects(self) -> bool:
+        """Whether any time is another one after correction."""
+        return any(clock.runs for clock in self.clocks.values())
+
+    def corrected(self, recorder: Actor, micros: Any) -> Any:
+        """Times of a recorder as they should be, µs."""
+        clock = self.clocks.get(recorder)
+        return micros if clock is None else clock.corrected(micros)
+
+    def tolerance(self, skew: int) -> int:
+        """How far any two clocks may still be apart, ms: ``skew``, or more where corrections leave more.
+
+        Where clocks had to be corrected, and nothing bounds one of them to one side, that is for ever.
+        """
+        if not self.corrects:
+            return skew
+        left = sorted(
+            UNBOUNDED if clock.runs and clock.uncertainty is None else self.uncertainty(recorder, skew)
+            for recorder, clock in self.clocks.items()
+        )
+        return max(skew, sum(left[-2:]))
+
+    def loose(self, skew: int) -> frozenset[Actor]:
+        """Recorders of which causal pairs leave so much open that no order is sure, where ``skew`` does not hold.
+
+        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts.
+        """
+        if not self.corrects:
+            return frozenset()
+        return frozenset(
+            recorder
+            for recorder, clock in self.clocks.items()
+            if clock.pairs and (clock.uncertainty is None or clock.uncertainty > max(skew, LOOSE))
+        )
+
+    def uncertainty(self, recorder: Actor, skew: int) -> int:
+        """How far a recorder's corrected times may be off, ms; ``skew`` is what is assumed where nothing bounds it."""
+        clock = self.clocks.get(recorder)
+        if clock is None or clock.uncertainty is None:
+            return skew
+        return clock.uncertainty if clock.runs else min(clock.uncertainty, skew)
+
+    @classmethod
+    def of(cls, batches: Iterable[tuple[Actor, pa.RecordBatch, Any]], *, broadcasting: Collection[str] = ()) -> Clocks:
+        """The clocks of recordings.
+
+        Args:
+            batches: events with their recorder and, if known, their times in µs; of each recorder in its order.
+            broadcasting: groups of which every client has offsets of its own.
+        """
+        seen = Observed()
+        for recorder, batch, micros in batches:
+            seen.see(batch, recorder, micros)
+        return clocks_of(seen, broadcasting)
+
+
+def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
+    """The clocks that explain what was seen; ``broadcasting``: groups of which every client has its own offsets."""
+    matched = seen.matched(broadcasting)
+    clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
+    if not len(matched.pair):
+        return Clocks(clocks=clocks)
+    in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
+    bounds = bounds_of(matched)
+    if in_millis and not bounds.agree(0, len(bounds.direct)):
+        # A time in ms may be up to a millisecond before the moment it stands for.
+        bounds = bounds_of(matched, slack=_MILLIS - 1)
+    steps = _taken_out(bounds, matched)
+    ends = stretches_of(bounds)
+    counts = np.bincount(np.r_[matched.earlier, matched.later], minlength=len(matched.recorders))
+    weights = counts[bounds.recorders]
+    stretches = settled(bounds, ends, weights)
+    for (first, _), (other, end) in pairwise(ends):
+        steps.append(_step(bounds, stretches, matched, earliest_first(bounds, other, end, first), other))
+    of_broker = np.array([matched.recorders[code].incarnation < 0 for code in bounds.recorders.tolist()])
+    hub = int(np.lexsort((of_broker, weights))[-1])
+    for place, code in enumerate(bounds.recorders.tolist()):
+        clocks[matched.recorders[code]] = _clock(
+            matched.recorders[code], int(weights[place]), bounds, stretches, matched, place, code, hub
+        )
+    return Clocks(
+        clocks=clocks,
+        reference=matched.recorders[int(bounds.recorders[hub])],
+        steps=tuple(sorted(steps, key=lambda step: step.since)),
+    )
+
+
+def _clock(
+    recorder: Actor,
+    pairs: int,
+    bounds: Bounds,
+    stretches: list[Stretch],
+    matched: Matched,
+    place: int,
+    code: int,
+    hub: int,
+) -> Clock:
+    runs: tuple[Run, ...] = ()
+    if any(one.offsets[:, place].any() for one in stretches):
+        moments = bounds.moments
+        runs = tuple(
+            Run(
+                since=bounds.begin + one.first * bounds.length,
+                moments=tuple(moments[one.first : one.end].tolist()),
+                offsets=tuple(one.offsets[:, place].tolist()),
+            )
+            for one in stretches
+        )
+    own = bounds.piece[(matched.earlier == code) | (matched.later == code)]
+    left = uncertainty(stretches, hub, place, int(own.min()), int(own.max()))
+    return Clock(
+        recorder=recorder,
+        pairs=pairs,
+        runs=runs,
+        low=_known(-int(min(one.bounds[:, place, hub].min() for one in stretches))),
+        high=_known(int(min(one.bounds[:, hub, place].min() for one in stretches))),
+        uncertainty=0 if place == hub else -(-left // _MILLIS) + HELD_UP if left < FREE // 2 else None,
+    )
+
+
+def _known(bound: int) -> int | None:
+    return bound if abs(bound) < FREE // 2 else None
+
+
+def _taken_out(bounds: Bounds, matched: Matched) -> list[Step]:
+    """Pieces that contradict themselves, which count for nothing any more."""
+    steps = []
+    for piece in range(len(bounds.direct)):
+        way = bounds.contradiction(piece)
+        if way:
+            since = bounds.begin + piece * bounds.length
+            recorders = tuple(matched.recorders[int(bounds.recorders[one])] for one in dict.fromkeys(way))
+            events = _told(bounds, matched, list(pairwise(way)), piece, piece + 1)
+            steps.append(Step(since=since, until=since + bounds.length, recorders=recorders, events=events))
+            bounds.direct[piece] = FREE
+    return steps
+
+
+def _step(bounds: Bounds, stretches: list[Stretch], matched: Matched, first: int, end: int) -> Step:
+    """The step at the beginning of the piece ``end``, or as early as in the piece before ``first``."""
+    before = next(one for one in stretches if one.end == end)
+    after = next(one for one in stretches if one.first == end)
+    change = np.abs(after.offsets[0] - before.offsets[-1])
+    moved = np.flatnonzero(change > _MILLIS)
+    recorders = tuple(matched.recorders[int(bounds.recorders[one])] for one in moved)
+    ways = [(a, b) for a in moved.tolist() for b in range(len(bounds.recorders)) if a != b]
+    return Step(
+        since=bounds.begin + max(first - 1, 0) * bounds.length,
+        until=bounds.begin + (end + 1) * bounds.length,
+        recorders=recorders,
+        events=_told(bounds, matched, [*ways, *((b, a) for a, b in ways)], max(first - 1, 0), end + 1),
+    )
+
+
+def _told(
+    bounds: Bounds, matched: Matched, ways: list[tuple[int, int]], first: int, end: int, most: int = 4
+) -> tuple[str, ...]:
+    """The tightest pair of each way between two recorders, in words."""
+    told: list[str] = []
+    for a, b in ways:
+        chosen = np.flatnonzero(
+            (matched.earlier == bounds.recorders[a])
+            & (matched.later == bounds.recorders[b])
+            & (bounds.piece >= first)
+            & (bounds.piece < end)
+        )
+        if not len(chosen) or len(told) == most:
+            continue
+        at = chosen[np.argmin((matched.later_time - matched.earlier_time)[chosen])]
+        told.append(
+            f"{PAIRS[int(matched.pair[at])].name}: {matched.recorders[int(matched.earlier[at])]} at "
+            f"{_clock_time(int(matched.earlier_time[at]))}, {matched.recorders[int(matched.later[at])]} at "
+            f"{_clock_time(int(matched.later_time[at]))}"
+        )
+    return tuple(told)
+
+
+def _clock_time(micros: int) -> str:
+    return datetime.fromtimestamp(micros // 1_000_000, UTC).strftime("%H:%M:%S") + f".{micros % 1_000_000:06d}"

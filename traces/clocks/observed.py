@@ -1,0 +1,373 @@
+"""What is seen of causal pairs: the few columns that matter of the few events that are a side of one.
+
+Of a long trace a share is enough. It is taken by the compared value, so that both sides of a pair are in it or neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..encoding.columns import Column
+from ..encoding.names import Actor
+from ..format.kinds import Kind
+from ..format.schema import BY_NAME, origin_of
+from .pairs import BROKER_KINDS, PAIRS, Moment, Pair
+
+COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "client",
+    "incarnation",
+    "group",
+    "topic",
+    "broker",
+    "queue",
+    "offset",
+    "next",
+    "key",
+    "origin",
+    "attempt",
+    "micros",
+)
+"""Columns of the schema that are looked at."""
+
+MOSTLY = 0.9
+"""So many of the events that should have a cause must have one, where a pair asks for that."""
+
+_INCARNATIONS = 1 << 10
+
+MOST = 200_000
+"""So many events are held; where there are more, those of every second value are let go, and again."""
+
+_SIDE = np.dtype(
+    [
+        ("pair", np.int16),  # place in PAIRS
+        ("after", np.int8),  # 1: the side that was caused
+        ("key", np.uint64),
+        ("value", np.int64),
+        ("time", np.int64),  # µs since 1970, by the clock of its recorder
+        ("recorder", np.int32),
+        ("if_recorded", np.int32),  # of a commit: its broker, which is the recorder if it records anything; else -1
+        ("group", np.int32),  # its code, -1 without one
+    ]
+)
+
+_SIDES = tuple(
+    (place, pair, after, moment)
+    for place, pair in enumerate(PAIRS)
+    for after, moments in enumerate((pair.before, pair.after))
+    for moment in moments
+)
+_KINDS = frozenset(str(moment.kind) for *_, moment in _SIDES)
+_IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
+"""For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
+
+_BY_ORIGIN = np.array(["origin" in pair.key for pair in PAIRS])
+"""For each pair, whether it is about one message, and a share of messages is taken; else about a share of offsets."""
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(kw_only=True)
+class Matched:
+    """Causal pairs between two recorders each: equally long columns.
+
+    Attributes:
+        recorders: all that events name.
+        present: places of those that recorded something.
+        pair: place in PAIRS.
+        earlier: place of the recorder of the cause; ``later``: of what it caused.
+        earlier_time: by the clock of that recorder, µs; so is ``later_time``.
+    """
+
+    recorders: tuple[Actor, ...]
+    present: Any
+    pair: Any
+    earlier: Any
+    later: Any
+    earlier_time: Any
+    later_time: Any
+
+
+class Observed:
+    """Sides of causal pairs, seen batch after batch; several can be put together.
+
+    Of a trace that is to be judged in parts, each part is seen by itself and sent on: it holds no more than MOST.
+    """
+
+    def __init__(self) -> None:
+        self._recorders: dict[Actor, int] = {}
+        self._groups: dict[str, int] = {}
+        self._recording_brokers: set[str] = set()
+        self._sides: list[Any] = []
+        self._held = 0
+        self._mask = 0
+
+    def see(self, batch: pa.RecordBatch, recorder: Actor | None = None, micros: Any = None) -> None:
+        """Look at events in the order of their recorders.
+
+        Args:
+            batch: with the columns :data:`COLUMNS`; those that it does not have count as null.
+            recorder: who recorded all of them; without it the events tell: brokers what only they record and the
+                commits that they store, clients the rest.
+            micros: when each was, µs; without it the time in ms.
+        """
+        if not len(batch):
+            return
+        view = _View(batch, micros)
+        if recorder is None:
+            self._note_brokers(view)
+        kinds = view.kinds & _KINDS
+        own = view.recorders(self._code) if recorder is None else None
+        for place, pair, after, moment in _SIDES:
+            if moment.kind not in kinds:
+                continue
+            at = view.places_of(moment)
+            values = view.values(moment, at)
+            if self._mask and not _BY_ORIGIN[place]:
+                chosen = _share(values, self._mask)
+                at, values = at[chosen], values[chosen]
+            if not len(at):
+                continue
+            rows = np.zeros(len(at), _SIDE)
+            rows["pair"], rows["after"] = place, after
+            rows["key"], known = view.keys(pair, at)
+            rows["value"] = values
+            rows["time"] = view.micros[at]
+            rows["if_recorded"] = -1
+            rows["group"] = view.codes("group", self._group)[at]
+            if own is None:
+                assert recorder is not None
+                rows["recorder"] = self._code(recorder)
+            else:
+                by_client, by_broker = own
+                rows["recorder"] = (by_broker if moment.kind in BROKER_KINDS else by_client)[at]
+                if moment.kind == Kind.COMMIT:
+                    rows["if_recorded"] = by_broker[at]
+            rows = rows[known & (rows["recorder"] >= 0)]
+            self._sides.append(rows)
+            self._held += len(rows)
+        self._thin()
+
+    def join(self, later: Observed) -> None:
+        """Add what was seen of the events after these."""
+        table = np.array([*map(self._code, later._recorders), -1], np.int32)
+        groups = np.array([*map(self._group, later._groups), -1], np.int32)
+        self._recording_brokers |= later._recording_brokers
+        mask = max(self._mask, later._mask)
+        for rows in later._sides:
+            rows["recorder"] = table[rows["recorder"]]
+            rows["if_recorded"] = table[rows["if_recorded"]]
+            rows["group"] = groups[rows["group"]]
+            self._sides.append(rows)
+            self._held += len(rows)
+        self._choose(mask)
+        self._thin()
+
+    def matched(self, broadcasting: Collection[str] = ()) -> Matched:
+        """The pairs, of different recorders each.
+
+        Args:
+            broadcasting: groups of which every client has offsets of its own.
+        """
+        sides = np.concatenate([np.zeros(0, _SIDE), *self._sides])
+        own = [code for group, code in self._groups.items() if group in broadcasting]
+        sides = sides[~(np.isin(sides["group"], own) & _IN_COMMON[sides["pair"]])]
+        brokers = [
+            code
+            for actor, code in self._recorders.items()
+            if actor.incarnation < 0 and actor.name in self._recording_brokers
+        ]
+        stored = np.isin(sides["if_recorded"], brokers)
+        sides["recorder"][stored] = sides["if_recorded"][stored]
+        present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
+        sides["key"] = (sides["key"] ^ sides["value"].astype(np.uint64)) * _ODD + sides["pair"].astype(np.uint64)
+        before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
+        single = np.array([pair.single for pair in PAIRS])
+        before, after = _earliest(before, single), _earliest_by_recorder(after, single)
+        at = np.searchsorted(before["key"], after["key"])
+        at[at == len(before)] = 0
+        found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
+        found &= self._mostly(after["pair"], found)
+        before, after = before[at[found]], after[found]
+        other = before["recorder"] != after["recorder"]
+        before, after = before[other], after[other]
+        return Matched(
+            recorders=tuple(self._recorders),
+            present=present,
+            pair=after["pair"],
+            earlier=before["recorder"],
+            later=after["recorder"],
+            earlier_time=before["time"],
+            later_time=after["time"],
+        )
+
+    @staticmethod
+    def _mostly(pair: Any, found: Any) -> Any:
+        """Which events are of pairs that are used: nearly all have their cause, where that is asked for."""
+        all_, with_cause = (np.bincount(pair[chosen], minlength=len(PAIRS)) for chosen in (slice(None), found))
+        used = np.array([not one.always for one in PAIRS]) | (with_cause >= MOSTLY * all_)
+        return used[pair]
+
+    def _group(self, group: str) -> int:
+        return self._groups.setdefault(group, len(self._groups))
+
+    def _code(self, recorder: Actor) -> int:
+        return self._recorders.setdefault(recorder, len(self._recorders))
+
+    def _note_brokers(self, view: _View) -> None:
+        if view.kinds.isdisjoint(BROKER_KINDS):
+            return
+        self._recording_brokers |= view.words_where("broker", view.of_kinds(BROKER_KINDS))
+
+    def _thin(self) -> None:
+        while self._held > MOST:
+            self._choose(2 * self._mask + 1)
+
+    def _choose(self, mask: int) -> None:
+        self._mask = mask
+        kept = np.concatenate([np.zeros(0, _SIDE), *self._sides])
+        if mask:
+            by_origin = _BY_ORIGIN[kept["pair"]]
+            kept = kept[_share(np.where(by_origin, kept["key"].astype(np.int64), kept["value"]), mask)]
+        self._sides, self._held = [kept], len(kept)
+
+
+def _share(values: Any, mask: int) -> Any:
+    """Which of the events are kept: the same share of both sides of every pair."""
+    return ((values.astype(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
+
+
+def _earliest(sides: Any, single: Any) -> Any:
+    """The earliest of each key, in the order of keys, where all of a key are of one recorder."""
+    sides = sides[np.lexsort((sides["time"], sides["key"]))]
+    starts = np.flatnonzero(np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)])
+    if not len(starts):
+        return sides
+    lowest, highest = (f.reduceat(sides["recorder"], starts) for f in (np.minimum, np.maximum))
+    count = np.diff(np.r_[starts, len(sides)])
+    fine = (lowest == highest) & ((count == 1) | ~single[sides["pair"][starts]])
+    return sides[starts[fine]]
+
+
+def _earliest_by_recorder(sides: Any, single: Any) -> Any:
+    """The earliest of each key and recorder."""
+    sides = sides[np.lexsort((sides["time"], sides["recorder"], sides["key"]))]
+    starts = np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)]
+    keys = np.flatnonzero(starts)
+    if not len(keys):
+        return sides
+    count = np.diff(np.r_[keys, len(sides)])
+    fine = np.repeat((count == 1) | ~single[sides["pair"][keys]], count)
+    first = starts | np.r_[True, sides["recorder"][1:] != sides["recorder"][:-1]]
+    return sides[first & fine]
+
+
+class _View:
+    """A batch by its columns."""
+
+    def __init__(self, batch: pa.RecordBatch, micros: Any) -> None:
+        self._batch = batch
+        self._words: dict[str, tuple[Any, list[str]]] = {}
+        self._hashes: dict[str, Any] = {}
+        self.kind, words = self.words("kind")
+        self._kind_words = words
+        self.kinds = {word for word in words if word}
+        self._micros = micros
+
+    @property
+    def micros(self) -> Any:
+        if self._micros is None:
+            self._micros = self.whole("time", 0) * 1000 + self.whole("micros", 0)
+        return self._micros
+
+    def words(self, name: str) -> tuple[Any, list[str]]:
+        """For each event the place of its word, and the words, the last of which is that of events without one."""
+        if name not in self._words:
+            if name not in self._batch.schema.names:
+                self._words[name] = np.zeros(len(self._batch), np.int32), [""]
+            else:
+                column = self._batch.column(name)
+                given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+                known = [word or "" for word in given.dictionary.to_pylist()]
+                self._words[name] = Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
+        return self._words[name]
+
+    def whole(self, name: str, absent: int) -> Any:
+        if name not in self._batch.schema.names:
+            return np.full(len(self._batch), absent, np.int64)
+        column = Column.of(self._batch.column(name))
+        return column.filled(absent, BY_NAME[name].type.to_pandas_dtype())
+
+    def of_kinds(self, kinds: Collection[str]) -> Any:
+        """The places of events of these kinds."""
+        return np.flatnonzero(np.array([word in kinds for word in self._kind_words])[self.kind])
+
+    def words_where(self, name: str, places: Any) -> set[str]:
+        """The words that events at these places have."""
+        at, words = self.words(name)
+        return {words[code] for code in np.unique(at[places])} - {""}
+
+    def places_of(self, moment: Moment) -> Any:
+        """The places of events of a moment that have a value."""
+        places = self.of_kinds((moment.kind,))
+        if moment.results:
+            at, words = self.words("result")
+            places = places[np.array([word in moment.results for word in words])[at[places]]]
+        return places[self.whole(moment.value, -1)[places] >= moment.least]
+
+    def values(self, moment: Moment, places: Any) -> Any:
+        return self.whole(moment.value, -1)[places].astype(np.int64) + moment.plus
+
+    def codes(self, name: str, code: Callable[[str], int]) -> Any:
+        """For each event the code of its word, -1 without one."""
+        at, words = self.words(name)
+        return np.array([code(word) if word else -1 for word in words], np.int32)[at]
+
+    def keys(self, pair: Pair, places: Any) -> tuple[Any, Any]:
+        """What events at these places have in common with the other side, and whether they have it."""
+        key = np.full(len(places), 1, np.uint64)
+        known = np.ones(len(places), bool)
+        for name in pair.key:
+            if name == "queue":
+                part = self.whole(name, -1)[places].astype(np.int64)
+                known &= part >= 0
+            elif name == "origin":
+                part = self._origins(places)
+                known &= part != 0
+            else:
+                at, words = self.words(name)
+                if name not in self._hashes:
+                    self._hashes[name] = np.array([origin_of(word) if word else 0 for word in words], np.int64)
+                part = self._hashes[name][at[places]]
+                known &= part != 0
+            key = (key ^ part.astype(np.uint64)) * _ODD
+        return key, known
+
+    def _origins(self, places: Any) -> Any:
+        origins = self.whole("origin", 0)[places]
+        if "key" in self._batch.schema.names and not origins.all():
+            keys = self._batch.column("key").take(pa.array(places)).to_pylist()
+            of_key = np.array([origin_of(key) if key else 0 for key in keys], np.int64)
+            origins = np.where(origins == 0, of_key, origins)
+        return origins
+
+    def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
+        """For each event the code of its client, and of its broker; -1 where it names none."""
+        at, clients = self.words("client")
+        incarnation = np.minimum(np.maximum(self.whole("incarnation", 0), 0), _INCARNATIONS - 1).astype(np.int64)
+        most = int(incarnation.max()) + 1
+        together = at * most + incarnation
+        table = np.full(len(clients) * most, -1, np.int32)
+        table[together] = 0
+        for each in np.flatnonzero(table == 0).tolist():
+            client = clients[each // most]
+            table[each] = code(Actor(client, each % most)) if client else -1
+        by_client = table[together]
+        return by_client, self.codes("broker", lambda word: code(Actor(word, -1)))

@@ -1,0 +1,135 @@
+"""Offsets: the clocks that explain all causal pairs, with as little correction as possible.
+
+Where no correction at all explains them, there is none. Else the recorder that is right is the one that leaves the
+least to correct at the others; they follow one after the other, each as far as the bounds demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .bounds import FREE, Bounds
+
+NARROW = 200_000
+"""A clock that is bounded within this is set to the middle of its bounds; else to the end next to no correction, µs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """Consecutive pieces of time that one set of steadily running clocks explains.
+
+    Attributes:
+        first: its first piece; ``end``: the one after its last.
+        bounds: pieces × recorders × recorders: the tightest bounds.
+        offsets: pieces × recorders, µs.
+    """
+
+    first: int
+    end: int
+    bounds: Any
+    offsets: Any
+
+
+def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:
+    """The fewest stretches of pieces, each first and end, that are free of contradictions.
+
+    A clock stepped where one ends and the next begins. No piece may contradict itself.
+    """
+    found, first, count = [], 0, len(bounds.direct)
+    while first < count:
+        known, unknown = first + 1, count
+        if bounds.agree(first, count):
+            known = count
+        while known < unknown and known < count:
+            middle = (known + unknown + 1) // 2
+            if bounds.agree(first, middle):
+                known = middle
+            else:
+                unknown = middle - 1
+        found.append((first, known))
+        first = known
+    return found
+
+
+def earliest_first(bounds: Bounds, first: int, end: int, least: int) -> int:
+    """The earliest piece from which on a stretch that ends at ``end`` could be, if not from ``first``."""
+    known, unknown = first, least
+    while unknown < known:
+        middle = (known + unknown) // 2
+        if bounds.agree(middle, end):
+            known = middle
+        else:
+            unknown = middle + 1
+    return known
+
+
+def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any) -> list[Stretch]:
+    """Offsets for all stretches.
+
+    Args:
+        bounds: what pairs say.
+        ends: the stretches.
+        weights: how many pairs each recorder has: of two that may be right, the one with more is.
+    """
+    tight = [bounds.within(first, end) for first, end in ends]
+    order = _order(np.concatenate(tight), weights)
+    return [
+        Stretch(first=first, end=end, bounds=one, offsets=_offsets(one, order))
+        for (first, end), one in zip(ends, tight, strict=True)
+    ]
+
+
+def _order(tight: Any, weights: Any) -> list[int]:
+    """Recorders, the one that is taken to be right first, then those with less to correct before those with more."""
+    least, need = None, None
+    for root in np.argsort(-weights, kind="stable").tolist():
+        low, high = -tight[:, :, root], tight[:, root, :]
+        each = np.abs(np.clip(0, low, high)).mean(axis=0)
+        if least is None or each.sum() < least:
+            least, need = each.sum(), each
+            need[root] = -1
+    assert need is not None
+    return [int(one) for one in np.argsort(need, kind="stable")]
+
+
+def _offsets(tight: Any, order: list[int]) -> Any:
+    """Offsets at every moment. Bounds are closed, so what is chosen for one leaves something for the next."""
+    offsets = np.zeros(tight.shape[:2], np.int64)
+    for at, recorder in enumerate(order):
+        known = order[:at]
+        if not known:
+            continue
+        low = (offsets[:, known] - tight[:, recorder, known]).max(axis=1)
+        high = (offsets[:, known] + tight[:, known, recorder]).min(axis=1)
+        lowest, highest = int(low.max()), int(high.min())
+        if lowest <= highest:
+            offsets[:, recorder] = _between(lowest, highest)
+        else:
+            offsets[:, recorder] = [_between(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    return offsets
+
+
+def _between(low: int, high: int) -> int:
+    """The offset for bounds: none if that is possible, whole milliseconds if those are."""
+    if low <= 0 <= high:
+        return 0
+    wanted = (low + high) // 2 if high - low <= NARROW else (low if low > 0 else high)
+    whole = round(wanted, -3)
+    return whole if low <= whole <= high else wanted
+
+
+def uncertainty(stretches: list[Stretch], hub: int, recorder: int, first: int, last: int) -> int:
+    """How far a clock may be from that of the hub after correction, µs, in the pieces ``first`` … ``last``."""
+    most = 0
+    for one in stretches:
+        low, high = max(first, one.first) - one.first, min(last + 1, one.end) - one.first
+        if low >= high:
+            continue
+        apart = (one.offsets[:, recorder] - one.offsets[:, hub])[low:high]
+        over = one.bounds[low:high, hub, recorder] - apart
+        under = one.bounds[low:high, recorder, hub] + apart
+        most = max(most, int(over.max()), int(under.max()))
+    return min(most, FREE)

@@ -1,0 +1,141 @@
+"""Causal pairs: events of which one surely came before the other, whatever their clocks say.
+
+Inside a recorder the order is certain. Between recorders it follows from causes: a message is stored before it is
+delivered, a result is there before the copy that it asks for. This is the table of what is taken to be certain. What is
+only likely is not in it: a client stamps a commit when it was sent, which may be after the broker has stored it, so
+commits are held against the client's own table. Nor is what a claim says: that an offset is stored after the messages
+below it are finished is to be judged, not to be assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..format.kinds import FAILURES, Kind, Result
+
+BROKER_KINDS = frozenset(
+    {
+        Kind.STORE,
+        Kind.DELAY_STORE,
+        Kind.DELAY_DELIVER,
+        Kind.DEAD_LETTER,
+        Kind.MEMBERS,
+        Kind.ROLE_CHANGE,
+        Kind.BROKER_START,
+        Kind.BROKER_STOP,
+        Kind.BROKER_CRASH,
+    }
+)
+"""Kinds that only a broker records, also where the event names a client."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Events of one kind, as one side of a pair.
+
+    Attributes:
+        kind: what happened.
+        value: the field that is compared with the other side.
+        plus: is added to it.
+        least: only events whose field is at least this.
+        results: only events with one of these results; all events if empty.
+    """
+
+    kind: Kind
+    value: str
+    plus: int = 0
+    least: int = 0
+    results: frozenset[Result] = frozenset()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The earliest event of ``before`` came before every event of ``after`` that has the same key and value.
+
+    It says so only where all events of ``before`` with that key and value are of one recorder: else nobody knows which
+    of them was the cause.
+
+    Attributes:
+        name: what it says, as it is told.
+        before: the cause; with several moments, any of them may have been it.
+        after: what it caused.
+        key: fields that both have in common; ``origin`` stands for the unique key.
+        single: only where there is one event on each side: the messages of a batch share a unique key.
+        rules: where RocketMQ does so.
+        always: only where nearly all of ``after`` have their cause recorded: else the earliest that was recorded need
+            not be the first there was.
+    """
+
+    name: str
+    before: tuple[Moment, ...]
+    after: tuple[Moment, ...]
+    key: tuple[str, ...]
+    rules: tuple[str, ...]
+    single: bool = False
+    always: bool = False
+
+
+_OK = frozenset({Result.OK})
+_NONE_CAME = frozenset({Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE})
+
+# An offset that a client is done with: nothing else puts it into the table of a group but what these tell.
+_REACHED = (
+    Moment(Kind.RESULT, "offset", plus=1),
+    Moment(Kind.REMOVED, "next"),
+    Moment(Kind.PULL_RESULT, "next", results=_NONE_CAME),
+    Moment(Kind.CORRECT, "offset"),
+    Moment(Kind.COMMIT_MEMORY, "offset"),
+)
+# Where nothing is stored a broker may answer 0 (OF-22), which nobody has reached.
+_TOLD = Moment(Kind.OFFSET_QUERY, "offset", least=1, results=_OK)
+_QUEUE = ("topic", "broker", "queue")
+
+PAIRS = (
+    Pair(
+        "stored before it is delivered",
+        before=(Moment(Kind.STORE, "offset"), Moment(Kind.DELAY_DELIVER, "offset")),
+        after=(Moment(Kind.DELIVER, "offset"),),
+        key=_QUEUE,
+        rules=("PL-19", "DL-6"),
+    ),
+    Pair(
+        "in the client's own table before the broker stores it",
+        before=(Moment(Kind.COMMIT_MEMORY, "offset", least=1), Moment(Kind.CORRECT, "offset", least=1), _TOLD),
+        after=(Moment(Kind.COMMIT, "offset", least=1),),
+        key=("group", "client", *_QUEUE),
+        always=True,
+        rules=("OF-1", "OF-5"),
+    ),
+    Pair(
+        "failed before its copy waits",
+        before=(Moment(Kind.RESULT, "attempt", plus=1, results=FAILURES), Moment(Kind.EXPIRE, "attempt", plus=1)),
+        after=(Moment(Kind.DELAY_STORE, "attempt"),),
+        key=("group", "origin"),
+        single=True,
+        rules=("CC-12", "SB-14"),
+    ),
+    Pair(
+        "waits before the send-back is answered",
+        before=(Moment(Kind.DELAY_STORE, "attempt"),),
+        after=(Moment(Kind.SEND_BACK, "attempt", plus=1, results=_OK),),
+        key=("group", "origin"),
+        single=True,
+        rules=("SB-1", "SB-14"),
+    ),
+    Pair(
+        "failed at one client before its copy comes to another",
+        before=(Moment(Kind.RESULT, "attempt", plus=1, results=FAILURES), Moment(Kind.EXPIRE, "attempt", plus=1)),
+        after=(Moment(Kind.DELIVER, "attempt"),),
+        key=("group", "origin"),
+        single=True,
+        rules=("CC-12", "SB-14"),
+    ),
+    Pair(
+        "reached by one client before the next is told it as the stored offset",
+        before=_REACHED,
+        after=(_TOLD,),
+        key=("group", *_QUEUE),
+        rules=("OF-3", "RB-40"),
+    ),
+)
+"""All that is taken to be certain."""

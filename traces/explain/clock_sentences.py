@@ -1,0 +1,103 @@
+"""What is said of clocks: of each recorder's against the others, and of what was corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..clocks.clocks import Clock, Clocks
+
+
+class ClockRow(NamedTuple):
+    """A recorder's clock, in words.
+
+    Attributes:
+        recorder: whose it is.
+        ahead: how far it is ahead of the others, and so is corrected.
+        bounds: between what it must be, against the reference.
+        left: what correction leaves open.
+        pairs: causal pairs that it is part of.
+        drift: how much faster it runs.
+    """
+
+    recorder: str
+    ahead: str
+    bounds: str
+    left: str
+    pairs: int
+    drift: str
+
+
+def corrections(clocks: Clocks) -> list[str]:
+    """A sentence for each clock that was corrected, and for each that was set."""
+    said = [
+        f"the clock of {clock.recorder} is {_ahead(clock)}; corrected" for clock in clocks.clocks.values() if clock.runs
+    ]
+    return [*said, *(str(step) for step in clocks.steps)]
+
+
+def clock_rows(clocks: Clocks) -> list[ClockRow]:
+    """Each recorder's clock against the others."""
+    return [
+        ClockRow(
+            recorder=str(clock.recorder),
+            ahead=_ahead(clock) if clock.runs else "as the others",
+            bounds=_bounds(clock, clocks),
+            left=f"±{clock.uncertainty:,} ms" if clock.uncertainty is not None else "not bounded",
+            pairs=clock.pairs,
+            drift=f"{clock.drift:+.0f} ppm" if round(clock.drift) else "",
+        )
+        for clock in clocks.clocks.values()
+    ]
+
+
+def as_object(clocks: Clocks) -> dict[str, Any]:
+    """Clocks for other programs; times and offsets in µs, uncertainties in ms."""
+    return {
+        "reference": str(clocks.reference) if clocks.reference else None,
+        "recorders": [
+            {
+                "recorder": str(clock.recorder),
+                "ahead": {"least": clock.ahead[0], "most": clock.ahead[1]},
+                "bounds": {"low": clock.low, "high": clock.high},
+                "uncertainty": clock.uncertainty,
+                "drift": round(clock.drift, 1),
+                "pairs": clock.pairs,
+            }
+            for clock in clocks.clocks.values()
+        ],
+        "steps": [
+            {
+                "since": step.since,
+                "until": step.until,
+                "recorders": [str(recorder) for recorder in step.recorders],
+                "events": list(step.events),
+            }
+            for step in clocks.steps
+        ],
+    }
+
+
+def _ahead(clock: Clock) -> str:
+    least, most = clock.ahead
+    if least == most:
+        return _one(least)
+    return f"{_one(least)} to {_one(most)}"
+
+
+def _one(offset: int) -> str:
+    return f"{_millis(abs(offset))} ms {'ahead' if offset >= 0 else 'behind'}"
+
+
+def _bounds(clock: Clock, clocks: Clocks) -> str:
+    if clock.recorder == clocks.reference:
+        return "the others are held against it"
+    known: Sequence[int | None] = (clock.low, clock.high)
+    if known == (None, None):
+        return "nothing bounds it"
+    low, high = (f"{_millis(bound)}" if bound is not None else "?" for bound in known)
+    return f"{low} to {high} ms ahead of {clocks.reference}"
+
+
+def _millis(micros: int) -> str:
+    return f"{micros / 1000:,.3f}".rstrip("0").rstrip(".")
