@@ -90,8 +90,8 @@ DUTY = np.dtype(
 )
 """An obligation, as compiled code reads it."""
 
-QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "told", "start", "conditions", "since")])
-"""A queue: its flags, who has it, whether that was told by assigns, where it started,
+QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "before", "told", "start", "conditions", "since")])
+"""A queue: its flags, who has it, who had it when it was taken, whether that was told by assigns, where it started,
 conditions, and since when it is owned."""
 
 CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "keeper")])
@@ -204,7 +204,7 @@ class ObligationFold:
         if slots > known:
             more = max(slots, 2 * known) - known
             queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
-            queues["owner"] = queues["start"] = _UNKNOWN
+            queues["owner"] = queues["before"] = queues["start"] = _UNKNOWN
             queues["flags"] = _UNJUDGED
             clocks["since"] = _NEVER
             marks = np.full((more, len(Mark)), _UNKNOWN, _WHOLE)
@@ -334,10 +334,15 @@ def _run(
                 if t.clocks[q, step.at].since != _NEVER:
                     _stop(t, q, step.at, now)
             elif step.do == _BEGIN or (
-                step.do == _MEET and actor >= 0 and actor != queue.owner and (step.forward or not queue.told)
+                step.do == _MEET
+                and actor >= 0
+                and actor != queue.owner
+                # Who had the queue beside the one that gave it up has it still, and goes on.
+                and (step.forward or not queue.told or (queue.owner < 0 and actor == queue.before))
             ):
                 _end_window(t, q, now)
                 queue.told = 1 if step.do == _BEGIN else queue.told
+                queue.before = queue.owner if actor != queue.before else _UNKNOWN
                 queue.owner, queue.conditions, queue.since = actor, 0, now
                 queue.start = max(offsets[i], _UNKNOWN) if step.do == _BEGIN else _UNKNOWN
                 t.marks[q, _PULLED] = queue.start
@@ -347,6 +352,8 @@ def _run(
                 if actor == queue.owner or queue.owner < 0:
                     _end_window(t, q, now)
                     queue.owner, queue.conditions = _UNKNOWN, 0
+                elif actor == queue.before:
+                    queue.before = _UNKNOWN
         t.marks[q, _FINISHED] = finished[i]
         for d in range(len(t.duties)):
             _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))

@@ -67,6 +67,14 @@ def test_an_owner_that_does_not_pull() -> None:
     assert checked.chains() == [(2, 50, MessageStatus.WAITING)]
 
 
+def test_a_queue_that_another_client_had_meanwhile_is_its_owners_still() -> None:
+    guest = [assign(10_000, "two", 1), revoke(11_000, "two")]
+    own = [assign(1_000, "one", 0), found(2_000, "one", 0, 1), *consumed(3_000, "one", 0)]
+    for n in range(1, 8):
+        own += [found(50_000 * n, "one", n, n + 1, log=n + 2), *consumed(50_000 * n + 100, "one", n)]
+    assert check(own, guest, LIVES, end=380_000).broken == {}
+
+
 def test_a_standstill_that_ended_is_told_too() -> None:
     checked = check(BEHIND, found(250_000, "one", 2, 50, log=50), consumed(250_100, "one", *range(2, 50)))
     assert checked.counts(MOVES) == (1, 0)
