@@ -16,7 +16,10 @@ from .rebalance import Queue
 
 
 class Cause(IntEnum):
-    """Why a message may be delivered again: the closed list. A second delivery without one of them is a violation."""
+    """Why a message may be delivered again: the closed list. A second delivery without one of them is a violation.
+
+    No history notes SCHEDULE_REPLAY: what the schedule topic delivers again is one copy at a second place (DL-6, DL-7).
+    """
 
     NONE = 0
     FAILED_SEND_BACK = 1
