@@ -386,4 +386,8 @@ def test_the_agent_passes_its_own_tests(toolchain: Toolchain, tmp_path: Path) ->
     shutil.copytree(JAVA_SOURCES, java, ignore=shutil.ignore_patterns("target"))
     toolchain.run_maven(java / "agent", "test")
     reports = sorted(path.stem for path in (java / "agent" / "target" / "surefire-reports").glob("TEST-*.xml"))
-    assert reports == ["TEST-rocketproof.agent.OptionsTest", "TEST-rocketproof.agent.RecorderTest"]
+    assert reports == [
+        "TEST-rocketproof.agent.OptionsTest",
+        "TEST-rocketproof.agent.RecorderTest",
+        "TEST-rocketproof.agent.client.EvidenceTest",
+    ]

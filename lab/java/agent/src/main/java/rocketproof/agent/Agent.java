@@ -83,6 +83,7 @@ public final class Agent {
         @Override
         public void onError(
                 String type, ClassLoader loader, JavaModule module, boolean loaded, Throwable error) {
+            Hooks.failed(type);
             Recorder.complain("does not record what " + type + " does: " + error);
         }
 

@@ -36,6 +36,7 @@ public final class ClientSide implements Side {
         AgentBuilder with = Advices.around(builder, INSTANCE, "registerConsumer", advice("Life", "Register"));
         with = Advices.around(with, INSTANCE, "unregisterConsumer", advice("Life", "Unregister"));
         with = Advices.around(with, API, "sendHeartbeat", advice("Life", "Beat"));
+        with = Advices.around(with, API, "sendHearbeat", advice("Life", "Beat")); // so 4.8 and before call it
         with = Advices.around(with, API, "sendHeartbeatV2", advice("Life", "Beat"));
         with = Advices.around(with, IMPL, "updateTopicSubscribeInfo", advice("Life", "Route"));
         return Advices.around(with, IMPL, named("shutdown").and(takesArguments(1)), advice("Life", "Shutdown"));

@@ -2,7 +2,6 @@ package rocketproof.agent.client;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -19,12 +18,6 @@ import rocketproof.agent.TraceFile;
 
 /** One push consumer (<code>DefaultMQPushConsumerImpl</code>) that is recorded: who it is, and into which file. */
 final class Consumer {
-    /** Kinds that are recorded at the client's side. A reset is seen there only where the broker tells the client. */
-    private static final List<String> EVIDENCE = Collections.unmodifiableList(Arrays.asList(
-            "client_start", "client_stop", "heartbeat", "unregister", "route", "rebalance", "assign", "revoke", "lock",
-            "unlock", "lock_lost", "offset_query", "commit_memory", "commit", "correct", "file_load", "file_persist",
-            "pull", "pull_result", "flow_control", "deliver", "result", "removed", "discarded", "expire", "send_back"));
-
     /** A queue of this consumer: members of its events, and the lock that keeps its offset and its events together. */
     static final class Place {
         final byte[] members;
@@ -76,7 +69,7 @@ final class Consumer {
                 .text("strategy", strategy);
         Header header = new Header()
                 .source(Agent.NAME + ", client of RocketMQ " + release)
-                .evidence(EVIDENCE)
+                .evidence(Evidence.of(impl.getClass().getClassLoader(), orderly, broadcasting))
                 .release(release)
                 .group(group, known);
         file = Agent.recorder().open("client-" + Agent.pid() + "-" + group + ".jsonl", header).recordedBy(members);
