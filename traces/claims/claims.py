@@ -192,7 +192,7 @@ CLAIMS = (
     ),
     TraceClaim(
         id="every-queue-gets-an-owner",
-        statement="No queue that had an owner is without one for longer than two rounds while the group lives.",
+        statement="No queue that had an owner, or has messages, is without one for long while the group lives.",
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
         violated_by=((Kind.ASSIGN,), (Kind.REVOKE,)),

@@ -19,6 +19,7 @@ from .processes import judge_processes
 from .readable import judge_readable
 from .runs import told_by
 from .subscriptions import judge_subscriptions
+from .unassigned import judge_unassigned
 from .views import judge_views
 
 
@@ -52,6 +53,7 @@ class GroupMonitor:
         judge_views(told, lives, names=self._names, settings=self._settings, notebook=notebook)
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
+        judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
         judge_readable(told, self._stores, context=self._context, notebook=notebook)
         passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
         return replace(notebook.outcome(), passed_over=passed_over)

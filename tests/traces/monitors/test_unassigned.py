@@ -1,0 +1,40 @@
+"""Queues that nobody ever takes: found where all members were recorded, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketproof.traces.encoding.names import Slot
+from rocketproof.traces.encoding.store_counts import Stored
+
+from .group_events import Judged, rebalance
+
+CLAIM = "every-queue-gets-an-owner"
+STORED = {Slot("", "T", "b", 9): Stored(10, 9, 500, 0, 500)}
+
+
+def passes(client: str, members: list[str], assigned: list[str], *, end: int = 400_000, **more: Any) -> list[Any]:
+    """Passes every 20 s of one member, which sees queues 0, 1 and 9."""
+    seen = ["b:0", "b:1", "b:9"]
+    times = range(1_000, end, 20_000)
+    return [rebalance(time, client, members, seen, assigned=assigned, detail="AVG", **more) for time in times]
+
+
+def test_a_queue_of_an_added_broker_that_nobody_takes() -> None:
+    both = ["c1", "c2"]
+    events = [*passes("c1", both, ["b:0"]), *passes("c2", both, ["b:1"])]
+    judged = Judged(events, stores=STORED)
+    assert judged.counts(CLAIM) == (1, 0)
+    (row,) = judged.rows(CLAIM)
+    assert (row["slot"], row["since"], row["time"]) == (Slot("G", "T", "b", 9), 1_000, 381_000)
+    right = [*passes("c1", both, ["b:0", "b:9"]), *passes("c2", both, ["b:1"])]
+    assert Judged(right, stores=STORED).counts(CLAIM) == (0, 0)
+
+
+def test_what_a_member_takes_that_is_not_recorded_is_not_known() -> None:
+    assert Judged(passes("c1", ["c1", "c2"], ["b:0"]), stores=STORED).counts(CLAIM) == (0, 0)
+
+
+def test_an_empty_queue_and_a_short_time_are_no_violation() -> None:
+    assert Judged(passes("c1", ["c1"], ["b:0"]), stores={}).counts(CLAIM) == (0, 0)
+    assert Judged(passes("c1", ["c1"], ["b:0"], end=150_000), stores=STORED).counts(CLAIM) == (0, 0)

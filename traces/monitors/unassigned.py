@@ -1,0 +1,52 @@
+"""Queues with messages that members know of, and that none of them ever gives itself (RB-1, RB-21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..claims.settings import Settings
+from ..encoding.names import Slot
+from ..encoding.store_counts import Stored
+from ..format.kinds import Kind
+from .notebook import Notebook
+from .runs import Run, Told
+
+CLAIM = "every-queue-gets-an-owner"
+
+DIVIDING = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+"""Strategies that give each queue to somebody; the others may leave queues to nobody as they are configured."""
+
+
+def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, notebook: Notebook) -> None:
+    """Note every queue in which messages waited for long, that members saw, and that no pass of any of them took.
+
+    A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
+    """
+    limit = settings.silent_death + settings.rounds + settings.route_poll
+    for group in sorted(told.by_group):
+        topics: dict[str, list[Run]] = {}
+        for run in told.of(group, Kind.REBALANCE):
+            topics.setdefault(run.topic, []).append(run)
+        for slot, stored in sorted(stores.items()):
+            runs = topics.get(slot.topic, [])
+            if slot.group not in ("", group) or not runs or not _all_are_recorded(runs):
+                continue
+            queue = f"{slot.broker}:{slot.queue}"
+            seen = [run for run in runs if queue in (run.queues or ())]
+            if not seen or any(queue in (run.assigned or ()) for run in runs):
+                continue
+            since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
+            if until - since > limit:
+                notebook.violation(
+                    CLAIM,
+                    slot=Slot(group, slot.topic, slot.broker, slot.queue),
+                    since=since,
+                    time=until,
+                    value=until - since,
+                    expected=limit,
+                )
+
+
+def _all_are_recorded(runs: Sequence[Run]) -> bool:
+    known = {run.actor.name for run in runs}
+    return all(run.detail in DIVIDING and known.issuperset(run.members or ("",)) for run in runs)
