@@ -13,6 +13,7 @@ from ...model.history import Cause
 from ...properties.verdict import Verdict
 from ..claims.claims import CLAIMS, CODE, TraceClaim
 from ..claims.settings import Settings
+from ..claims.settling import would_settle
 from ..encoding.names import Names, Slot
 from ..format.coverage import Coverage, evidence_mask, missing
 from ..format.kinds import Kind
@@ -163,7 +164,8 @@ def _verdict(
         group, reason = next(iter(coverage.not_judged.items()))
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
     elif never:
-        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events; {claim.settled_by} would settle it"
+        lacking = [kind for kinds in never for kind in kinds]
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events{would_settle(claim, lacking)}"
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:
@@ -193,7 +195,7 @@ def _doubt(
     excuses = [(kind,) for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE]
     lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:3]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
-    return Verdict.NOT_OBSERVABLE, f"{lacks}; {claim.settled_by} would settle it"
+    return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim, [kind for kinds in lacking for kind in kinds])}"
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:
