@@ -181,7 +181,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
             looked = at
             if jump == 0:
                 _of_range(s, q, time, actor, at, offset, until)
-        there = skip_missing(s, q, offset)
+        there = skip_missing(s, q, offset, until)
         flags = s.cells[find(s, q, offset)].flags if there == offset else 0
         if covered or flags & (DELIVERED | DONE):
             if unseen >= 0:
@@ -189,7 +189,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
                 unseen = UNKNOWN
             if flags & DELIVERED and flags & DONE == 0 and jump == 0:
                 _unfinished(s, q, time, actor, offset)
-            offset += 1
+            offset = offset + 1 if there == offset else min(there, s.ranges[at].end)
         else:
             if unseen < 0:
                 unseen = offset

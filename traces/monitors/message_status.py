@@ -142,7 +142,7 @@ def _undelivered_runs(s: Any, q: int, item: Any, fate: int, statuses: Any) -> bo
         if fate == _LOST and item.begin >= slot.stored:
             what = _WAITING
         while end < item.end and not (what == _LOST and end >= slot.stored):
-            there = skip_missing(s, q, end)
+            there = skip_missing(s, q, end, item.end)
             if there != end:
                 end = min(there, item.end)
                 if what == _LOST:
@@ -185,7 +185,7 @@ def of_waiting(s: Any, start: int, count: int, statuses: Any) -> Any:
                 slot.ranges = s.ranges[at].next
                 slot.low = offset
                 continue
-            there = skip_missing(s, q, offset)
+            there = skip_missing(s, q, offset, slot.log_end)
             if there != offset:
                 offset = min(there, slot.log_end)
                 if at >= 0:
@@ -212,10 +212,14 @@ def _waits(s: Any, q: int, begin: int, end: int, statuses: Any) -> None:
 def _of_range(s: Any, q: int, at: int, offset: int, statuses: Any) -> Any:
     item = s.ranges[at]
     missing = 0
-    for each in range(offset, item.end):
-        cell = find(s, q, each)
-        if cell < 0 or s.cells[cell].flags == 0:
-            missing += 1
+    each = offset
+    while each < item.end:
+        there = skip_missing(s, q, each, item.end)
+        missing += there - each
+        each = there
+        if each < item.end:
+            missing += s.cells[find(s, q, each)].flags == 0
+            each += 1
     if item.left < 0:
         statuses[q, _NOT_OBSERVABLE] += missing
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine_code.compiled import entry, hot, part
+from ..machine_code.compiled import entry, hot, int64, part
 
 DELIVERED = 1  # a listener was called
 RUNNING = 2  # and has not returned, as far as is known
@@ -40,6 +40,8 @@ SIZE = 1 << BITS
 """Offsets in a page."""
 
 _MASK = SIZE - 1
+_NEAR = 256
+"""So many missing pages are looked for one by one."""
 
 
 def new_pages(count: int) -> Any:
@@ -106,6 +108,19 @@ def rehash(old: Any, new: Any) -> None:
 
 
 @part
-def skip_missing(s: Any, q: int, offset: int) -> Any:
-    """The first offset at or after ``offset`` that is in a page that is there, or begins the next page."""
-    return offset if find(s, q, offset) >= 0 else ((offset >> BITS) + 1) << BITS
+def skip_missing(s: Any, q: int, offset: int, end: int) -> Any:
+    """The first offset at or after ``offset`` that is in a page that is there, or ``end`` if that comes before it."""
+    if find(s, q, offset) >= 0:
+        return offset
+    page, last = (offset >> BITS) + 1, end >> BITS
+    for near in range(page, min(last, page + _NEAR) + 1):
+        if s.places[place_of(s.places, q, near)].slot >= 0:
+            return min(near << BITS, end)
+    if last > page + _NEAR:
+        # One look at all pages: an offset may be as far away as a number can be.
+        for entry in range(len(s.places)):
+            place = s.places[entry]
+            if place.slot == q and page <= place.page < last:
+                last = int64(place.page)
+        return min(last << BITS, end)
+    return end

@@ -51,11 +51,7 @@ def add_range(s: Any, q: int, begin: int, end: int, count: int) -> None:
         return
     left = count
     if count > 0:
-        for offset in range(begin, end):
-            at = find(s, q, offset)
-            if at >= 0 and s.cells[at].flags & DELIVERED:
-                left -= 1
-        left = max(left, 0)
+        left = max(count - (end - begin - undelivered(s, q, begin, end)), 0)
     new = _new_range(s)
     item = s.ranges[new]
     item.begin, item.end, item.count, item.left, item.next = begin, end, count, left, UNKNOWN
@@ -149,7 +145,7 @@ def advance(s: Any, q: int, time: int) -> None:
         flags = s.cells[at].flags if at >= 0 else 0
         if flags & DONE == 0 and (flags & DELIVERED or not rest):
             break
-        offset += 1
+        offset = offset + 1 if at >= 0 else skip_missing(s, q, offset, s.ranges[slot.ranges].end)
     set_low(slot, offset, time)
 
 
@@ -196,7 +192,7 @@ def undelivered(s: Any, q: int, begin: int, end: int) -> Any:
     count = end - begin
     offset = begin
     while offset < end:
-        there = skip_missing(s, q, offset)
+        there = skip_missing(s, q, offset, end)
         if there == offset:
             if s.cells[find(s, q, offset)].flags & DELIVERED:
                 count -= 1

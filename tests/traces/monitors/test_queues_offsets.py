@@ -387,3 +387,13 @@ def test_offsets_may_be_huge(offset: int) -> None:
     checked = check(far)
     assert checked.broken == {"every-duplicate-has-a-cause": (1, 0)}
     assert checked.statuses == {MessageStatus.ACKNOWLEDGED: 3}
+
+
+@pytest.mark.parametrize("between", [[], [2**60], [300, 2**40, 2**60]])
+def test_offsets_as_far_away_as_numbers_can_be_take_no_time(between: list[int]) -> None:
+    far = 2**61
+    partly = event(1_500, Kind.PULL_RESULT, "one", result="found", offset=0, next=far, min=0, max=far, count=5)
+    events = [assign(1_000, "one", 0), partly, *consumed(2_000, "one", 0, *between)]
+    for told in (check(events), check(events, commit(5_000, "one", far))):
+        assert told.statuses[MessageStatus.ACKNOWLEDGED] == 1 + len(between)
+        assert sum(told.statuses.values()) == far
