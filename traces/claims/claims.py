@@ -130,7 +130,8 @@ CLAIMS = (
         statement="The stored offset passes no message that was neither delivered nor filtered out.",
         monitor=Monitor.QUEUES,
         needs=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
-        violated_by=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
+        # A first start above the beginning of a queue shows itself by what it asks for and where it begins.
+        violated_by=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,), (Kind.ASSIGN,), (Kind.OFFSET_QUERY,)),
         excused_by=(
             Kind.DELIVER,
             Kind.PULL_RESULT,

@@ -90,11 +90,12 @@ def hole_of(claim: TraceClaim, row: Any, slots: Sequence[Slot], coverage: Covera
 def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
     """From when on an excuse counts.
 
-    The folds by queue and by group take what they see first of a queue or client to have been so before the recording
-    began, so they miss no excuse there; a message that was met before may have any history.
+    What lasts, and what a client says again and again, the folds take to have been so before the recording began as it
+    was when they saw it first, so they miss no excuse there.
     """
     since = np.full_like(since, EVER) if claim.lasts else since - settings.rounds
-    return since if claim.monitor is Monitor.MESSAGES else np.maximum(since, coverage.begin)
+    clipped = claim.lasts or claim.monitor is Monitor.GROUPS
+    return np.maximum(since, coverage.begin) if clipped else since
 
 
 def _doubts(

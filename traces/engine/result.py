@@ -188,7 +188,7 @@ def _doubt(
     doubts = Doubt(int(np.bitwise_or.reduce(rows["doubt"], initial=0)))
     if doubts & Doubt.SKEW:
         return Verdict.UNKNOWN, "events of different clocks are closer than the allowed skew"
-    if doubts & Doubt.GAP:
+    if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, slots, coverage, settings)
         return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"

@@ -195,6 +195,7 @@ def check(
     end: int | None = None,
     batch: int = 1 << 20,
     by_queue: bool = False,
+    complete: bool = False,
 ) -> Checked:
     """Feed events, in the order of their times, and tell what comes out.
 
@@ -206,6 +207,7 @@ def check(
         end: when the recording ends; at the last event by default.
         batch: so many events are fed at a time.
         by_queue: feed one queue after another.
+        complete: whether they begin with the first event of their groups.
     """
     events = sorted(
         (e for part in parts for e in ([part] if isinstance(part, dict) else part)), key=lambda e: e["time"]
@@ -215,6 +217,7 @@ def check(
         begin=events[0]["time"],
         end=events[-1]["time"] if end is None else end,
         evidence=evidence_mask(evidence),
+        complete=complete,
     )
     names = Names(groups or {})
     coder = Coder(names)

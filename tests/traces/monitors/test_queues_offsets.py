@@ -339,6 +339,15 @@ def test_a_writer_that_does_not_own_the_queue() -> None:
     assert check(STORED, late).broken == {}
 
 
+def test_a_stranger_at_the_beginning_of_a_complete_recording_owns_nothing() -> None:
+    foreign = commit(10_000, "two", 10)
+    assert check(STORED, foreign).broken == {}  # it may have had the queue before
+    assert check(STORED, foreign, complete=True).broken == {OWNERS: (1, 0)}
+    # By the broker's clock a first commit may come before the assignment that it follows.
+    early = [revoke(20_000, "one"), commit(20_490, "two", 10), assign(20_500, "two", 10)]
+    assert check(STORED, early, complete=True).counts(OWNERS) == (0, 1)
+
+
 def test_doubts_about_writers() -> None:
     foreign = commit(2 * MINUTE, "two", 10)
     assert check(STORED, foreign, gap(MINUTE, 90 * SECOND)).doubts(OWNERS) == [Doubt.GAP]
