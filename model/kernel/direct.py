@@ -72,6 +72,7 @@ class Direct:
     def restart(self) -> None:
         """Begin again in the initial state; there is nothing to undo then."""
         self._log.clear()
+        self.ranges.clear()
         for values in self.values.values():
             values.restart()
 
@@ -82,6 +83,10 @@ class Direct:
             ModelError: there is no such variable here, or it has other indices.
         """
         values = self.values.get(name)
+        if values is not None and index and len(index) == values.count:
+            known: int | None = values.known.get(index, values.usual)
+            if known is not None:
+                return known
         if values is None or len(index) != values.count:
             raise ModelError(f"there is no variable {name}{list(index)} here.{nearest(name, self.values)}")
         value: int = values.at(index)

@@ -14,7 +14,7 @@ from ...model.lock import uses_locks
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from . import texts
-from .machine import Offsets, batches_of, machine_of
+from .machine import Machines, Offsets, batches_of, machine_of
 from .stored import Stored
 from .streams import Stream
 from .windows import Side
@@ -59,8 +59,8 @@ class Behaviour:
         batches: the messages of the largest call, by process.
     """
 
-    def __init__(self, stream: Stream, offsets: Offsets, *, slack: int) -> None:
-        self.direct = machine_of(stream)
+    def __init__(self, stream: Stream, offsets: Offsets, machines: Machines, *, slack: int) -> None:
+        self.direct = machine_of(stream, machines)
         self.constants = self.direct.frame.constants
         self.now = 0
         self.sides = [Side("") for _ in range(stream.processes)]
@@ -211,8 +211,12 @@ class Behaviour:
         """
         c, m = arguments.get("c"), arguments.get("m")
         if c is not None and m is not None:
-            found = {*range(m - 1, m + self._batch + 1)}
-            found.update(itertools.islice((o for o in self._held(c) if o not in found), 1))
+            found = {m - 1, m, m + 1} if self._batch == 1 else {*range(m - 1, m + self._batch + 1)}
+            stages, q = self.direct.values["stage"], texts.Q
+            for o in self.sides[c].live:
+                if o not in found and stages[c, q, o] != Stage.ABSENT:
+                    found.add(o)
+                    break
         elif c is not None and name in _OF_BATCHES:
             taken = self.taken(c)
             found = {*taken, *itertools.islice(self._held(c), len(taken), len(taken) + self._batch + 1)}

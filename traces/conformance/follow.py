@@ -15,7 +15,7 @@ from ..format.kinds import Kind, Result
 from . import texts
 from .behaviour import Behaviour, Impossible
 from .events import Actor, Event
-from .machine import Offsets
+from .machine import Machines, Offsets
 from .result import Mismatch
 from .streams import Stream
 from .unseen import MAY_BE_EXPLAINED, Unseen
@@ -56,8 +56,8 @@ class Follower(Behaviour):
         truncated: the broker was away, so that the end of the log may be lost.
     """
 
-    def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, *, slack: int) -> None:
-        super().__init__(stream, offsets, slack=slack)
+    def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, machines: Machines, *, slack: int) -> None:
+        super().__init__(stream, offsets, machines, slack=slack)
         self.stream = stream
         self.slack = slack
         self.mismatches: list[Mismatch] = []

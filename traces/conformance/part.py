@@ -14,7 +14,7 @@ from ..format.schema import Header
 from . import listeners, offsets, ownership, processes, pulls, rules
 from .events import FOLLOWED, Event, events_of
 from .follow import Follower, Handler
-from .machine import offsets_of
+from .machine import Machines, offsets_of
 from .result import Mismatch
 from .sorting_out import nothing_to_say, queues_in
 from .streams import OF_PROCESSES, Stream, Surroundings, streams_of
@@ -84,11 +84,11 @@ class Answer:
 
 def follow_queues(table: pa.Table, around: Surroundings, unseen: Unseen, header: Header, *, slack: int) -> Answer:
     """Follow the queues of a bucket, one after the other, each for all groups."""
-    answer = Answer()
+    answer, machines = Answer(), Machines()
     for of_queue in queues_in(table):
         events = events_of(of_queue)
         for stream in streams_of(events, around, header):
-            _follow(stream, answer, unseen, slack)
+            _follow(stream, answer, unseen, machines, slack)
         answer.count(events)
     return answer
 
@@ -102,11 +102,11 @@ def follow_messages(table: pa.Table, header: Header) -> Answer:
     return answer
 
 
-def _follow(stream: Stream, answer: Answer, unseen: Unseen, slack: int) -> None:
+def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, slack: int) -> None:
     first = min(event.number for event in stream.events)
     for event in stream.around:
         event.fate = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
-    follower, reason = follower_of(stream, unseen, slack=slack)
+    follower, reason = follower_of(stream, unseen, machines, slack=slack)
     if follower is None:
         answer.why = sorted([*answer.why, (first, f"{stream.place}: {reason}")])[:1]
         for event in stream.events:
@@ -124,7 +124,7 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, slack: int) -> None:
             answer.around[event.number] = min(fate, answer.around.get(event.number, fate))
 
 
-def follower_of(stream: Stream, unseen: Unseen, *, slack: int) -> tuple[Follower | None, str]:
+def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
     """Who follows a queue; or None, and why it cannot be followed."""
     told = stream.header.evidence or stream.kinds()
     missing = [str(kind) for kind in NEEDED if kind not in told]
@@ -133,6 +133,6 @@ def follower_of(stream: Stream, unseen: Unseen, *, slack: int) -> tuple[Follower
     if Kind.ASSIGN not in stream.kinds():
         return None, "it was never assigned"
     try:
-        return Follower(stream, offsets_of(stream), unseen, slack=slack), ""
+        return Follower(stream, offsets_of(stream), unseen, machines, slack=slack), ""
     except ConfigurationError as error:
         return None, str(error)

@@ -10,6 +10,7 @@ from ..io import Trace
 from .conform import SLACK, unseen_of
 from .events import FOLLOWED, Event, events_of
 from .follow import Follower
+from .machine import Machines
 from .part import HANDLERS, follower_of
 from .result import Mismatch
 from .sorting_out import queues_in, sort_out
@@ -55,6 +56,7 @@ def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping
         TraceError: there are no events.
     """
     told: dict[Place, Witness] = {}
+    machines = Machines()
     with ExitStack() as cleanup:
         found = sort_out(trace, cleanup, only=frozenset(queues))
         around, unseen = Surroundings(found.around), unseen_of(trace, found)
@@ -62,14 +64,14 @@ def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping
             for table in queues_in(bucket):
                 if len(table) <= MOST_EVENTS:
                     for stream in streams_of(events_of(table), around, trace.header):
-                        told[stream.place] = _witness(stream, unseen)
+                        told[stream.place] = _witness(stream, unseen, machines)
     return told
 
 
-def _witness(stream: Stream, unseen: Unseen) -> Witness:
+def _witness(stream: Stream, unseen: Unseen, machines: Machines) -> Witness:
     for event in stream.events:
         event.fate = ""
-    follower, reason = follower_of(stream, unseen, slack=SLACK)
+    follower, reason = follower_of(stream, unseen, machines, slack=SLACK)
     if follower is None:
         return Witness(assumed=reason)
     follower.follow(HANDLERS)
