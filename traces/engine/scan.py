@@ -158,14 +158,9 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
         end=seen.end,
         evidence=evidence_mask(recorded),
         complete=header.complete,
-        clocks=clocks_of(seen.sides, broadcasting_of(header)) if clocks is None else clocks,
+        clocks=clocks_of(seen.sides, header.broadcasting) if clocks is None else clocks,
     )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of)
-
-
-def broadcasting_of(header: Header) -> list[str]:
-    """The groups of which every client has offsets of its own."""
-    return [name for name, group in header.groups.items() if group.mode == "broadcasting"]
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:

@@ -307,3 +307,8 @@ class Header:
     groups: Mapping[str, Group] = field(default_factory=dict)
     complete: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def broadcasting(self) -> frozenset[str]:
+        """The groups of which every client has offsets of its own."""
+        return frozenset(name for name, group in self.groups.items() if group.mode == "broadcasting")

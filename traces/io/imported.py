@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from ..clocks.clocks import Clocks
 from ..format.header import Stated
 from .events import EXTRA, batches_of
 from .importers import protocol
@@ -31,6 +32,7 @@ class ImportedTrace:
         self.file = ", ".join(map(str, paths))
         self.files: tuple[str, ...] = (self.file,)
         self.skipped: Counter[str] = Counter()
+        self.clocks: Clocks | None = None
         self.importer = importer
         self.paths = tuple(paths)
         self._problems = Repeatable(problems)

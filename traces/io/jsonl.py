@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json
 
+from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
 from ..format.schema import ARROW, BY_NAME, Header
 from .compressed import blocks_of, head_of
@@ -73,6 +74,7 @@ class JsonLines:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
+        self.clocks: Clocks | None = None
         self.counted = True
         self.stated = self._header(head_of(path), problems)
 

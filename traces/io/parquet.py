@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..clocks.clocks import Clocks
 from ..encoding.columns import Column
 from ..format.header import Stated, read_header
 from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
@@ -77,6 +78,7 @@ class ParquetTrace:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
+        self.clocks: Clocks | None = None
         self.counted = True
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata

@@ -9,6 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..clocks.clocks import Clocks
 from ..format.header import Stated
 from ..format.schema import ARROW
 from .events import EXTRA
@@ -24,6 +25,7 @@ class Source(Protocol):
         rows: how many events it has, None where only reading tells.
         time_range: time of its earliest and latest event in ms, None where only reading tells.
         counted: whether ``seq`` is what its recorder counted, and not the place in the file; known after a reading.
+        clocks: by which its times are corrected already, None where they are as they were recorded.
         skipped: how much of it is no event and no damage, by what it is; complete after one reading.
     """
 
@@ -33,6 +35,7 @@ class Source(Protocol):
     rows: int | None
     time_range: tuple[int, int] | None
     skipped: Counter[str]
+    clocks: Clocks | None
     counted: bool
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:

@@ -40,7 +40,8 @@ class Trace:
 
     def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
         self._sources = tuple(sources)
-        self.clocks: Clocks | None = None
+        in_time = [source.clocks for source in self._sources if source.clocks is not None and source.clocks.corrects]
+        self.clocks: Clocks | None = in_time[0] if in_time else None
         self._readers: tuple[Source, ...] = self._sources
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
@@ -86,7 +87,7 @@ class Trace:
 
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
-        return splits_of(self._sources, self.clocks)
+        return splits_of(self._sources, self.clocks if self._readers is not self._sources else None)
 
     def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
         """Take over the problems of readers of Parquet splits, in their order, as if they were found here.
@@ -170,6 +171,7 @@ class _InTime:
     def __init__(self, source: Source, clocks: Clocks) -> None:
         self.file, self.files, self.stated = source.file, source.files, source.stated
         self.rows, self.skipped = source.rows, source.skipped
+        self.clocks: Clocks | None = clocks
         self.time_range: tuple[int, int] | None = None
         self._source, self._clocks = source, clocks
 

@@ -37,6 +37,7 @@ class CapturedTrace(ParquetTrace):
         files: names of the recordings.
         skipped: what joining left out, or could not tell, in words, and how often.
         unrecorded: members of recorded groups that no file is about, by group.
+        clocks: of the recorders, by which times are corrected already.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class CapturedTrace(ParquetTrace):
         if not recordings:
             first = f" {found.kept[0]}." if found.kept else ""
             raise TraceError(f"{', '.join(map(str, paths))}: no events can be read.{first}")
-        joined = join(recordings, deaths=deaths, problems=found.kept)
+        joined = join(recordings, deaths=deaths, problems=found.kept, broadcasting=stated.header.broadcasting)
         self.unrecorded = joined.unrecorded
         self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
         with in_temporary_folder():
@@ -78,6 +79,7 @@ class CapturedTrace(ParquetTrace):
         self.file = ", ".join(self.files)
         self.stated = stated
         self.skipped = cut_off + joined.left_out
+        self.clocks = joined.clocks
 
     def recorded_at(self, event: int) -> tuple[Path, int] | None:
         """The file of an event and its place among the events there, from 0; None of what joining added."""

@@ -7,7 +7,7 @@ and its broker stored one event is left. What is missing, and is known to be, be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -17,11 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..clocks.clocks import Clocks
 from ..format.kinds import Kind
 from ..format.schema import ARROW
 from ..io.problems import Problem, Trouble
 from .confirming import confirmed
 from .endings import endings
+from .in_time import put_in_time
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, without_nulls
 
@@ -42,6 +44,7 @@ class Joined:
         recordings: what was joined.
         left_out: what was not kept, or could not be told, in words, and how often.
         unrecorded: members of recorded groups that no file is about, by group.
+        clocks: of the recorders; times are corrected by them.
     """
 
     table: pa.Table
@@ -50,16 +53,25 @@ class Joined:
     recordings: Sequence[Recording]
     left_out: Counter[str]
     unrecorded: Mapping[str, Sequence[str]]
+    clocks: Clocks
 
 
-def join(recordings: Sequence[Recording], *, deaths: Sequence[Death] = (), problems: Sequence[Problem] = ()) -> Joined:
+def join(
+    recordings: Sequence[Recording],
+    *,
+    deaths: Sequence[Death] = (),
+    problems: Sequence[Problem] = (),
+    broadcasting: Collection[str] = (),
+) -> Joined:
     """The events of all recordings.
 
     Args:
         recordings: none of them empty.
         deaths: processes that were killed.
         problems: of reading the files; where something was lost the trace gets a gap.
+        broadcasting: groups of which every client has offsets of its own.
     """
+    clocks = put_in_time(recordings, broadcasting)
     processes = Processes(recordings)
     killed, unseen = deaths_recorded(recordings, deaths, processes)
     killed += endings(recordings, processes, known=killed)
@@ -94,6 +106,7 @@ def join(recordings: Sequence[Recording], *, deaths: Sequence[Death] = (), probl
         recordings=recordings,
         left_out=left_out,
         unrecorded=missing,
+        clocks=clocks,
     )
 
 

@@ -1,0 +1,28 @@
+"""Recordings whose clocks are apart are merged as they were."""
+
+from pathlib import Path
+
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.explain.clock_sentences import corrections
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.samples import FOLDER
+
+from ...agents import read, split_into_recordings, write
+
+
+def test_a_broker_that_is_behind_says_what_it_says_in_time(tmp_path: Path) -> None:
+    right, late = tmp_path / "right", tmp_path / "late"
+    right.mkdir()
+    late.mkdir()
+    split_into_recordings(FOLDER / "steady-5.3.3.jsonl.zst", right)
+    for path in sorted(right.glob("*.jsonl")):
+        header, events = read(path)
+        off = -5_000 if path.name.startswith("broker") else 0
+        write(late, path.name, [event | {"time": event["time"] + off} for event in events], **header)
+    expected = check_locally(open_trace([right]), settings=Settings())
+    found = check_locally(open_trace([late]), settings=Settings())
+    assert corrections(expected.context.clocks) == []
+    (said,) = corrections(found.context.clocks)
+    assert said.startswith("the clock of broker broker-a is 5,001 ms behind")
+    assert [a.verdict for a in found.verdicts] == [a.verdict for a in expected.verdicts]
