@@ -21,6 +21,7 @@ from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
 from rocketproof.traces.monitors.queues import QueueFold
+from rocketproof.traces.recorders.members import members_of
 
 from .covered import covered
 
@@ -219,7 +220,7 @@ def check(
         evidence=evidence_mask(evidence),
         complete=complete,
     )
-    names = Names(groups or {})
+    names = Names(groups or {}, members_of(context.events))
     coder = Coder(names)
     # Codes are the same however the events are fed afterwards.
     coder.code(_batch(events))

@@ -31,6 +31,7 @@ from .queue_events import (
     result,
     revoke,
     send_back,
+    start,
 )
 
 BACK = "offset-never-back-without-cause"
@@ -139,8 +140,10 @@ def test_doubts_about_going_back() -> None:
 def test_a_client_that_broadcasts_to_itself() -> None:
     stored = [assign(1_000, "one", 0), *consumed(2_000, "one", 0, 1), commit(5_000, "one", 2, "file")]
     again = commit(60_000, "one#1", 1, "file")
-    assert reasons(stored, crash(50_000, "one"), again, groups=BROADCASTING) == [Regression.BROKER_RESTART]
-    assert check(stored, again, groups=BROADCASTING).counts(BACK) == (1, 0)
+    anew = [start(0, "one"), start(55_000, "one#1")]
+    died = crash(50_000, "one")
+    assert reasons(stored, died, anew, again, groups=BROADCASTING) == [Regression.BROKER_RESTART]
+    assert check(stored, anew, again, groups=BROADCASTING).counts(BACK) == (1, 0)
 
 
 # Passing

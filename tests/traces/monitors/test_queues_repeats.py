@@ -29,6 +29,7 @@ from .queue_events import (
     result,
     revoke,
     send_back,
+    start,
     stop,
 )
 
@@ -195,8 +196,9 @@ def test_broadcasting_clients_have_offsets_of_their_own() -> None:
         for event in (assign(1_000, client, 0), *consumed(2_000, client, 0), commit(3_000, client, 1, "file"))
     ]
     assert causes(each, groups=BROADCASTING) == []
-    died = [crash(4_000, "one"), deliver(4 * MINUTE, "one#1", 0)]
-    assert causes(assign(1_000, "one", 0), consumed(2_000, "one", 0), died, groups=BROADCASTING) == [Cause.CRASH]
+    taken = [start(0, "one"), assign(1_000, "one", 0), *consumed(2_000, "one", 0)]
+    died = [crash(4_000, "one"), start(10_000, "one#1"), deliver(4 * MINUTE, "one#1", 0)]
+    assert causes(taken, died, groups=BROADCASTING) == [Cause.CRASH]
 
 
 def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
