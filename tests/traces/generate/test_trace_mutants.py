@@ -78,3 +78,13 @@ def test_what_is_noticed_is_counted_by_kind_and_change(tmp_path: Path) -> None:
     assert line.claims == {"attempts-follow-each-other": 1}
     row = "| `delay_deliver` |  |  |  |  | 1/1 | 1/1 | 1/1 |  |"
     assert markdown([line]).splitlines()[2:] == [row]
+
+
+def test_a_fixed_sample_is_noticed(tmp_path: Path) -> None:
+    """What is noticed of pulls and of what leaves a window; more may come, less may not."""
+    right = recording("graceful-shutdown-slow-listener-5.3.3", tmp_path, follow=True)
+    judged = list(right.judged(each=1, kinds=[Kind.PULL, Kind.REMOVED]))
+    noticed = {f"{one.kind} {one.label}" for one in judged if one.conform or one.check >= Noticed.UNKNOWN}
+    assert len(judged) == 23
+    assert noticed >= {f"pull {change}" for change in ("delete", "swap", "alter client", "alter offset", "alter queue")}
+    assert noticed >= {f"removed {change}" for change in ("delete", "repeat", "delay", "alter client", "alter next")}
