@@ -8,7 +8,8 @@ filtered by the expression of somebody else.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -109,7 +110,12 @@ def subscription_table(context: Context, group: str, *, settings: Settings | Non
     """What each member of a group consumed and since when, sorted by topic, member and time."""
     told = told_by(context.events)
     beats = _beats(told, group, Lives(told, context=context, settings=settings or Settings()))
-    filters = [dict(_filters(beat)) for beat in beats]
+    every = _Spells(beats)
+    by_filter: dict[tuple[str, str], list[Statement]] = {}
+    for beat in beats:
+        for filter in _filters(beat):
+            by_filter.setdefault(filter, []).append(beat)
+    same = {filter: _Spells(alike) for filter, alike in by_filter.items()}
     rows: dict[tuple[str, Actor], list[Subscribed]] = {}
     for beat in beats:
         for topic, (expression, version) in _consumed(beat).items():
@@ -121,13 +127,8 @@ def subscription_table(context: Context, group: str, *, settings: Settings | Non
                 version=version,
                 since=beat.since,
                 until=beat.possibly,
-                differs=any(
-                    other.actor != beat.actor
-                    and other.since < beat.possibly
-                    and beat.since < other.possibly
-                    and asked.get(topic) != asked_for(expression)
-                    for other, asked in zip(beats, filters, strict=True)
-                ),
+                # What one member says follows each other, so whoever overlaps and says something else is another one.
+                differs=every.during(beat) > same[topic, asked_for(expression)].during(beat),
             )
             before = earlier[-1] if earlier else None
             if before is not None and (before.until, before.expression) == (beat.since, expression):
@@ -137,6 +138,17 @@ def subscription_table(context: Context, group: str, *, settings: Settings | Non
     return tuple(
         replace(row, until=None) if row.until == context.end else row for key in sorted(rows) for row in rows[key]
     )
+
+
+class _Spells:
+    """How many statements were made at overlapping times."""
+
+    def __init__(self, said: Sequence[Statement]) -> None:
+        self._since = sorted(each.since for each in said)
+        self._until = sorted(each.possibly for each in said)
+
+    def during(self, beat: Statement) -> int:
+        return bisect_left(self._since, beat.possibly) - bisect_right(self._until, beat.since)
 
 
 _Consumed = Mapping[str, tuple[str, int | None]]
