@@ -186,7 +186,7 @@ Several files and folders make one trace. Of a folder everything is read, in the
 
 Events are ordered by `time`, at equal times by file, then by `seq`, then by their place in the file. A file need not be
 sorted. Where `seq` is not given it is the number of the line, or of the row. The order within one client is certain;
-across clients and brokers it is only as good as their clocks.
+across clients and brokers it is only as good as their clocks, which are corrected as far as causes contradict them.
 
 ## What is wrong in a file
 
