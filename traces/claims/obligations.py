@@ -43,6 +43,7 @@ class Mark(enum.IntEnum):
     MEMORY = 3  # in-memory offset of its owner
     STORED = 4  # stored offset
     DELIVERED = 5  # end of what its owner's listener was given
+    LOCKED = 6  # the beginning, once a lock of it was seen
 
 
 class Blocked(enum.IntEnum):
@@ -138,6 +139,7 @@ MOVES = (
     ),
     Move(kind=Kind.DELIVER, mark=Mark.PULLED, to=Value.AFTER_OFFSET, who=Who.OWNER, only_forward=True),
     Move(kind=Kind.DELIVER, mark=Mark.DELIVERED, to=Value.AFTER_OFFSET, who=Who.OWNER, only_forward=True),
+    Move(kind=Kind.LOCK, mark=Mark.LOCKED, to=Value.ZERO),
     Move(kind=Kind.COMMIT_MEMORY, mark=Mark.MEMORY, who=Who.OWNER),
     Move(kind=Kind.COMMIT, mark=Mark.STORED),
     Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, results=(Result.OK,)),
@@ -208,7 +210,7 @@ class Obligation:
         statement: what has to come, in one sentence.
         within: after which time it is late, ms.
         owned: it is the owner's; else it is to find one.
-        mark: the position that has to move.
+        mark: the position that has to move; as long as it is not known nothing is asked of an owner.
         behind: up to this one, where both are known; None if it is the message at ``mark`` that waits.
         whole: up to where that one was, not only on.
         blocked: only while this keeps the message at the mark FINISHED.
@@ -283,7 +285,7 @@ OBLIGATIONS = (
         reason=Reason.NOT_RENEWED,
         statement="A client asks every 20 s to keep the locks of its queues.",
         within=lambda t: t.stuck,
-        mark=Mark.PULLED,
+        mark=Mark.LOCKED,
         unless=Condition.UNANSWERED,
         moves=False,
         met_by=(Kind.LOCK, Kind.LOCK_LOST),

@@ -35,7 +35,7 @@ from ..machine_code.compiled import entry, hot, int64, part
 
 _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
-_LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED = map(int, Mark)
+_LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED, _ = map(int, Mark)
 _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
 _PULLING, _UNLOCKED = int(Condition.PULLING), int(Condition.UNLOCKED)
 _UNPULLED = int(Note.UNPULLED)
@@ -392,8 +392,10 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
         and queue.flags & duty.only == duty.only
         and queue.flags & duty.never == 0
     )
+    if due and duty.owned:
+        due = at >= 0
     if due and duty.behind >= 0:
-        due = at < t.marks[q, duty.behind] and (at >= 0 or duty.owned == 0)
+        due = at < t.marks[q, duty.behind]
     if due and duty.idle:
         due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
     if due and duty.blocked >= 0:
