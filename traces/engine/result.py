@@ -159,7 +159,7 @@ def _verdict(
     judged = int(outcome.judged[code])
     never, unseen = coverage.lacks(claim.needs), coverage.lacks(claim.violated_by)
     mask = evidence_mask(kind for kinds in (*claim.needs, *claim.violated_by) for kind in kinds)
-    hole = coverage.lost(mask, since=coverage.begin, until=coverage.end)
+    hole = coverage.undecided(mask)
     if coverage.not_judged and not coverage.groups:
         group, reason = next(iter(coverage.not_judged.items()))
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"

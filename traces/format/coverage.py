@@ -8,7 +8,7 @@ violate it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,8 @@ class Hole:
         why: what took the evidence away, in words.
         file: where that is; empty without a place.
         line: of the file, 0 for the file as a whole.
+        ends: a process died, and its last moments may not have been written: claims are about what was recorded until
+            then, so that this may excuse what is found, and leaves nothing undecided that is not.
     """
 
     since: int = EVER
@@ -92,6 +94,7 @@ class Hole:
     why: str
     file: str = ""
     line: int = 0
+    ends: bool = False
 
     def concerns(self, group: str, topic: str) -> bool:
         """Whether it may be about a group and topic; empty ones are any."""
@@ -150,12 +153,18 @@ class Coverage:
 
     def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""
+        return next(self._lost(kinds, group, topic, since, until), None)
+
+    def undecided(self, kinds: int) -> Hole | None:
+        """The first hole in the recording where something of ``kinds`` may be lost; ends of processes are left out."""
+        return next((hole for hole in self._lost(kinds, "", "", self.begin, self.end) if not hole.ends), None)
+
+    def _lost(self, kinds: int, group: str, topic: str, since: int, until: int) -> Iterator[Hole]:
         for hole in self.holes:
             if hole.since > until:
-                return None
+                return
             if hole.until >= since and hole.kinds & kinds and hole.concerns(group, topic):
-                return hole
-        return None
+                yield hole
 
     def is_lost(self, kinds: int, queues: Sequence[tuple[str, str]], at: Any, since: Any, until: Any) -> Any:
         """The same for many questions at once: an array of truth values.
@@ -203,6 +212,8 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
         begin: time of the first event, ms.
     """
     holes = []
+    events = list(events)
+    deaths = {(_who(event), int(event["time"])) for event in events if event["kind"] in _DEATHS}
     for event in events:
         if event["kind"] == Kind.GAP:
             said = event.get("detail")
@@ -216,8 +227,17 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
                     topic=event.get("topic") or "",
                     recorder=event.get("client") or event.get("broker") or "",
                     why=f"a gap of the recording{f' ({said})' if said else ''}",
+                    ends=not event.get("count") and (_who(event), int(event["time"])) in deaths,
                 )
             )
     if not header.complete:
         holes.append(Hole(until=begin - 1, why="what came before the recording began"))
     return holes
+
+
+_DEATHS = (Kind.CLIENT_CRASH, Kind.BROKER_CRASH)
+
+
+def _who(event: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The process that an event is about."""
+    return event.get("client"), event.get("incarnation") or 0, "" if event.get("client") else event.get("broker")

@@ -13,7 +13,7 @@ import numpy as np
 from ..claims.claims import CODE
 from ..claims.obligations import Reason
 from ..claims.settings import Settings
-from ..encoding.names import RETRY_PREFIX, Names, Slot
+from ..encoding.names import RETRY_PREFIX, Actor, Names, Slot
 from ..engine.context import Context
 from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
@@ -35,7 +35,7 @@ def excuse(rows: Any, counts: Any, *, names: Names, settings: Settings, context:
     )
     if not suspects.any():
         return rows
-    group = _Groups(context, settings)
+    group = _Groups(context, settings, names)
     keep = np.ones(len(rows), np.bool_)
     for at in np.flatnonzero(suspects):
         row = rows[at]
@@ -57,8 +57,9 @@ def excuse(rows: Any, counts: Any, *, names: Names, settings: Settings, context:
 class _Groups:
     """What the context tells of groups."""
 
-    def __init__(self, context: Context, settings: Settings) -> None:
+    def __init__(self, context: Context, settings: Settings, names: Names) -> None:
         self._settings = settings
+        self._names = names
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = told_by(context.events)
         self._lives = Lives(self._told, context=context, settings=settings)
@@ -66,12 +67,12 @@ class _Groups:
     def lived(self, slot: Slot, since: int, until: int) -> bool:
         """Whether some client of a group lived long enough in a period to take a queue; yes where nobody would know.
 
-        The queues of a broadcasting client are its own: nobody else can take them.
+        The queues of a broadcasting member are its own: nobody else can take them.
         """
         if not self._recorded:
             return True
         for life in [*self._lives.of(slot.group), *self._lives.of("")]:
-            if slot.client not in ("", life.actor.name):
+            if slot.client and self._names.member(life.actor) != Actor(slot.client, slot.member):
                 continue
             begin, end = max(life.first, since), min(self._lives.until(life, certain=True), until)
             if end - begin > self._settings.rounds:
