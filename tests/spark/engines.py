@@ -28,7 +28,7 @@ def answer(result: CheckResult) -> dict[str, Any]:
         "findings": findings(result).to_pylist(),
         "messages": result.messages,
         "passed over": result.passed_over,
-        "events": (result.events, result.begin, result.end, result.evidence),
+        "events": (result.events, result.begin, result.end, result.coverage.recorded),
         "problems": (problems.count, problems.by_kind, problems.kept),
         "files": result.files,
     }
