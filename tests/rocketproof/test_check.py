@@ -29,6 +29,7 @@ from rocketproof.traces.monitors.messages import MessageFold
 
 from .command import run
 
+ALL = len(CLAIMS)
 UNFINISHED = "offset-never-past-unfinished"
 
 
@@ -72,16 +73,16 @@ def test_a_right_run_holds_in_either_form(capsys: pytest.CaptureFixture[str], ma
     for trace in (right, made / "parquet" / "trace.parquet"):
         code, out, err = run(capsys, "check", trace)
         assert (code, err) == (0, "")
-        assert verdicts(out) == {"HOLDS": 29, "NOT OBSERVABLE": 2}
-        assert out.splitlines()[-1].startswith("36 claims: 2 not observable, 34 hold; ")
+        assert verdicts(out) == {"HOLDS": ALL - 5, "NOT OBSERVABLE": 5}
+        assert out.splitlines()[-1].startswith(f"{ALL} claims: 5 not observable, {ALL - 5} hold; ")
 
 
 def test_a_wrong_one_is_violated_with_its_story(capsys: pytest.CaptureFixture[str], wrong: Path) -> None:
     code, out, err = run(capsys, "check", wrong)
     assert (code, err) == (1, "")
-    assert verdicts(out) == {"HOLDS": 28, "NOT OBSERVABLE": 2, "VIOLATED": 1}
+    assert verdicts(out) == {"HOLDS": ALL - 6, "NOT OBSERVABLE": 5, "VIOLATED": 1}
     assert out.count("whose listener was running\n") == 2
-    assert out.splitlines()[-1].startswith("31 claims: 1 violated, 2 not observable, 28 hold; ")
+    assert out.splitlines()[-1].startswith(f"{ALL} claims: 1 violated, 5 not observable, {ALL - 6} hold; ")
     code, out, _ = run(capsys, "check", wrong, "--stories", 0)
     assert (code, out.count("whose listener was running\n")) == (1, 0)
 
@@ -111,7 +112,7 @@ def test_a_trace_that_shows_nothing_is_no_success(capsys: pytest.CaptureFixture[
     trace = tmp_path / "one.jsonl"
     trace.write_text('{"time": 1, "kind": "deliver"}\n')
     code, out, _ = run(capsys, "check", trace)
-    assert (code, verdicts(out)) == (2, {"NOT OBSERVABLE": 31})
+    assert (code, verdicts(out)) == (2, {"NOT OBSERVABLE": ALL})
     assert "header missing" in out
 
 
@@ -125,7 +126,7 @@ def test_a_damaged_part_is_counted_and_located_and_leaves_doubt(
     assert code == 2
     assert out.splitlines()[1] == "1 problem of reading:"
     assert out.splitlines()[2].startswith(f"  {damaged}:100: damaged line: ")
-    assert verdicts(out)["UNKNOWN"] == 29  # all that were judged
+    assert verdicts(out)["UNKNOWN"] == ALL - 5  # all that were judged
     code, out, err = run(capsys, "check", "--strict", damaged)
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert err.startswith(f"rocketproof: {damaged}:100: damaged line: ")
@@ -249,7 +250,7 @@ def test_everything_can_be_written(capsys: pytest.CaptureFixture[str], wrong: Pa
     assert (report / "index.html").read_text().count("whose listener was running<") >= 2
     code, out, _ = run(capsys, "check", wrong, "--json", "-", "--stories", 1)
     answer = json.loads(out)
-    assert (code, answer["verdict"], len(answer["claims"])) == (1, "VIOLATED", 31)
+    assert (code, answer["verdict"], len(answer["claims"])) == (1, "VIOLATED", ALL)
     (claim,) = (claim for claim in answer["claims"] if claim["verdict"] == "VIOLATED")
     assert (claim["claim"], claim["violated"], len(claim["findings"]), len(claim["stories"])) == (UNFINISHED, 2, 2, 1)
 
