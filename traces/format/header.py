@@ -8,8 +8,8 @@ from typing import Any
 
 from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
-from ..io.problems import Problems, Trouble
 from .kinds import Kind
+from .problems import Problems, Trouble
 from .schema import VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"

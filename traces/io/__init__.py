@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..format.problems import Problem, Problems, Trouble
 from .events import EXTRA, ROWS, batches_of
 from .open import open_trace
-from .problems import Problem, Problems, Trouble
 from .splits import Split, SplitReader, read_split
 from .trace import Trace
 

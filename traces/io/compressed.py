@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from .problems import Problems, Trouble
+from ..format.problems import Problems, Trouble
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD = 64 * 1024

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import Kind, Path, Result
+from ..format.problems import Problems, Trouble
 from ..format.schema import ARROW, BY_NAME, FIELDS, Field, is_text
-from .problems import Problems, Trouble
 
 EXTRA = "extra"
 """Column of the members that the schema does not know, as the text of a JSON object; null where there are none."""

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ..clocks.clocks import Clocks
 from ..format.header import Stated
+from ..format.problems import Problems, Repeatable
 from .events import EXTRA, batches_of
 from .importers import protocol
-from .problems import Problems, Repeatable
 
 
 class ImportedTrace:

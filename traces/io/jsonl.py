@@ -18,11 +18,11 @@ import pyarrow.json
 
 from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
+from ..format.problems import Pass, Problems, Repeatable, Trouble
 from ..format.schema import ARROW, BY_NAME, Header
 from .compressed import blocks_of, head_of
 from .events import EXTRA, batch_of, is_clean, mend
 from .json_text import read_json
-from .problems import Pass, Problems, Repeatable, Trouble
 from .source import cut, numbered
 
 _BLOCK = 1 << 24

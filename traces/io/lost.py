@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, NEVER, SETTINGS, Hole
 from ..format.kinds import Kind
+from ..format.problems import Problem, Problems, Trouble
 from ..format.schema import LATEST
 from .compressed import blocks_of
 from .imported import ImportedTrace
 from .jsonl import value_of
 from .parquet import FAILURES, ParquetTrace
-from .problems import Problem, Problems, Trouble
 from .source import Source
 
 LOSES = frozenset(

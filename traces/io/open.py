@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import TraceError
 from ..format.header import MARK
+from ..format.problems import Problems, Trouble
 from ..recorders.agent_files import is_recording
 from . import importers
 from .compressed import HEAD, head_of, packing_of
@@ -18,7 +19,6 @@ from .importers import protocol
 from .json_text import read_json
 from .jsonl import JsonLines, looks_like_jsonl
 from .parquet import FAILURES, MAGIC, ParquetTrace, lacks, rows_of
-from .problems import Problems, Trouble
 from .source import Source
 from .trace import Trace
 

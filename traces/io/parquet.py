@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from ..clocks.clocks import Clocks
 from ..encoding.columns import Column
 from ..format.header import Stated, read_header
+from ..format.problems import KEPT, Pass, Problems, Repeatable, Trouble
 from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
 from .events import EXTRA, SPANS, WORDS, is_whole
 from .json_text import read_json
-from .problems import KEPT, Pass, Problems, Repeatable, Trouble
 from .source import numbered, schema_of
 
 MAGIC = b"PAR1"

@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 
 from ..clocks.clocks import Clocks
 from ..clocks.correction import corrected
+from ..format.problems import KEPT, Problems, Trouble
 from ..recorders.repeated import Repeated
 from . import importers
 from .events import ROWS
 from .imported import ImportedTrace
 from .jsonl import JsonLines
 from .parquet import ParquetTrace
-from .problems import KEPT, Problems, Trouble
 from .source import Source
 
 PARQUET, JSONL = "parquet", "jsonl"

@@ -13,11 +13,11 @@ from ..clocks.correction import corrected
 from ..errors import TraceError
 from ..format.coverage import Hole
 from ..format.header import merge
+from ..format.problems import Problems
 from ..format.schema import BY_NAME
 from .events import EXTRA, ROWS
 from .lost import holes_of
 from .parquet import ParquetTrace
-from .problems import Problems
 from .sorting import MEMORY, Ordered, in_order
 from .source import Source
 from .splits import Split, SplitReader, splits_of

@@ -14,12 +14,12 @@ import pyarrow as pa
 from ..errors import TraceError
 from ..format.header import Stated, merge
 from ..format.kinds import Kind
+from ..format.problems import Problems, Trouble
 from ..format.schema import ARROW
 from ..io.compressed import pieces_of
 from ..io.events import EXTRA, ROWS
 from ..io.jsonl import JsonLines
 from ..io.parquet import ParquetTrace
-from ..io.problems import Problems, Trouble
 from ..io.temporary import in_temporary_folder
 from ..io.writing import ParquetWriter
 from .agent_files import side_of

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from ..errors import TraceError
 from ..format.kinds import Kind
+from ..format.problems import Problems
 from ..format.schema import Header
 from ..io.events import ROWS
 from ..io.jsonl import JsonLines
-from ..io.problems import Problems
 from ..io.source import Source
 from ..io.temporary import in_temporary_folder
 from ..io.writing import write_jsonl

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from ..clocks.clocks import Clocks
 from ..format.kinds import Kind
+from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
-from ..io.problems import Problem, Trouble
 from .confirming import confirmed
 from .endings import endings
 from .in_time import put_in_time

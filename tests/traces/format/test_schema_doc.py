@@ -1,5 +1,7 @@
 """docs/trace-format.md is made from the schema, says something of every word, and its example is a trace."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,12 @@ def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == fresh, (
         "python -m rocketproof.traces.format.schema_doc > docs/trace-format.md"
     )
+
+
+def test_the_page_is_printed() -> None:
+    """A process that imports the schema first, as the command does."""
+    command = [sys.executable, "-m", "rocketproof.traces.format.schema_doc"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == PAGE.read_text("utf-8")
 
 
 def test_every_word_is_described_in_order() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
+from ...format.problems import Problems
 from ...format.schema import Group, Header
-from ..problems import Problems
 from .heartbeat_text import consumers_in
 from .log_line import BROKER, LogLine, layout_of, log_lines
 from .log_table import Row, Told, fields_in, row, sort_of, told_by

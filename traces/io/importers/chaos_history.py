@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
+from ...format.problems import Problems
 from ...format.schema import Header
 from ..compressed import lines_of
-from ..problems import Problems
 from .message_text import QUEUE
 from .protocol import Event, Imported
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
+from ...format.problems import Problems
 from ...format.schema import Group, Header
-from ..problems import Problems
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
 from .log_line import CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of, log_lines
 from .log_table import Told, sort_of, told_by

@@ -19,10 +19,10 @@ from typing import Any, TypeGuard
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
+from ...format.problems import Problems
 from ...format.schema import Group, Header
 from ..compressed import pieces_of
 from ..json_text import read_json, what_is_wrong
-from ..problems import Problems
 from . import fastjson
 from .clock import millis_of, zone_of
 from .protocol import Event, Imported

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
+from ...format.problems import Problems
 from ...format.schema import Header
-from ..problems import Problems
 from .log_line import LogLine, log_lines
 from .message_text import messages_in
 from .protocol import Event, Imported

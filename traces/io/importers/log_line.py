@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ...format.problems import Problems
 from ..compressed import lines_of
-from ..problems import Problems
 from .clock import millis_of, zone_of
 
 _DAY = r"(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"

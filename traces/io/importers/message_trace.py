@@ -21,10 +21,10 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
+from ...format.problems import Problems
 from ...format.schema import Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json
-from ..problems import Problems
 from .protocol import Event, Imported
 
 FIELD, RECORD = "\x01", "\x02"

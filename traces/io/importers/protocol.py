@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ...format.problems import Problems
 from ...format.schema import Header
-from ..problems import Problems
 
 Event = dict[str, Any]
 """One event: the names of schema.FIELDS with plain Python values; what is absent is missing or None."""

@@ -3,9 +3,9 @@
 import pytest
 
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.broker_log import BROKER_TABLE, BrokerLog
-from rocketproof.traces.io.problems import Problems
 
 C = "10.0.0.5@4242#81"
 T = 1714557600000 - 8 * 3_600_000

@@ -1,9 +1,9 @@
 """Chaos histories: producers, consumers, both widths, damage."""
 
 from rocketproof.traces.format.kinds import Kind, Result
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.chaos_history import ChaosHistory
-from rocketproof.traces.io.problems import Problems
 
 T = 1_700_000_000_000
 SENT = (

@@ -3,10 +3,10 @@
 import pytest
 
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.client_log import ClientLog
 from rocketproof.traces.io.importers.client_messages import CLIENT_TABLE
-from rocketproof.traces.io.problems import Problems
 
 C = "10.0.0.5@4242#81"
 MQ = "MessageQueue [topic=orders, brokerName=broker-a, queueId=3]"

@@ -3,9 +3,9 @@
 import os
 
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import SeriesImporter, detect
 from rocketproof.traces.io.importers.consumer_offset import ConsumerOffset
-from rocketproof.traces.io.problems import Problems
 
 TABLE = '{\n\t"offsetTable":{\n\t\t"orders@CG":{0:12,1:5},\n\t\t"%RETRY%CG@CG":{0:3}\n\t}\n}'
 T = 1_714_557_600_000

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from rocketproof.traces.format.kinds import Kind, Result
 from rocketproof.traces.format.kinds import Path as Way
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.format.schema import BY_NAME
 from rocketproof.traces.io.importers import all_importers, importer
-from rocketproof.traces.io.problems import Problems
 
 from . import (
     test_broker_log,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rocketproof.traces.format.kinds import Kind, Result
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.listener_log import ListenerLog
-from rocketproof.traces.io.problems import Problems
 
 KEY = "0A00000C2BD418B4AAC23E5A11C60007"
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from rocketproof.traces.format.kinds import Kind, Result
+from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.message_trace import MessageTrace
-from rocketproof.traces.io.problems import Problems
 
 T = 1_700_000_000_000
 # Address 10.0.0.9, process 4242, then class loader, time and counter, as MessageClientIDSetter lays them out.
