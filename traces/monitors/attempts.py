@@ -88,12 +88,28 @@ PLACE = np.dtype([("offset", np.int64), ("slot", np.int32), ("next", np.int32)])
 WAITING = np.dtype([("due", np.int64), ("next", np.int64)])
 """A copy that waits in the schedule topic."""
 
+UNEXPLAINED = np.dtype(
+    [
+        ("time", np.int64),  # when it was seen, ``since`` when the one before it was, ms
+        ("since", np.int64),
+        ("offset", np.int64),
+        ("slot", np.int64),
+        ("actor", np.int64),
+        ("chain", np.int64),
+        ("attempt", np.int64),  # where it is noted
+        ("copies", np.int64),  # how many there were with it
+        ("claim", np.int64),  # the one that it violates
+    ]
+)
+"""A copy for which no cause was seen so far."""
+
 _START = 1 << 8
 _CHAINS, _ATTEMPTS, _PLACES, _WAITING = 0, 1, 2, 3
 _FIRST = int64(0)
+UNEXPLAINED_END, UNEXPLAINED_BEGIN = 4, 5
 
-NEEDED = (1, 4, 2, 1)
-"""How many chains, attempts, places and waiting copies one event may add."""
+NEEDED = (1, 4, 2, 1, 1)
+"""How many chains, attempts, places, waiting and unexplained copies one event may add."""
 
 
 class Known(NamedTuple):
@@ -101,11 +117,12 @@ class Known(NamedTuple):
 
     Attributes:
         table: all messages.
-        chains: CHAIN, of which ``used[0]`` are in use; so are the next three.
+        chains: CHAIN, of which ``used[0]`` are in use; so are the next four.
         attempts: ATTEMPT.
         places: PLACE.
         waiting: WAITING.
-        used: four numbers.
+        unexplained: UNEXPLAINED by time, of which the first ``used[5]`` are judged.
+        used: six numbers.
     """
 
     table: MessageTable
@@ -113,6 +130,7 @@ class Known(NamedTuple):
     attempts: Any
     places: Any
     waiting: Any
+    unexplained: Any
     used: Any
 
 
@@ -124,21 +142,22 @@ def nothing_known(messages: int = 0) -> Known:
         attempts=np.empty(_START, ATTEMPT),
         places=np.empty(_START, PLACE),
         waiting=np.empty(_START, WAITING),
-        used=np.zeros(len(NEEDED), np.int64),
+        unexplained=np.empty(_START, UNEXPLAINED),
+        used=np.zeros(len(NEEDED) + 1, np.int64),
     )
 
 
 def with_room(known: Known) -> Known:
     """The same with room for what one event may add."""
-    parts = [known.chains, known.attempts, known.places, known.waiting]
+    parts = [known.chains, known.attempts, known.places, known.waiting, known.unexplained]
     for at, needed in enumerate(NEEDED):
         used = int(known.used[at])
         if len(parts[at]) - used < needed:
             longer = np.empty(2 * len(parts[at]), parts[at].dtype)
             longer[:used] = parts[at][:used]
             parts[at] = longer
-    table = grown(known.table)
-    return known._replace(table=table, chains=parts[0], attempts=parts[1], places=parts[2], waiting=parts[3])
+    names = ("chains", "attempts", "places", "waiting", "unexplained")
+    return known._replace(table=grown(known.table), **dict(zip(names, parts, strict=True)))
 
 
 @hot
@@ -150,6 +169,7 @@ def has_room(known: Any) -> Any:
         and len(known.attempts) - known.used[_ATTEMPTS] >= 4
         and len(known.places) - known.used[_PLACES] >= 2
         and len(known.waiting) - known.used[_WAITING] >= 1
+        and len(known.unexplained) - known.used[UNEXPLAINED_END] >= 1
     )
 
 

@@ -4,6 +4,9 @@ A failure is answered with one copy of the next count. A further one needs a cau
 seemed to fail (SB-7), a call that outlasted the consume timeout (PQ-9), a message that came again from its queue and
 failed again (G3), a position of the schedule topic that went back (DL-7), an original that was sent twice (G3-12).
 Copies that stem from doubled ones share their cause.
+
+Brokers store copies, clients answer for failures: events of two recorders, whose order is not sure within the skew of
+their clocks. A copy that nothing explains yet is judged when its cause could not come any more.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from ..engine.context import CRASHED, STOPPED, ended_between
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import copies_of, find_attempt
-from .ledger import NOBODY, NOTHING, explain, judge, violate
+from .attempts import UNEXPLAINED_BEGIN, UNEXPLAINED_END, copies_of, find_attempt
+from .ledger import NOBODY, NOTHING, Seen, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)
 """Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the former, or
@@ -58,7 +61,60 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
         return
     if count <= known.chains[chain].siblings:
         return  # each message of a batch has a copy of its own
-    cause = _cause(known, terms, at, before, stage, seen)
+    cause = _NONE
+    if stage != REPEATED and before >= 0:
+        cause = _cause(known, terms, at, before, count)
+    if cause == _NONE and _is_replayed(terms, attempt, stage, seen):
+        cause = _REPLAY
+    claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
+    if cause != _NONE or stage == REPEATED:
+        _tell(known, terms, ledger, at, before, cause, claim, count, seen, since)
+        return
+    last = known.used[UNEXPLAINED_END]
+    known.used[UNEXPLAINED_END] += 1
+    copy = known.unexplained[last]
+    copy.time, copy.since, copy.offset, copy.slot, copy.actor = seen.time, since, seen.offset, seen.slot, seen.actor
+    copy.chain, copy.attempt, copy.copies, copy.claim = chain, at, count, claim
+
+
+@part
+def settle(known: Any, terms: Any, ledger: Any, now: int, room: int) -> Any:
+    """Judge the copies that nothing explained, as far as no cause of theirs can be seen from ``now`` on.
+
+    The answer is whether all of them are judged; it stops where fewer than ``room`` rows are left.
+    """
+    while known.used[UNEXPLAINED_BEGIN] < known.used[UNEXPLAINED_END]:
+        copy = known.unexplained[known.used[UNEXPLAINED_BEGIN]]
+        if copy.time + terms.given[0].skew >= now:
+            return True
+        if len(ledger.rows) - ledger.size[0] < room:
+            return False
+        known.used[UNEXPLAINED_BEGIN] += 1
+        at, chain = int64(copy.attempt), int64(copy.chain)
+        seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[chain].origin)
+        before = find_attempt(known, chain, known.attempts[at].attempt - 1)
+        cause = _cause(known, terms, at, before, copy.copies) if before >= 0 else _NONE
+        _tell(known, terms, ledger, at, before, cause, int64(copy.claim), copy.copies, seen, copy.since)
+    known.used[UNEXPLAINED_BEGIN] = 0
+    known.used[UNEXPLAINED_END] = 0
+    return True
+
+
+@part
+def _tell(
+    known: Any,
+    terms: Any,
+    ledger: Any,
+    at: int,
+    before: int,
+    cause: int,
+    claim: int,
+    count: int,
+    seen: Any,
+    since: int,
+) -> None:
+    """Say why there is copy number ``count`` of the attempt, or that nothing explains it."""
+    attempt = known.attempts[at]
     if cause == _TOLD:
         return
     if cause != _NONE:
@@ -76,7 +132,6 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
     if before >= 0 and known.attempts[before].deliveries > 0:
         # What answered the failure twice may have happened at any time after it.
         since = known.attempts[before].delivered
-    claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
     violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
 
 
@@ -102,32 +157,36 @@ def account_original(known: Any, ledger: Any, chain: int, at: int, producers: in
 
 
 @part
-def _cause(known: Any, terms: Any, at: int, before: int, stage: int, seen: Any) -> Any:
-    """Why there is another copy of the attempt; ``before`` is the attempt that failed, -1 where it is not known."""
-    attempt = known.attempts[at]
-    if stage != REPEATED and before >= 0:
-        failed = known.attempts[before]
-        # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
-        if failed.expired > 0 and attempt.copies <= failed.deliveries:
-            return _TIMEOUT
-        if failed.refused > 0:
-            return _STORED_BUT_REFUSED
-        if failed.given_up > 0:
-            return _FAILED_SEND_BACK
-        if failed.cause != _NONE:
-            return int64(failed.cause)
-        if failed.failures >= attempt.copies:
-            if copies_of(failed) > 1:
-                return _TOLD
-            how = ended_between(
-                terms.ends_actor, terms.ends_time, terms.ends_how, failed.failer, failed.failed, failed.delivered
-            )
-            if how == CRASHED:
-                return _CRASH
-            return _SHUTDOWN if how == STOPPED else _REBALANCE
+def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
+    """Why the failure of attempt ``before`` was answered with so many copies."""
+    failed = known.attempts[before]
+    # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
+    if failed.expired > 0 and copies <= failed.deliveries:
+        return _TIMEOUT
+    if failed.refused > 0:
+        return _STORED_BUT_REFUSED
+    if failed.given_up > 0:
+        return _FAILED_SEND_BACK
+    if failed.cause != _NONE:
+        return int64(failed.cause)
+    if failed.failures >= copies:
+        if copies_of(failed) > 1:
+            return _TOLD
+        how = ended_between(
+            terms.ends_actor, terms.ends_time, terms.ends_how, failed.failer, failed.failed, failed.delivered
+        )
+        if how == CRASHED:
+            return _CRASH
+        return _SHUTDOWN if how == STOPPED else _REBALANCE
+    return _NONE
+
+
+@part
+def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any) -> Any:
+    """Whether the schedule topic may have delivered the copy twice."""
     has_moved = stage in (MOVED, REPEATED)
     if has_moved and attempt.unsure_move != 0:
-        return _REPLAY
+        return True
     if has_moved or (stage == REACHED and not terms.given[0].moves):
         broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
         # Which of several copies it is that comes again cannot be told.
@@ -136,5 +195,5 @@ def _cause(known: Any, terms: Any, at: int, before: int, stage: int, seen: Any) 
             down = terms.down[i]
             # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.
             if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
-                return _REPLAY
-    return _NONE
+                return True
+    return False

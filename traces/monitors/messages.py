@@ -38,6 +38,7 @@ from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
 from .attempts import add_chain, chain_of, come_back, counts_at, depart, has_room, nothing_known, with_room
+from .copies import settle
 from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
 from .departures import departs
@@ -81,6 +82,8 @@ COLUMNS = (
 
 RESERVE = 12
 """Rows that one event may add."""
+
+_RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
 _DELIVER, _RESULT, _SEND_BACK = _KIND[Kind.DELIVER], _KIND[Kind.RESULT], _KIND[Kind.SEND_BACK]
@@ -233,7 +236,8 @@ def _advance(
         if origin[i] == 0:
             passed_over[_WITHOUT_ORIGIN] += 1
             continue
-        if not has_room(known) or len(ledger.rows) - ledger.size[0] < RESERVE:
+        is_settled = settle(known, terms, ledger, time[i], _RESERVE)
+        if not is_settled or not has_room(known) or len(ledger.rows) - ledger.size[0] < RESERVE:
             return i
         at = int64(slot[i])
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)

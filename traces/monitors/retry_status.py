@@ -11,6 +11,7 @@ from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, int64, part
 from .attempts import copies_of, find_attempt, first_seen
+from .copies import settle
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .ledger import NOBODY, NOTHING, Seen, judge, tell_chain, violate
@@ -37,6 +38,7 @@ _LOST, _IN_LISTENER, _DROPPED = (
 )
 _NOT_OBSERVABLE = int64(MessageStatus.NOT_OBSERVABLE)
 _UNTOLD = int64(-1)
+_AT_LAST = int64(1 << 62)
 
 
 @entry
@@ -45,6 +47,8 @@ def conclude(known: Any, terms: Any, ledger: Any, first: int, room: int, statuse
 
     ``room``: it stops where fewer rows are left. ``statuses``: slots × statuses, counted up.
     """
+    if not settle(known, terms, ledger, _AT_LAST, room):
+        return first
     for chain in range(first, known.used[0]):
         if len(ledger.rows) - ledger.size[0] < room + ROWS_OF_AN_ATTEMPT * _attempts(known, chain):
             return chain

@@ -50,6 +50,31 @@ def test_a_request_that_stored_its_copy_and_seemed_to_fail():
     assert said.causes() == [(Cause.STORED_BUT_REFUSED, 1)]
 
 
+@pytest.mark.parametrize("late", [0, 50])
+def test_the_refusal_may_come_after_its_copies_within_the_skew(late):
+    """Brokers tell of copies, clients of answers: at the same ms either may be read first."""
+    script = Script().deliver(0).result(10, "later").delay_store(11, 1, 3, 10_011).delay_store(12, 1, 3, 10_012)
+    script.send_back(12 + late, result="failed").send_back(12 + late, path="fallback")
+    said = check(script)
+    assert (said.violated, said.doubtful) == ({}, {})
+    assert said.causes() == [(Cause.STORED_BUT_REFUSED, 1)]
+
+
+def test_a_refusal_beyond_the_skew_is_no_cause():
+    script = Script().deliver(0).result(10, "later").delay_store(11, 1, 3, 10_011).delay_store(12, 1, 3, 10_012)
+    said = check(script.send_back(63, result="failed").send_back(64, path="fallback"))
+    assert said.violated == {COPY: 1}
+    (found,) = said.violations(COPY)
+    assert (found["value"], found["expected"], found["since"], found["time"]) == (1, 1, START, START + 12)
+
+
+def test_more_copies_than_there_is_room_for_are_judged():
+    script = Script().deliver(0).result(10, "later")
+    for number in range(300):
+        script.delay_store(11 + number // 100, 1, 3, 10_011)
+    assert check(script).violated == {COPY: 299}
+
+
 def test_the_copies_of_doubled_copies_share_their_cause():
     script = Script().deliver(0).result(10, "later").delay_store(11, 1, 3, 10_011).send_back(5_012, result="failed")
     script.delay_store(5_013, 1, 3, 15_013).send_back(5_014, path="fallback")
