@@ -35,6 +35,7 @@ class TraceClaim:
         excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
         lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
             shortly before what seems the violation began.
+        within: what excuses it comes after that beginning, as the result of a call comes after the call.
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
@@ -50,6 +51,7 @@ class TraceClaim:
     violated_by: tuple[tuple[Kind, ...], ...]
     excused_by: tuple[Kind, ...]
     lasts: bool = False
+    within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
@@ -121,6 +123,7 @@ CLAIMS = (
             *_ENDS,
         ),
         counts_with=((Kind.RESULT,), (Kind.SEND_BACK, Kind.EXPIRE), (Kind.RESET,), (Kind.CORRECT,)),
+        within=True,
         rules=("PQ-2", "CC-13"),
         bugs=("B7",),
         settled_by=_OFFSETS,
@@ -157,6 +160,7 @@ CLAIMS = (
             *_MENDINGS,
         ),
         counts_with=((Kind.RESET,), (Kind.CORRECT,)),
+        within=True,
         rules=("CC-12", "SB-5"),
         bugs=("D1", "E6"),
         settled_by="send-backs with their answers (an RPC hook)",
@@ -222,6 +226,7 @@ CLAIMS = (
             Kind.UNREGISTER,
             *_ENDS,
         ),
+        within=True,
         rules=("PQ-11", "PL-9"),
         bugs=("A10", "E1", "F7"),
         settled_by="the client's log of added and removed queues",
@@ -238,6 +243,7 @@ CLAIMS = (
             *_ENDS,
         ),
         counts_with=((Kind.RESULT,),),
+        within=True,
         rules=("OR-3", "OR-11"),
         bugs=("E2", "E3", "E5", "E8"),
         settled_by=_HOOK,
@@ -568,6 +574,7 @@ CLAIMS = (
         needs=((Kind.PULL_RESULT,),),
         violated_by=((Kind.PULL_RESULT,),),
         excused_by=(Kind.PULL_RESULT,),
+        within=True,
         rules=("PL-16", "ST-5"),
         bugs=("A2", "A4"),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -583,6 +590,7 @@ CLAIMS = (
             Kind.CORRECT,
             Kind.RESET,
         ),
+        within=True,
         rules=("PL-23",),
         bugs=("G4",),
         settled_by="pull results of the consumer (an RPC hook)",

@@ -93,7 +93,7 @@ def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings
     What lasts, and what a client says again and again, the folds take to have been so before the recording began as it
     was when they saw it first, so they miss no excuse there.
     """
-    since = np.full_like(since, EVER) if claim.lasts else since - settings.rounds
+    since = np.full_like(since, EVER) if claim.lasts else since if claim.within else since - settings.rounds
     clipped = claim.lasts or claim.monitor is Monitor.GROUPS
     return np.maximum(since, coverage.begin) if clipped else since
 
