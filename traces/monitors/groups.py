@@ -54,6 +54,6 @@ class GroupMonitor:
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
-        judge_readable(told, self._stores, context=self._context, notebook=notebook)
+        judge_readable(told, self._stores, settings=self._settings, context=self._context, notebook=notebook)
         passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
         return replace(notebook.outcome(), passed_over=passed_over)

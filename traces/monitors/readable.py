@@ -1,31 +1,42 @@
 """Readable queues: messages are stored only where some member of the group can read (A13; D8 of a retry topic).
 
 Producers go by the number of write queues, consumers by the number of read queues (EN-5). What is stored in a queue
-beyond the second number has no reader, and no member knows that it exists.
+beyond the second number has no reader, and no member knows that it exists. Members learn of queues that are added when
+they ask for the route the next time; until then nothing is said of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from ..encoding.names import RETRY_PREFIX, Slot
+from ..claims.settings import Settings
+from ..encoding.names import RETRY_PREFIX, Actor, Slot
 from ..encoding.store_counts import Stored
 from ..engine.context import Context
 from ..engine.findings import Doubt
+from ..format.coverage import EVER
 from ..format.kinds import Kind
 from .notebook import Notebook
-from .runs import Told
+from .runs import Run, Told
 from .subscriptions import parse_subscription
 
 CLAIM = "every-queue-is-readable"
 
+_AT_ONCE = 1_000
+"""A producer goes round all queues that it knows: those with a first message so near each other, in ms, are of one
+age."""
 
-def judge_readable(told: Told, stores: Mapping[Slot, Stored], *, context: Context, notebook: Notebook) -> None:
+
+def judge_readable(
+    told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, context: Context, notebook: Notebook
+) -> None:
     """Note every queue with messages that no member of a consuming group ever saw.
 
     Args:
         told: what the context tells.
         stores: what was stored in each queue.
+        settings: when members have learnt of a new queue.
         context: the time range.
         notebook: where to note it.
     """
@@ -45,11 +56,16 @@ def judge_readable(told: Told, stores: Mapping[Slot, Stored], *, context: Contex
             views = known.get(group, {})
             if not _consumes(group, slot.topic, views, consumed):
                 continue
-            notebook.judge(CLAIM)
-            if text in views.get(slot.topic, ()) or text in everywhere.get(slot.topic, ()):
+            knows = views.get(slot.topic, set()) | everywhere.get(slot.topic, set())
+            if text in knows:
+                notebook.judge(CLAIM)
                 continue
-            # Without any view of the topic, its passes may just not have been recorded.
-            seen = bool(views.get(slot.topic))
+            due = stored.since if _is_as_old(slot, stored, stores, knows) else stored.since + settings.new_topic
+            if context.end <= due:
+                continue
+            notebook.judge(CLAIM)
+            # Without any view of the topic, its passes may just not have been recorded; nor do members learn who ended.
+            seen = bool(views.get(slot.topic)) and _last_sign(told.by_group[group], slot.topic) > due
             notebook.violation(
                 CLAIM,
                 slot=Slot(group, slot.topic, slot.broker, slot.queue),
@@ -59,6 +75,27 @@ def judge_readable(told: Told, stores: Mapping[Slot, Stored], *, context: Contex
                 until=stored.last + 1,
                 doubt=Doubt.NONE if seen else Doubt.EVIDENCE,
             )
+
+
+def _is_as_old(slot: Slot, stored: Stored, stores: Mapping[Slot, Stored], known: Iterable[str]) -> bool:
+    """Whether a queue got its messages together with one of its broker that members know, so was not added later."""
+    for text in known:
+        broker, _, queue = text.rpartition(":")
+        if broker != slot.broker or not queue.isdecimal():
+            continue
+        other = stores.get(replace(slot, queue=int(queue)))
+        if other is not None and abs(stored.since - other.since) <= _AT_ONCE and stored.first >= other.first:
+            return True
+    return False
+
+
+def _last_sign(runs: Iterable[Run], topic: str) -> int:
+    """When a member that told its view of the topic was heard of last, ms."""
+    last: dict[Actor, int] = {}
+    for run in runs:
+        last[run.actor] = max(last.get(run.actor, run.last), run.last)
+    views = (run.actor for run in runs if run.topic == topic and run.kind in (Kind.REBALANCE, Kind.ROUTE))
+    return max((last[actor] for actor in views), default=EVER)
 
 
 def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: Mapping[str, set[str]]) -> bool:

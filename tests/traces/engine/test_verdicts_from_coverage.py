@@ -249,3 +249,12 @@ def test_messages_are_not_said_to_be_lost_where_a_gap_explains_it(tmp_path: Path
         0,
         lost[MessageStatus.LOST] + lost[MessageStatus.NOT_OBSERVABLE],
     )
+
+
+@pytest.mark.parametrize("seconds", [30, 60])
+def test_a_recording_that_ends_before_added_queues_are_learnt_of(tmp_path: Path, seconds: int) -> None:
+    lines = lines_of("last-offset-added-queues-5.3.3.jsonl.zst", FOLDER)
+    begin = json.loads(lines[1])["time"]
+    kept = [line for line in lines[1:] if json.loads(line)["time"] < begin + seconds * 1000]
+    answer = check(written(tmp_path / "less.jsonl", [lines[0], *kept])).verdict("every-queue-is-readable")
+    assert (answer.verdict, answer.judged) == (Verdict.HOLDS, 2)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Slot
 from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.findings import Doubt
@@ -8,6 +9,7 @@ from rocketproof.traces.format.kinds import Kind
 from .group_events import Judged, event, heartbeat, rebalance
 
 CLAIM = "every-queue-is-readable"
+LATER = Settings().new_topic + 1
 
 
 def stored(*queues: str, topic: str = "T", group: str = "") -> dict[Slot, Stored]:
@@ -23,18 +25,19 @@ def test_queues_that_members_know() -> None:
 
 
 def test_fewer_read_queues_than_write_queues() -> None:
-    judged = Judged([rebalance(0, "c1", ["c1"]), rebalance(9, "c1", ["c1"])], stores=stored("b:0", "b:4", "x:0"))
+    judged = Judged([rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])], stores=stored("b:0", "b:4", "x:0"))
     assert judged.judged(CLAIM) == 3
     assert judged.counts(CLAIM) == (2, 0)
     one, other = judged.rows(CLAIM)
     assert (one["slot"], one["value"], one["until"]) == (Slot("G", "T", "b", 4), 10, 10)
     assert other["slot"] == Slot("G", "T", "x", 0)
-    assert (one["since"], one["time"]) == (0, 9)
+    assert (one["since"], one["time"]) == (0, LATER)
 
 
 def test_every_group_that_consumes_the_topic_is_asked() -> None:
     events = [rebalance(0, "c1", ["c1"], ["b:0"]), rebalance(0, "d1", ["d1"], ["b:1"], group="H")]
     events.append(rebalance(0, "e1", ["e1"], ["b:0"], group="I", topic="U"))
+    events += [{**each, "time": LATER} for each in events]
     judged = Judged(events, stores=stored("b:0"))
     assert judged.judged(CLAIM) == 2
     assert [row["slot"].group for row in judged.rows(CLAIM)] == ["H"]
@@ -52,21 +55,50 @@ def test_a_topic_that_nobody_consumes_is_not_judged() -> None:
 
 def test_retries_in_a_queue_that_members_do_not_see() -> None:
     retry = rebalance(0, "c1", ["c1"], ["b:0"], topic="%RETRY%G")
-    judged = Judged([rebalance(0, "c1", ["c1"]), retry], stores=stored("x:0", topic="%RETRY%G", group="G"))
+    judged = Judged(
+        [rebalance(0, "c1", ["c1"]), retry, rebalance(LATER, "c1", ["c1"])],
+        stores=stored("x:0", topic="%RETRY%G", group="G"),
+    )
     assert judged.counts(CLAIM) == (1, 0)
 
 
 def test_a_retry_topic_without_any_pass_is_in_doubt() -> None:
-    judged = Judged([rebalance(0, "c1", ["c1"])], stores=stored("x:0", topic="%RETRY%G", group="G"))
+    passes = [rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])]
+    judged = Judged(passes, stores=stored("x:0", topic="%RETRY%G", group="G"))
     assert judged.counts(CLAIM) == (0, 1)
     assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
 
 
 def test_a_topic_in_heartbeats_only_is_in_doubt() -> None:
-    judged = Judged([heartbeat(0, "c1", "T=*"), rebalance(0, "c1", ["c1"], topic="U")], stores=stored("b:0"))
+    events = [heartbeat(0, "c1", "T=*"), rebalance(0, "c1", ["c1"], topic="U"), heartbeat(LATER, "c1", "T=*")]
+    judged = Judged(events, stores=stored("b:0"))
     assert judged.counts(CLAIM) == (0, 1)
 
 
 def test_a_gap_is_a_doubt() -> None:
     gap = event(5, Kind.GAP, None, None, due=1)
-    assert Judged([rebalance(0, "c1", ["c1"]), gap], stores=stored("b:9")).rows(CLAIM)[0]["doubt"] == Doubt.GAP
+    events = [rebalance(0, "c1", ["c1"]), gap, rebalance(LATER, "c1", ["c1"])]
+    assert Judged(events, stores=stored("b:9")).rows(CLAIM)[0]["doubt"] == Doubt.GAP
+
+
+def test_a_queue_that_was_added_is_learnt_of_in_time() -> None:
+    """ST-3: until the next poll of routes and the rebalance after it, nobody knows of it."""
+    stores = {**stored("b:0"), Slot("", "T", "b", 9): Stored(10, 9, 5_000, 0, 2_000)}
+    passes = [rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])]
+    assert Judged(passes, stores=stores).judged(CLAIM) == 1
+    passes.append(rebalance(LATER + 2_000, "c1", ["c1"]))
+    assert Judged(passes, stores=stores).counts(CLAIM) == (1, 0)
+
+
+def test_members_that_ended_learn_of_nothing() -> None:
+    stores = {**stored("b:0"), Slot("", "T", "b", 9): Stored(10, 9, 5_000, 0, 2_000)}
+    judged = Judged([rebalance(0, "c1", ["c1"])], stores=stores, end=LATER + 2_000)
+    assert judged.counts(CLAIM) == (0, 1)
+    assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
+
+
+def test_a_queue_as_old_as_one_that_members_know_was_not_added() -> None:
+    stores = {**stored("b:0"), Slot("", "T", "b", 9): Stored(10, 9, 5_000, 0, 1_000)}
+    assert Judged([rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])], stores=stores).counts(CLAIM) == (1, 0)
+    stores[Slot("", "T", "b", 0)] = Stored(10, 19, 5_000, 10, 0)
+    assert Judged([rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])], stores=stores).judged(CLAIM) == 1
