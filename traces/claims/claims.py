@@ -333,6 +333,18 @@ CLAIMS = (
         bugs=("B4", "B5"),
         settled_by=_OFFSETS,
     ),
+    TraceClaim(
+        id="nothing-without-its-cause",
+        statement="A client pulls, delivers and ends only what it was given: queues by assignment, messages by pulls.",
+        monitor=Monitor.QUEUES,
+        needs=((Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER),),
+        violated_by=((Kind.ASSIGN,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        excused_by=(Kind.CLIENT_START, Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER),
+        lasts=True,
+        rules=("CC-1", "PL-1", "PL-19", "RB-30"),
+        bugs=(),
+        settled_by="pull results of the consumer (an RPC hook)",
+    ),
     # By message.
     TraceClaim(
         id="maximum-as-configured",

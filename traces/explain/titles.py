@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..claims.causes import Missing
 from ..claims.claims import TraceClaim
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
@@ -29,6 +30,7 @@ _TITLES: Mapping[str, str] = {
     "orderly-lock-is-renewed": "{actor} had {queue} for {span} and did not renew its lock",
     "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
     "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
+    "nothing-without-its-cause": "{actor} {uncaused}",
     "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
     "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
     "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
@@ -54,6 +56,14 @@ _TITLES: Mapping[str, str] = {
 """What is wrong, for each claim."""
 
 
+_UNCAUSED = {
+    Missing.DELIVERY: "ended {message}, which it was not given",
+    Missing.PULL: "was given {message}, which it had not pulled",
+    Missing.ASSIGNMENT: "used {queue}, which it had never taken",
+    Missing.PROGRESS: "pulled messages of {queue} from offset {offset} on, and was told to go on before that",
+}
+"""What happened that has no cause."""
+
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
 _A_TIME = 1_000_000
@@ -62,7 +72,7 @@ _A_TIME = 1_000_000
 
 def has_offsets(claim: str) -> bool:
     """Whether findings of a claim are about messages at their offsets."""
-    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
+    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}", "{uncaused}"))
 
 
 def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = ()) -> str:
@@ -79,6 +89,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
     last = max(row["until"], row["offset"] + 1) - 1
     template = _TITLES[claim.id]
+    if "{uncaused}" in template:
+        template = template.replace("{uncaused}", _UNCAUSED[Missing(row["value"])])
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
     text = template.format(
         actor=actor,

@@ -8,7 +8,7 @@ from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt
 from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
-from ..machine_code.compiled import constant, hot, part
+from ..machine_code.compiled import constant, hot, int64, part
 from .commits import UNSURE, begin, retract
 from .departures import departs
 from .ownership import End, ended, touch, window_of
@@ -25,6 +25,7 @@ from .pages import (
     RETURNED,
     RUNNING,
     SENT_BACK,
+    SHARED,
     SUSPENDED,
     find,
     take,
@@ -79,6 +80,8 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
         window.running += 1
     window.called = time
     first = cell.flags & DELIVERED == 0
+    if not first and cell.actor != actor:
+        cell.flags |= SHARED
     cell.flags = (cell.flags & LASTING) | DELIVERED | RUNNING
     if not terms.send_back:
         cell.flags &= ~ELSEWHERE
@@ -99,8 +102,8 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
 
 
 @hot
-def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> None:
-    """The listener has returned."""
+def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> Any:
+    """The listener has returned; the answer is 1 if it cannot have been given the message, as far as was told."""
     slot, terms = s.slots[q], s.terms[0]
     at = take(s, q, offset)
     cell = s.cells[at]
@@ -110,6 +113,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         window.running = max(window.running - 1, 0)
         window.seen = time
     latest = cell.actor == actor or cell.flags & DELIVERED == 0
+    uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
     succeeded = how == _OK or how in _SUCCEEDED
     if time - slot.passed_time <= terms.skew:
         retract(s, q, time, actor, offset, _UNFINISHED)
@@ -133,6 +137,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
             _not_consumed(s, q, w, at, offset, how)
     if offset == slot.low:
         advance(s, q, time)
+    return uncaused
 
 
 @part

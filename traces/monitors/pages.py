@@ -24,9 +24,10 @@ DROPPED = 256  # it failed where nothing is tried again (G5)
 RETURNED = 512  # the listener came back, but nothing was made of what it said
 ELSEWHERE = 1024  # what became of it is told by the monitor of messages
 DONE = 2048  # the offset may pass it: a listener succeeded, a retry is stored, or it is dropped
-"""DELIVERED … DONE: flags of a cell."""
+SHARED = 4096  # more than one process was given it
+"""DELIVERED … SHARED: flags of a cell."""
 
-LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE
+LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE | SHARED
 """Flags that another delivery does not take away."""
 
 CELL = np.dtype([("flags", np.int32), ("actor", np.int32), ("time", np.int64)])

@@ -2,7 +2,8 @@
 
 One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
 :mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and in the end
-:mod:`.message_status`. What has to follow on a queue is a fold of its own, :mod:`.obligations`, which goes along.
+:mod:`.message_status`. What has to follow on a queue, and what must have come before, are folds of their own,
+:mod:`.obligations` and :mod:`.causes`, which go along.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, entry, int64
 from . import message_status
 from .blocking import blocked_by, keeper_of
+from .causes import CauseFold
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Outcome
@@ -101,6 +103,7 @@ class QueueFold:
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._settings, self._context = names, settings, context
         self._obligations = ObligationFold(names=names, settings=settings, context=context)
+        self._causes = CauseFold(names=names, settings=settings, context=context)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
@@ -123,13 +126,14 @@ class QueueFold:
     def feed(self, coded: Coded) -> None:
         """Go on with the next events."""
         self._learn_names()
-        finished, blocked, keeper = (np.zeros(len(coded), np.int64) for _ in range(3))
+        finished, blocked, keeper, uncaused = (np.zeros(len(coded), np.int64) for _ in range(4))
         columns = [getattr(coded, name) for name in COLUMNS]
         at = 0
         while at < len(coded):
-            at = _run(self._state, at, finished, blocked, keeper, *columns)
+            at = _run(self._state, at, finished, blocked, keeper, uncaused, *columns)
             self._make_room()
         self._obligations.feed(coded, finished, blocked, keeper)
+        self._causes.feed(coded, uncaused)
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -148,7 +152,7 @@ class QueueFold:
             self._settings.skew,
             corrected=self._context.clocks.corrects,
         )
-        rows = np.concatenate([rows, self._late(counts)])
+        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
@@ -170,6 +174,14 @@ class QueueFold:
         counts[DOUBTFUL, :claims] += np.bincount(late["claim"][told & (late["doubt"] != 0)], minlength=claims)
         counts[VIOLATED, :claims] += np.bincount(late["claim"][told & (late["doubt"] == 0)], minlength=claims)
         return late
+
+    def _without_cause(self, counts: Any) -> Any:
+        """What had no cause, counted."""
+        rows, judged = self._causes.finish()
+        claim = CODE["nothing-without-its-cause"]
+        counts[JUDGED, claim] += judged
+        counts[VIOLATED, claim] += len(rows)
+        return rows
 
     def _tell_statuses(self, slots: int) -> Any:
         told = np.zeros((slots, len(MessageStatus)), np.int64)
@@ -243,6 +255,7 @@ def _run(
     finished: Any,
     blocked: Any,
     keepers: Any,
+    uncaused: Any,
     times: Any,
     kinds: Any,
     results: Any,
@@ -277,7 +290,7 @@ def _run(
                 deliver(s, q, time, actor, offset, origins[i], int64(attempts[i]))
         elif kind == _RESULT:
             if offset >= 0:
-                result(s, q, time, actor, offset, origins[i], how)
+                uncaused[i] = result(s, q, time, actor, offset, origins[i], how)
         elif kind == _COMMIT:
             client = s.actors[actor].client if actor >= 0 else 0
             if offset >= 0 and not commit(s, q, time, actor, client, path, offset):

@@ -1,0 +1,317 @@
+"""The fold that applies the table of :mod:`..claims.causes`: what each process did with each queue, from its beginning.
+
+It goes along with the fold by queue, which tells it of the results that no delivery can have caused. A cause may be
+recorded within the skew after what it causes. Of each process and queue the first event without each cause is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..claims.causes import CAUSES, Missing
+from ..claims.claims import CODE
+from ..claims.settings import Settings
+from ..encoding.coding import Coded
+from ..encoding.names import NO_QUEUE, OF_A_TOPIC, Actor, Names
+from ..engine.context import Context, actor_of
+from ..engine.findings import ROW
+from ..format.coverage import evidence_mask
+from ..format.kinds import Kind, Result, codes
+from ..machine_code.compiled import entry, hot, int64, part
+
+_WHOLE = np.int64
+_KIND, _RESULT = codes(Kind), codes(Result)
+_ASSIGN, _PULL_RESULT, _DELIVER, _RESULT_OF = (
+    _KIND[kind] for kind in (Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT)
+)
+_FOUND, _NO_STATUS = _RESULT[Result.FOUND], _RESULT[Result.NONE]
+_NOT_DELIVERED, _NOT_PULLED, _NOT_ASSIGNED, _NO_PROGRESS = map(int, Missing)
+_CLAIM = CODE["nothing-without-its-cause"]
+_NEVER, _NOBODY, _UNKNOWN = -(2**60), -1, -1
+_UNJUDGED = OF_A_TOPIC | NO_QUEUE
+_ROOM = 64
+
+PROCESS = np.dtype(
+    [
+        (name, _WHOLE)
+        for name in (
+            "slot",  # _NOBODY: the entry is free
+            "actor",
+            "since",  # its beginning, ms; _NEVER where that was not recorded: then it is not judged
+            "assigned",  # when it took the queue last
+            "blind",  # 1: it was not told what some pull brought
+            "begin",  # what was pulled since then: from here
+            "end",  # to here
+            "hole",  # but for what is from here
+            "hole_end",  # to here
+            "before",  # what was pulled in the window before: from here
+            "before_end",  # to here
+        )
+    ]
+)
+"""What a process did with a queue."""
+
+LACK = np.dtype([("time", _WHOLE), ("offset", _WHOLE)])
+"""An event without a cause: when, ms, _NEVER where there is none; and of which message."""
+
+
+class Tables(NamedTuple):
+    """What the loop works on.
+
+    Attributes:
+        beginnings: of processes, by actor code, ms; _NEVER where that was not recorded.
+        judged: by kind a mask of :class:`Missing`.
+        flags: of slots.
+        latest: for each slot the place of the process that used it last.
+        processes: PROCESS, a hash table by slot and actor.
+        lacks: LACK, processes × Missing.
+        used: how many processes there are.
+        terms: skew, ms, and how long a window may be remembered, ms.
+    """
+
+    beginnings: Any
+    judged: Any
+    flags: Any
+    latest: Any
+    processes: Any
+    lacks: Any
+    used: Any
+    terms: Any
+
+
+class CauseFold:
+    """The fold: feed it events, then ask for what had no cause."""
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self._names, self._complete, self._begin = names, context.complete, context.begin
+        self._starts: dict[Actor, int] = {}
+        for event in context.events:
+            if event["kind"] == Kind.CLIENT_START:
+                self._starts.setdefault(actor_of(event), int(event["time"]))
+        judged = np.zeros(256, _WHOLE)
+        for one in CAUSES:
+            needs = evidence_mask(one.needs)
+            if context.evidence & needs == needs:
+                for kind in one.of:
+                    judged[_KIND[kind]] |= 1 << one.missing
+        self._tables = Tables(
+            beginnings=np.zeros(0, _WHOLE),
+            judged=judged,
+            flags=np.zeros(0, _WHOLE),
+            latest=np.zeros(0, _WHOLE),
+            processes=_free(2 * _ROOM),
+            lacks=_no_lacks(2 * _ROOM),
+            used=np.zeros(1, _WHOLE),
+            terms=np.array([settings.skew, settings.stuck], _WHOLE),
+        )
+
+    def feed(self, coded: Coded, uncaused: Any) -> None:
+        """Go on with events; ``uncaused`` is 1 for each result of a message that its process cannot have been given."""
+        at = 0
+        while at < len(coded):
+            self._make_room()
+            at = _run(
+                self._tables,
+                at,
+                coded.time,
+                coded.kind,
+                coded.result,
+                coded.slot,
+                coded.actor,
+                coded.offset,
+                coded.next,
+                coded.count,
+                uncaused,
+            )
+
+    def finish(self) -> tuple[Any, int]:
+        """Rows of all that had no cause, and how many queues of processes were judged."""
+        processes, lacks = self._tables.processes, self._tables.lacks
+        judged = (processes["slot"] >= 0) & (processes["since"] != _NEVER)
+        at, missing = np.nonzero(lacks["time"] != _NEVER)
+        rows = np.zeros(len(at), ROW)
+        rows["claim"], rows["other"] = _CLAIM, _NOBODY
+        rows["slot"], rows["actor"] = processes["slot"][at], processes["actor"][at]
+        rows["since"], rows["time"] = processes["since"][at], lacks["time"][at, missing]
+        rows["offset"] = lacks["offset"][at, missing]
+        rows["until"] = rows["offset"] + 1
+        rows["value"] = missing
+        return rows, int(np.count_nonzero(judged))
+
+    def _make_room(self) -> None:
+        """Learn of new names, and make the table larger that is half full."""
+        tables, names = self._tables, self._names
+        known = len(tables.beginnings)
+        if len(names.actors) > known:
+            unknown = self._begin if self._complete else _NEVER
+            new = [
+                self._starts.get(actor, unknown) if actor.incarnation >= 0 else _NEVER for actor in names.actors[known:]
+            ]
+            tables = tables._replace(beginnings=np.concatenate([tables.beginnings, np.array(new, _WHOLE)]))
+        known = len(tables.flags)
+        if len(names.slots) > known:
+            more = len(names.slots) - known
+            tables = tables._replace(
+                flags=np.concatenate([tables.flags, np.array(names.flags[known : known + more], _WHOLE)]),
+                latest=np.concatenate([tables.latest, np.zeros(more, _WHOLE)]),
+            )
+        if 2 * (int(tables.used[0]) + 1) > len(tables.processes):
+            old = tables
+            tables = tables._replace(
+                processes=_free(2 * len(old.processes)), lacks=_no_lacks(2 * len(old.processes)), used=old.used * 0
+            )
+            tables.latest[:] = 0
+            _rehash(old, tables)
+        self._tables = tables
+
+
+def _free(count: int) -> Any:
+    processes = np.zeros(count, PROCESS)
+    processes["slot"] = _NOBODY
+    return processes
+
+
+def _no_lacks(count: int) -> Any:
+    lacks = np.zeros((count, len(Missing)), LACK)
+    lacks["time"] = _NEVER
+    return lacks
+
+
+@hot
+def _place_of(t: Any, q: int, actor: int) -> Any:
+    """Where a process with a queue is in the table, or would be."""
+    mask = len(t.processes) - 1
+    key = np.uint64(q) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(actor) * np.uint64(0xC2B2AE3D27D4EB4F)
+    at = int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
+    while t.processes[at].slot >= 0 and (t.processes[at].slot != q or t.processes[at].actor != actor):
+        at = (at + 1) & mask
+    return at
+
+
+@entry
+def _rehash(old: Any, new: Any) -> None:
+    """Enter everything of one table in another, empty one."""
+    for n in range(len(old.processes)):
+        if old.processes[n].slot >= 0:
+            at = _place_of(new, int64(old.processes[n].slot), int64(old.processes[n].actor))
+            new.processes[at] = old.processes[n]
+            new.lacks[at] = old.lacks[n]
+            new.used[0] += 1
+
+
+@entry
+def _run(
+    t: Any,
+    start: int,
+    times: Any,
+    kinds: Any,
+    results: Any,
+    slots: Any,
+    actors: Any,
+    offsets: Any,
+    nexts: Any,
+    counts: Any,
+    uncaused: Any,
+) -> Any:
+    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(times)):
+        q, actor, kind = int64(slots[i]), int64(actors[i]), int64(kinds[i])
+        judged = t.judged[kind]
+        if q < 0 or actor < 0 or (judged == 0 and kind != _ASSIGN) or t.flags[q] & _UNJUDGED:
+            continue
+        at = t.latest[q]
+        if t.processes[at].slot != q or t.processes[at].actor != actor:
+            at = _place_of(t, q, actor)
+            if t.processes[at].slot < 0:
+                if 2 * (t.used[0] + 1) > len(t.processes):
+                    return i
+                _begin(t, at, q, actor, times[i])
+            t.latest[q] = at
+        if t.processes[at].since == _NEVER:
+            continue
+        now, offset = times[i], max(offsets[i], int64(_UNKNOWN))
+        if kind == _ASSIGN:
+            _take(t, at, now)
+            continue
+        if t.processes[at].assigned == _NEVER and judged & (1 << _NOT_ASSIGNED):
+            _lacks(t, at, _NOT_ASSIGNED, now, offset if kind == _DELIVER else int64(_UNKNOWN))
+        if kind == _PULL_RESULT:
+            if judged & (1 << _NO_PROGRESS) and results[i] == _FOUND and 0 <= nexts[i] < offset:
+                _lacks(t, at, _NO_PROGRESS, now, offset)
+            if results[i] == _FOUND or results[i] == _NO_STATUS:
+                _bring(t, at, now, offset, nexts[i], int64(counts[i]))
+        elif kind == _DELIVER:
+            if offset >= 0:
+                lack = t.lacks[at, _NOT_DELIVERED]
+                if lack.offset == offset and now - lack.time <= t.terms[0]:
+                    lack.time = _NEVER
+                if judged & (1 << _NOT_PULLED) and not _is_pulled(t, at, now, offset):
+                    _lacks(t, at, _NOT_PULLED, now, offset)
+        elif kind == _RESULT_OF and uncaused[i] and judged & (1 << _NOT_DELIVERED):
+            _lacks(t, at, _NOT_DELIVERED, now, offset)
+    return len(times)
+
+
+@part
+def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
+    process = t.processes[at]
+    t.used[0] += 1
+    process.slot, process.actor, process.since = q, actor, t.beginnings[actor]
+    if process.since > now + t.terms[0]:
+        process.since = _NEVER  # it ran before it is said to have started
+    process.assigned, process.blind = _NEVER, 0
+    process.begin = process.end = process.hole = process.hole_end = process.before = process.before_end = _UNKNOWN
+
+
+@part
+def _take(t: Any, at: int, now: int) -> None:
+    """A window begins. A listener may still be given what was pulled in the one before."""
+    process, lack = t.processes[at], t.lacks[at, _NOT_ASSIGNED]
+    if now - lack.time <= t.terms[0]:
+        lack.time = _NEVER
+    process.assigned = now
+    process.before, process.before_end = process.begin, process.end
+    process.begin = process.end = process.hole = process.hole_end = _UNKNOWN
+
+
+@part
+def _bring(t: Any, at: int, now: int, offset: int, after: int, count: int) -> None:
+    """A pull brings messages; one that does not tell which may have brought any."""
+    process, lack = t.processes[at], t.lacks[at, _NOT_PULLED]
+    if offset < 0 or after < 0:
+        process.blind = 1
+        lack.time = _NEVER
+        return
+    # A batch that is stored as one comes as a whole, though it begins before what was asked for.
+    first = min(offset, after - count) if count > 0 else offset
+    if process.end < 0:
+        process.begin, process.end = first, after
+    else:
+        if first > process.end:
+            process.hole, process.hole_end = process.end, first
+        elif first < process.hole_end and after > process.hole:
+            process.hole = process.hole_end = _UNKNOWN
+        process.begin, process.end = min(process.begin, first), max(process.end, after)
+    if now - lack.time <= t.terms[0] and first <= lack.offset < after:
+        lack.time = _NEVER
+
+
+@hot
+def _is_pulled(t: Any, at: int, now: int, offset: int) -> bool:
+    process = t.processes[at]
+    return bool(
+        process.assigned == _NEVER
+        or process.blind
+        or (process.begin <= offset < process.end and not process.hole <= offset < process.hole_end)
+        or (process.before <= offset < process.before_end and now - process.assigned <= t.terms[1])
+    )
+
+
+@part
+def _lacks(t: Any, at: int, missing: int, now: int, offset: int) -> None:
+    """An event has no cause so far."""
+    lack = t.lacks[at, missing]
+    if lack.time == _NEVER:
+        lack.time, lack.offset = now, offset
