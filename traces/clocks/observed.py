@@ -42,6 +42,9 @@ MOSTLY = 0.9
 
 _INCARNATIONS = 1 << 10
 
+_MAY_BE_ZERO = frozenset({"queue", "offset", "next", "attempt"})
+"""Fields whose 0 is a value, so that another number stands for one that is not known."""
+
 MOST = 200_000
 """So many events are held; where there are more, those of every second value are let go, and again."""
 
@@ -71,6 +74,17 @@ _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair
 _BY_ORIGIN = np.array(["origin" in pair.key for pair in PAIRS])
 """For each pair, whether it is about one message, and a share of messages is taken; else about a share of offsets."""
 
+_BY_VALUE = {
+    (moment.value, moment.plus): frozenset(
+        str(other.kind)
+        for place, *_, other in _SIDES
+        if not _BY_ORIGIN[place] and (other.value, other.plus) == (moment.value, moment.plus)
+    )
+    for place, *_, moment in _SIDES
+    if not _BY_ORIGIN[place]
+}
+"""The kinds of events of which a share of values is taken, by the field that has the value, and what is added to it."""
+
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -99,15 +113,21 @@ class Observed:
     """Sides of causal pairs, seen batch after batch; several can be put together.
 
     Of a trace that is to be judged in parts, each part is seen by itself and sent on: it holds no more than MOST.
+
+    Args:
+        events: so many are to come in all parts together, if that is known. As a rule there are at least half as many
+            sides, so that it tells from the beginning which share will be enough.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, events: int = 0) -> None:
         self._recorders: dict[Actor, int] = {}
         self._groups: dict[str, int] = {}
         self._recording_brokers: set[str] = set()
         self._sides: list[Any] = []
         self._held = 0
         self._mask = 0
+        while events > 2 * MOST * (self._mask + 1):
+            self._mask = 2 * self._mask + 1
 
     def see(self, batch: pa.RecordBatch, recorder: Actor | None = None, micros: Any = None) -> None:
         """Look at events in the order of their recorders.
@@ -120,24 +140,26 @@ class Observed:
         """
         if not len(batch):
             return
-        view = _View(batch, micros)
+        whole = view = _View(batch, micros)
+        if self._mask:
+            view = view.at(view.shared(self._mask))
+        kinds = view.kinds & _KINDS if len(view) else frozenset()
+        own = view.recorders(self._code) if recorder is None and len(view) else None
         if recorder is None:
-            self._note_brokers(view)
-        kinds = view.kinds & _KINDS
-        own = view.recorders(self._code) if recorder is None else None
+            self._note_brokers(whole)
         for place, pair, after, moment in _SIDES:
             if moment.kind not in kinds:
                 continue
             at = view.places_of(moment)
             values = view.values(moment, at)
-            if self._mask and not _BY_ORIGIN[place]:
-                chosen = _share(values, self._mask)
-                at, values = at[chosen], values[chosen]
+            key, known = view.keys(pair, at)
+            if self._mask:
+                known &= _share(key if _BY_ORIGIN[place] else values, self._mask)
+            at, values, key = at[known], values[known], key[known]
             if not len(at):
                 continue
             rows = np.zeros(len(at), _SIDE)
-            rows["pair"], rows["after"] = place, after
-            rows["key"], known = view.keys(pair, at)
+            rows["pair"], rows["after"], rows["key"] = place, after, key
             rows["value"] = values
             rows["time"] = view.micros[at]
             rows["if_recorded"] = -1
@@ -150,7 +172,7 @@ class Observed:
                 rows["recorder"] = (by_broker if moment.kind in BROKER_KINDS else by_client)[at]
                 if moment.kind == Kind.COMMIT:
                     rows["if_recorded"] = by_broker[at]
-            rows = rows[known & (rows["recorder"] >= 0)]
+            rows = rows[rows["recorder"] >= 0]
             self._sides.append(rows)
             self._held += len(rows)
         self._thin()
@@ -167,7 +189,8 @@ class Observed:
             rows["group"] = groups[rows["group"]]
             self._sides.append(rows)
             self._held += len(rows)
-        self._choose(mask)
+        if mask != self._mask or mask != later._mask:
+            self._choose(mask)
         self._thin()
 
     def matched(self, broadcasting: Collection[str] = ()) -> Matched:
@@ -224,7 +247,10 @@ class Observed:
     def _note_brokers(self, view: _View) -> None:
         if view.kinds.isdisjoint(BROKER_KINDS):
             return
-        self._recording_brokers |= view.words_where("broker", view.of_kinds(BROKER_KINDS))
+        recording = view.words_where("broker", view.of_kinds(BROKER_KINDS))
+        for broker in sorted(recording - self._recording_brokers):
+            self._code(Actor(broker, -1))
+        self._recording_brokers |= recording
 
     def _thin(self) -> None:
         while self._held > MOST:
@@ -235,13 +261,13 @@ class Observed:
         kept = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         if mask:
             by_origin = _BY_ORIGIN[kept["pair"]]
-            kept = kept[_share(np.where(by_origin, kept["key"].astype(np.int64), kept["value"]), mask)]
+            kept = kept[_share(np.where(by_origin, kept["key"], kept["value"].view(np.uint64)), mask)]
         self._sides, self._held = [kept], len(kept)
 
 
 def _share(values: Any, mask: int) -> Any:
     """Which of the events are kept: the same share of both sides of every pair."""
-    return ((values.astype(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
+    return ((values.view(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
 
 
 def _earliest(sides: Any, single: Any) -> Any:
@@ -273,18 +299,25 @@ class _View:
     """A batch by its columns."""
 
     def __init__(self, batch: pa.RecordBatch, micros: Any) -> None:
-        self._batch = batch
+        self._batch = batch.select([name for name in COLUMNS if name in batch.schema.names])
+        self._wholes: dict[str, Any] = {}
         self._words: dict[str, tuple[Any, list[str]]] = {}
         self._hashes: dict[str, Any] = {}
-        self.kind, words = self.words("kind")
-        self._kind_words = words
+        kind, words = self.words("kind")
         self.kinds = {word for word in words if word}
+        # Words are few, and numbers of 16 bits are sorted in one go.
+        self._by_kind = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
+        ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
+        self._ranges = list(zip(words, [0, *ends], ends, strict=False))
         self._micros = micros
+
+    def __len__(self) -> int:
+        return len(self._batch)
 
     @property
     def micros(self) -> Any:
         if self._micros is None:
-            self._micros = self.whole("time", 0) * 1000 + self.whole("micros", 0)
+            self._micros = self.whole("time") * 1000 + self.whole("micros")
         return self._micros
 
     def words(self, name: str) -> tuple[Any, list[str]]:
@@ -299,20 +332,41 @@ class _View:
                 self._words[name] = Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
         return self._words[name]
 
-    def whole(self, name: str, absent: int) -> Any:
-        if name not in self._batch.schema.names:
-            return np.full(len(self._batch), absent, np.int64)
-        column = Column.of(self._batch.column(name))
-        return column.filled(absent, BY_NAME[name].type.to_pandas_dtype())
+    def whole(self, name: str) -> Any:
+        """The whole numbers of a column; where one is not known, -1 of the fields of moments, 0 of others."""
+        if name not in self._wholes:
+            absent = -1 if name in _MAY_BE_ZERO else 0
+            if name in self._batch.schema.names:
+                column = Column.of(self._batch.column(name))
+                self._wholes[name] = column.filled(absent, BY_NAME[name].type.to_pandas_dtype())
+            else:
+                self._wholes[name] = np.full(len(self._batch), absent, np.int64)
+        return self._wholes[name]
+
+    def at(self, places: Any) -> _View:
+        """The events at some places."""
+        return _View(self._batch.take(pa.array(places)), None if self._micros is None else self._micros[places])
+
+    def shared(self, mask: int) -> Any:
+        """The places of all events that may be in the share of a mask: a quick look, before anything else is done."""
+        found = np.zeros(len(self._batch), bool)
+        for (name, plus), kinds in _BY_VALUE.items():
+            places = self.of_kinds(kinds)
+            found[places[_share(self.whole(name)[places].astype(np.int64) + plus, mask)]] = True
+        for place, *_, moment in _SIDES:
+            if _BY_ORIGIN[place]:
+                found[self.places_of(moment)] = True
+        return np.flatnonzero(found)
 
     def of_kinds(self, kinds: Collection[str]) -> Any:
-        """The places of events of these kinds."""
-        return np.flatnonzero(np.array([word in kinds for word in self._kind_words])[self.kind])
+        """The places of events of these kinds, those of one kind in their order."""
+        parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
+        return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
     def words_where(self, name: str, places: Any) -> set[str]:
         """The words that events at these places have."""
         at, words = self.words(name)
-        return {words[code] for code in np.unique(at[places])} - {""}
+        return {words[code] for code in np.flatnonzero(np.bincount(at[places], minlength=1)).tolist()} - {""}
 
     def places_of(self, moment: Moment) -> Any:
         """The places of events of a moment that have a value."""
@@ -320,10 +374,10 @@ class _View:
         if moment.results:
             at, words = self.words("result")
             places = places[np.array([word in moment.results for word in words])[at[places]]]
-        return places[self.whole(moment.value, -1)[places] >= moment.least]
+        return places[self.whole(moment.value)[places] >= moment.least]
 
     def values(self, moment: Moment, places: Any) -> Any:
-        return self.whole(moment.value, -1)[places].astype(np.int64) + moment.plus
+        return self.whole(moment.value)[places].astype(np.int64) + moment.plus
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:
         """For each event the code of its word, -1 without one."""
@@ -336,7 +390,7 @@ class _View:
         known = np.ones(len(places), bool)
         for name in pair.key:
             if name == "queue":
-                part = self.whole(name, -1)[places].astype(np.int64)
+                part = self.whole(name)[places].astype(np.int64)
                 known &= part >= 0
             elif name == "origin":
                 part = self._origins(places)
@@ -351,7 +405,7 @@ class _View:
         return key, known
 
     def _origins(self, places: Any) -> Any:
-        origins = self.whole("origin", 0)[places]
+        origins = self.whole("origin")[places]
         if "key" in self._batch.schema.names and not origins.all():
             keys = self._batch.column("key").take(pa.array(places)).to_pylist()
             of_key = np.array([origin_of(key) if key else 0 for key in keys], np.int64)
@@ -361,7 +415,7 @@ class _View:
     def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
         """For each event the code of its client, and of its broker; -1 where it names none."""
         at, clients = self.words("client")
-        incarnation = np.minimum(np.maximum(self.whole("incarnation", 0), 0), _INCARNATIONS - 1).astype(np.int64)
+        incarnation = np.minimum(np.maximum(self.whole("incarnation"), 0), _INCARNATIONS - 1).astype(np.int64)
         most = int(incarnation.max()) + 1
         together = at * most + incarnation
         table = np.full(len(clients) * most, -1, np.int32)

@@ -125,7 +125,7 @@ PAIRS = (
     Pair(
         "failed at one client before its copy comes to another",
         before=(Moment(Kind.RESULT, "attempt", plus=1, results=FAILURES), Moment(Kind.EXPIRE, "attempt", plus=1)),
-        after=(Moment(Kind.DELIVER, "attempt"),),
+        after=(Moment(Kind.DELIVER, "attempt", least=1),),
         key=("group", "origin"),
         single=True,
         rules=("CC-12", "SB-14"),

@@ -159,14 +159,15 @@ class _Read:
     """What was found in a split."""
 
     part: Part
-    seen: Scanning = field(default_factory=Scanning)
+    seen: Scanning
     standing: Standing = field(default_factory=Standing)
     problems: int = 0
     repeated: int = 0
 
 
 def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
-    read, reader = _Read(part=Part(names=Names(trace.header.groups))), read_split(split)
+    seen = Scanning.of(trace)
+    read, reader = _Read(part=Part(names=Names(trace.header.groups)), seen=seen), read_split(split)
     coder = Coder(read.part.names)
     for batch in reader.batches(_READ, rows=_ROWS):
         read.seen.see(batch, split.file)

@@ -69,6 +69,11 @@ class Scanning:
     context: list[Mapping[str, Any]] = field(default_factory=list)
     sides: Observed = field(default_factory=Observed)
 
+    @classmethod
+    def of(cls, trace: Trace) -> Scanning:
+        """Nothing yet, of all of a trace or of a part of it."""
+        return cls(sides=Observed(trace.rows or 0))
+
     def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
         """Look at a batch with the columns :data:`SCAN_COLUMNS`, of the file of a number."""
         if not len(batch):
@@ -177,7 +182,7 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
     if len(splits) > 1 and all(split.groups is not None for split in splits):
         seen = _side_by_side(trace, splits, progress)
     else:
-        seen = Scanning()
+        seen = Scanning.of(trace)
         for file, source in enumerate(trace.readers):
             for batch in source.batches(SCAN_COLUMNS, rows=ROWS):
                 seen.see(batch, file)
@@ -192,7 +197,7 @@ def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str
     """Look at the splits of a trace, as many at a time as there are cores."""
 
     def look(split: Split) -> tuple[Scanning, SplitReader]:
-        part, reader = Scanning(), read_split(split)
+        part, reader = Scanning.of(trace), read_split(split)
         for batch in reader.batches(SCAN_COLUMNS):
             part.see(batch, split.file)
         return part, reader

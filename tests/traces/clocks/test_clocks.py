@@ -131,9 +131,33 @@ def test_what_is_seen_in_parts_and_sent_on_is_the_same() -> None:
 
 def test_of_many_events_a_share_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketproof.traces.clocks.observed.MOST", 300)
-    found = clocks(run(60, broker=lambda _: 30))
+    events = run(60, broker=lambda _: 30)
+    found = clocks(events)
     assert 0 < found.clocks[ONE].pairs < 100
     assert ahead(found) == {"broker b": (30, 30)}
+    # Who knows how many there are takes that share from the beginning, batch after batch.
+    told = Observed(len(events))
+    for begin in range(0, len(events), 250):
+        told.see(batch_of(events[begin : begin + 250]))
+    assert clocks_of(told) == found
+
+
+def test_of_what_failed_a_share_of_messages_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [
+        event
+        for n in range(400)
+        for at in ({"group": "g", "broker": "b", "key": f"K{n}"},)
+        for event in (
+            at | {"time": BEGIN + 10 * n, "kind": "result", "client": "one", "attempt": 0, "result": "later"},
+            at | {"time": BEGIN + 10 * n + 4, "kind": "delay_store", "attempt": 1},
+        )
+    ]
+    monkeypatch.setattr("rocketproof.traces.clocks.observed.MOST", 200)
+    told = Observed(len(events))
+    told.see(batch_of(events))
+    matched = told.matched()
+    assert len(matched.pair) == 27
+    assert set((matched.later_time - matched.earlier_time).tolist()) == {4_000}
 
 
 def test_recordings_of_known_recorders() -> None:
