@@ -27,10 +27,10 @@ from ..monitors.messages import MessageFold
 from ..monitors.queues import QueueFold
 from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
-from .clock_doubts import order_doubted, steps_as_holes
+from .clock_doubts import order_doubted
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
-from .recorded import coverage_of
+from .recorded import coverage_in
 from .result import CheckResult, merge, verdicts
 from .scan import Scan
 
@@ -100,10 +100,8 @@ def conclude(
     seconds: float,
 ) -> CheckResult:
     """The answer of a check, from what its monitors say."""
-    evidence = [source.stated.header.evidence for source in trace.sources]
     clocks = scanned.context.clocks
-    holes = [*trace.holes(), *steps_as_holes(clocks)]
-    coverage = coverage_of(scanned, trace.header, slots=names.slots, evidence=evidence, holes=holes)
+    coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_unpulled(outcome, names, stores, settings)
     outcome = order_doubted(outcome, names, clocks, settings.skew)

@@ -8,6 +8,8 @@ from ..encoding.names import Slot
 from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import Kind
 from ..format.schema import Header
+from ..io import Trace
+from .clock_doubts import steps_as_holes
 from .scan import Scan
 
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
@@ -18,6 +20,13 @@ _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
+
+
+def coverage_in(trace: Trace, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
+    """The coverage of a trace that was read to its end; ``slots``: queues that events are about."""
+    evidence = [source.stated.header.evidence for source in trace.sources]
+    holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks)]
+    return coverage_of(scanned, trace.header, slots=slots, evidence=evidence, holes=holes)
 
 
 def coverage_of(

@@ -14,12 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...model.retry_policy import fallback_level, is_dead_letter, maximum_sent, retry_level
+from ..claims.claims import claim
 from ..claims.settings import Settings
 from ..encoding.coding import Coded, Coder
 from ..encoding.names import RETRY_PREFIX, Actor, Names, Slot
 from ..engine.context import actor_of
-from ..engine.scan import CONTEXT_COLUMNS, Scanning
+from ..engine.recorded import coverage_in
+from ..engine.scan import SCAN_COLUMNS, Scanning, conclude
 from ..errors import TraceError
+from ..format.coverage import EVER, SETTINGS, Coverage, evidence_mask, missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind, Path, Result
 from ..format.message_status import MessageStatus
 from ..format.schema import Group, origin_of
@@ -33,6 +36,7 @@ from .story import Sentence, sentences
 _MOST_SENTENCES = 200
 _AFTER = 600_000  # so long, in ms, the stored offset of its queue is followed
 _DEFAULT_GROUP = Group()
+_SKIPPED = claim("nothing-skipped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +132,7 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
         TraceError: no event names it.
     """
     settings = settings or Settings()
-    origins, spots, names = _look_up(trace, str(asked))
+    origins, spots, names, coverage = _look_up(trace, str(asked))
     questions = [Question(origin=origin) for origin in sorted(origins)]
     for slot, offset, since, until in spots:
         moments = ((since - settings.rounds, until + _AFTER),)
@@ -138,7 +142,7 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
     found = sorted(unique.values(), key=lambda each: (each.event["time"], each.place))
     own = [each for each in found if each.origin in origins or _is_at(each, spots, names)]
     outcomes = tuple(
-        _outcome(group, client, own, found, spots, names, trace, settings)
+        _outcome(group, client, own, found, spots, names, trace, settings, coverage)
         for group, client in _consumers(own, found, names)
     )
     turning = turning_points(found, min((offset for _, offset, _, _ in spots), default=None))
@@ -158,8 +162,8 @@ _Spot = tuple[Slot, int, int, int]
 """Where a copy of the message is: queue, offset, and from when to when it is heard of there, ms."""
 
 
-def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names]:
-    """Origins of the message, and where its copies are, as every group knows these places."""
+def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names, Coverage]:
+    """Origins of the message, where its copies are, as every group knows these places, and what was recorded."""
     names = Names(trace.header.groups)
     by_name = {origin_of(asked)} | ({int(asked)} if asked.lstrip("-").isdecimal() else set())
     heard = _scan(trace, by_name, asked, names)
@@ -172,7 +176,7 @@ def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names]:
         # The id of a copy was given: its other copies have other ids, and the same origin.
         heard = _scan(trace, heard.origins, asked, names)
     actors = [actor for actor in names.actors if actor.incarnation >= 0]
-    names, slots = Names(trace.header.groups, members_of(heard.context)), names.slots
+    names, slots = Names(trace.header.groups, members_of(heard.seen.context)), names.slots
     members = {names.member(actor) for actor in actors}
     spots = set()
     for (slot, offset), span in heard.spans.items():
@@ -183,7 +187,8 @@ def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names]:
             for member in members if known is not None and known.mode == "broadcasting" else (Actor(""),):
                 place = (group, at.topic, at.broker, at.queue, member.name, member.incarnation)
                 spots.add((names.slots[names.slot_at(*place)], offset, *span))
-    return heard.origins, sorted(spots), names
+    scanned = conclude(heard.seen, trace.header, files=trace.files, clocks=trace.clocks)
+    return heard.origins, sorted(spots), names, coverage_in(trace, scanned, slots)
 
 
 @dataclass
@@ -195,14 +200,14 @@ class _Heard:
         origins: its origins.
         spans: queue and offset of its copies, with the first and last time they are heard of.
         groups: all groups of the trace.
-        context: what is told of processes.
+        seen: what is told of processes, and what was recorded.
     """
 
     events: int = 0
     origins: set[int] = field(default_factory=set)
     spans: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     groups: set[str] = field(default_factory=set)
-    context: list[Event] = field(default_factory=list)
+    seen: Scanning = field(default_factory=Scanning)
 
 
 def _scan(trace: Trace, origins: set[int], asked: str, names: Names) -> _Heard:
@@ -212,9 +217,7 @@ def _scan(trace: Trace, origins: set[int], asked: str, names: Names) -> _Heard:
     for piece in pieces(trace):
         batch = piece.batch
         heard.groups.update(word for word in batch.column("group").dictionary.to_pylist() if word)
-        seen = Scanning()
-        seen.see(batch.select(CONTEXT_COLUMNS))
-        heard.context += [{**event} for event in seen.context]
+        heard.seen.see(batch.select(SCAN_COLUMNS), piece.file)
         columns = ["client", "incarnation", "broker", "origin"]
         columns += ["key"] if batch.column("origin").null_count else []
         mask = np.isin(coder.code(batch.select(columns)).origin, wanted)
@@ -288,6 +291,7 @@ def _outcome(
     names: Names,
     trace: Trace,
     settings: Settings,
+    coverage: Coverage,
 ) -> Outcome:
     known = trace.header.groups.get(group, _DEFAULT_GROUP)
     events = [each.event for each in own if _concerns(each.event, group, client, names)]
@@ -299,6 +303,9 @@ def _outcome(
     if fate is None:
         around = [each.event for each in found if _concerns(each.event, group, client, names)]
         fate, told = _undelivered(around, spots)
+        hidden = _hidden(group, own, spots, coverage) if fate is MessageStatus.LOST else ""
+        if hidden:
+            fate, told = MessageStatus.NOT_OBSERVABLE, f"it cannot be told whether it is lost: {told}, but {hidden}"
     return Outcome(group=group, client=client, fate=fate, told=told, attempts=attempts, maximum=limit)
 
 
@@ -464,6 +471,24 @@ def _undelivered(events: Sequence[Event], spots: Sequence[_Spot]) -> tuple[Messa
         MessageStatus.NOT_OBSERVABLE,
         f"no delivery was recorded{waits}, and nothing that would tell whether it is to come",
     )
+
+
+def _hidden(group: str, own: Sequence[Found], spots: Sequence[_Spot], coverage: Coverage) -> str:
+    """What may hide what became of a message that seems lost, as it is asked for the verdict; empty: nothing does."""
+    if group in coverage.not_judged:
+        return f"of its group nothing can be judged: {coverage.not_judged[group]}"
+    lacking = missing((*_SKIPPED.needs, *_SKIPPED.counts_with), coverage.recorded_of(group))
+    if lacking:
+        return f"no {' or '.join(lacking[0])} events were recorded"
+    stored = [each.event["time"] for each in own if each.event["kind"] in (Kind.STORE, Kind.DELAY_DELIVER)]
+    hole = coverage.lost(
+        evidence_mask(_SKIPPED.excused_by) | SETTINGS,
+        group=group,
+        topic=spots[0][0].topic if spots else "",
+        since=min(stored, default=EVER),
+        until=coverage.end,
+    )
+    return f"what became of it may be hidden ({hole})" if hole is not None else ""
 
 
 def _waits(events: Sequence[Event], spots: Sequence[_Spot]) -> str:

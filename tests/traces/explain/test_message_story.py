@@ -7,6 +7,7 @@ import pytest
 
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.message_story import MessageStory, message_story
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import Group, Header, origin_of
 from rocketproof.traces.io import open_trace
@@ -20,8 +21,15 @@ RETRY = {"topic": "%RETRY%G", "broker": "broker-a", "queue": 0}
 ME = {"client": "c1", "group": "G"}
 
 
-def story(folder: Path, events: list[Event], asked: str | int = KEY, *, group: Group | None = None) -> MessageStory:
-    write_jsonl(folder / "t.jsonl", Header(groups={"G": group or Group()}), events)
+def story(
+    folder: Path,
+    events: list[Event],
+    asked: str | int = KEY,
+    *,
+    group: Group | None = None,
+    evidence: frozenset[Kind] = frozenset(Kind),
+) -> MessageStory:
+    write_jsonl(folder / "t.jsonl", Header(groups={"G": group or Group()}, evidence=evidence), events)
     return message_story(open_trace([folder / "t.jsonl"]), asked)
 
 
@@ -177,6 +185,9 @@ def pulled(first: int, next_: int, **fields: Any) -> Event:
     return {"time": 100, "kind": "pull_result", **ME, **QUEUE, "offset": first, "next": next_, **fields}
 
 
+BEHIND = pulled(20, 40, result="found", count=20)
+
+
 @pytest.mark.parametrize(
     ("events", "fate", "told"),
     [
@@ -187,7 +198,7 @@ def pulled(first: int, next_: int, **fields: Any) -> Event:
         ),
         ([pulled(10, 20, result="found", count=3), PASSED], MessageStatus.FILTERED, "passed over at 00:00:00.100"),
         ([pulled(10, 20, result="found", count=10)], MessageStatus.NOT_OBSERVABLE, "pulled by c1 at 00:00:00.100"),
-        ([PASSED], MessageStatus.LOST, "never delivered, and passed at 00:00:09.000 by offset 40 of c1"),
+        ([BEHIND, PASSED], MessageStatus.LOST, "never delivered, and passed at 00:00:09.000 by offset 40 of c1"),
         (
             [{**PASSED, "offset": 17}],
             MessageStatus.WAITING,
@@ -208,6 +219,42 @@ def test_a_message_that_was_never_delivered(
     assert outcome.fate is fate
     assert outcome.told.startswith(told)
     assert outcome.attempts == ()
+
+
+LOST = "never delivered, and passed at 00:00:09.000 by offset 40 of c1"
+
+
+def gap(since: int, until: int, **fields: Any) -> Event:
+    return {"time": until, "due": since, "kind": "gap", "detail": "disk full", "count": 3, **fields}
+
+
+def test_a_gap_may_hide_what_became_of_a_message_that_seems_lost(tmp_path: Path) -> None:
+    (outcome,) = story(tmp_path, [stored(0), BEHIND, gap(200, 300, client="c1"), PASSED]).outcomes
+    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    hole = "what became of it may be hidden (a gap of the recording (disk full) of c1)"
+    assert outcome.told == f"it cannot be told whether it is lost: {LOST}, but {hole}"
+
+
+def test_a_damaged_line_may_hide_what_became_of_it(tmp_path: Path) -> None:
+    story(tmp_path, [stored(0), BEHIND, PASSED])
+    file = tmp_path / "t.jsonl"
+    header, store, pull, last = file.read_text().splitlines()
+    file.write_text("\n".join([header, store, '{"time":50,"kind":"deliv', pull, last, ""]))
+    (outcome,) = message_story(open_trace([file]), KEY).outcomes
+    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert f"({file}:3: " in outcome.told
+
+
+@pytest.mark.parametrize("other", [gap(10, 50, client="c1"), gap(200, 300, group="H", client="d1")])
+def test_a_gap_elsewhere_hides_nothing_of_it(tmp_path: Path, other: Event) -> None:
+    outcomes = story(tmp_path, sorted([stored(60), BEHIND, other, PASSED], key=lambda event: event["time"])).outcomes
+    assert [(outcome.fate, outcome.told) for outcome in outcomes] == [(MessageStatus.LOST, LOST)]
+
+
+def test_without_pull_results_it_may_have_been_filtered(tmp_path: Path) -> None:
+    (outcome,) = story(tmp_path, [stored(0), BEHIND, PASSED], evidence=frozenset(Kind) - {Kind.PULL_RESULT}).outcomes
+    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert outcome.told == f"it cannot be told whether it is lost: {LOST}, but no pull_result events were recorded"
 
 
 def test_by_message_id_of_a_copy_and_by_origin(tmp_path: Path) -> None:
@@ -236,7 +283,8 @@ def test_a_message_that_is_not_there(tmp_path: Path) -> None:
 def test_every_group_of_the_queue_has_an_answer_and_no_other(tmp_path: Path) -> None:
     passed = {**PASSED, "group": "H", "client": "d1"}
     elsewhere = {**PASSED, "group": "I", "client": "e1", "queue": 4}
-    told = story(tmp_path, [stored(0), delivered(50), ended(60, "ok"), passed, elsewhere])
+    pull = {**BEHIND, "group": "H", "client": "d1"}
+    told = story(tmp_path, [stored(0), delivered(50), ended(60, "ok"), pull, passed, elsewhere])
     assert [(outcome.group, outcome.fate) for outcome in told.outcomes] == [
         ("G", MessageStatus.ACKNOWLEDGED),
         ("H", MessageStatus.LOST),
