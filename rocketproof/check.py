@@ -64,7 +64,8 @@ class CheckRequest:
         deaths: processes that were killed.
         format: name of the form of all files; ``auto`` looks at the content of each.
         options: of importers, such as ``zone``.
-        delays: ``messageDelayLevel`` of the brokers; empty for what the trace says.
+        delays: ``messageDelayLevel`` of the brokers; empty for what the deployment file or the trace says.
+        config: the deployment file with timers and maxima; empty for RocketMQ's defaults.
         memory: bytes that the state of the monitors may take.
         stories: how many violations of each claim are told.
     """
@@ -81,6 +82,7 @@ class CheckRequest:
     format: str = "auto"
     options: Mapping[str, str] = field(default_factory=dict)
     delays: str = ""
+    config: str = ""
     memory: int = 4 << 30
     stories: int = 3
 
@@ -236,13 +238,22 @@ def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:
 
 
 def settings_of(trace: Trace, request: CheckRequest) -> Settings:
-    """The terms: the delay levels are those asked for, else those of the trace, else a broker's own.
+    """The terms: timers and maxima of the deployment file, which the header of the trace is given too.
+
+    The delay levels are those asked for, else those of the file, else those of the trace, else a broker's own.
 
     Raises:
-        InputError: the delay levels cannot be read.
+        InputError: the delay levels or the deployment file cannot be read.
     """
-    delays = request.delays or trace.header.delays
-    settings = Settings(skew=request.skew)
+    settings, delays = Settings(skew=request.skew), trace.header.delays
+    if request.config:
+        from .trace_terms import terms_of
+
+        terms = terms_of(request.config)
+        trace.header = terms.of_groups(trace.header)
+        settings = replace(terms.settings, skew=request.skew)
+        delays = "" if terms.delays else delays
+    delays = request.delays or delays
     if not delays:
         return settings
     try:

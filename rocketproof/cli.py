@@ -284,6 +284,10 @@ def check(
     delays: Annotated[
         str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
     ] = "",
+    config: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers and maxima of retries."),
+    ] = "",
     format_: Annotated[
         str, typer.Option("--format", metavar="NAME", help="Form of the files; auto looks at what is in them.")
     ] = "auto",
@@ -336,6 +340,7 @@ def check(
         format=format_,
         options=run.importer_options(zone, import_ or []),
         delays=delays,
+        config=config,
         memory=read_size("--memory", memory),
         stories=stories,
     )

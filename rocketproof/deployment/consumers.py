@@ -139,6 +139,20 @@ class Consumer(Table):
         source="RB-33",
         ge=0,
     )
+    rebalance_wait_interval: int = setting(
+        20000,
+        "Period of rebalance: system property `rocketmq.client.rebalance.waitInterval`.",
+        unit="ms",
+        source="RB-1",
+        ge=1,
+    )
+    poll_name_server_interval: int = setting(
+        30000, "Period in which routes are asked for.", unit="ms", source="ST-3", ge=1
+    )
+    heartbeat_broker_interval: int = setting(30000, "Period of heartbeats.", unit="ms", source="ST-4", ge=1)
+    persist_consumer_offset_interval: int = setting(
+        5000, "Period in which offsets are sent to brokers.", unit="ms", source="ST-3", ge=1
+    )
     slowest_listener_millis: int | None = setting(
         None, "The longest that a call of the listener is expected to take, if known.", unit="ms", ge=1
     )
