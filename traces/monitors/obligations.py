@@ -47,6 +47,9 @@ _NEVER = -(2**60)
 _UNKNOWN = -1
 _KINDS = 256
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
+_KEPT = 1 << len(Mark)
+_CONDITIONS = 16
+_ALL = (1 << 32) - 1
 
 STEP = np.dtype(
     [
@@ -85,14 +88,30 @@ DUTY = np.dtype(
             "unless",
             "only",  # flags that a slot must have, and
             "never",  # must not have
+            "watches",  # what it depends on: bits of marks, _KEPT, and conditions from _CONDITIONS on
         )
     ]
 )
 """An obligation, as compiled code reads it."""
 
-QUEUE = np.dtype([(name, _WHOLE) for name in ("flags", "owner", "before", "told", "start", "conditions", "since")])
-"""A queue: its flags, who has it, who had it when it was taken, whether that was told by assigns, where it started,
-conditions, and since when it is owned."""
+QUEUE = np.dtype(
+    [
+        (name, _WHOLE)
+        for name in (
+            "flags",
+            "owner",  # who has it, and
+            "before",  # who had it when it was taken
+            "told",  # whether that was told by assigns
+            "start",  # where it started
+            "conditions",
+            "since",  # when it is owned
+            "blocked",  # what keeps the message at FINISHED, and
+            "keeper",  # who was given it, as of the last event
+            "weighed",  # 1: nothing has changed since its obligations were weighed
+        )
+    ]
+)
+"""A queue."""
 
 CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "keeper")])
 """An obligation of a queue: since when it is to be met, the position to be left or reached, up to where all was
@@ -213,7 +232,9 @@ class ObligationFold:
                 marks=np.concatenate([tables.marks, marks]),
                 clocks=np.concatenate([tables.clocks, clocks]),
             )
-        tables.queues["flags"][:slots] = self._names.flags[:slots]
+        flags = np.asarray(self._names.flags[:slots])
+        tables.queues["weighed"][:slots] &= tables.queues["flags"][:slots] == flags
+        tables.queues["flags"][:slots] = flags
         if int(tables.used[0]) + 2 * len(self.obligations) + 2 > len(tables.rows):
             tables = tables._replace(rows=np.concatenate([tables.rows, np.zeros(len(tables.rows), ROW)]))
         self._tables = tables
@@ -265,6 +286,10 @@ def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
     never = ORDERLY if one.listeners is Listeners.CONCURRENT else 0
     if not one.broadcasting:
         never |= BROADCASTING
+    marks = {one.mark} | ({one.behind} if one.behind is not None else set())
+    marks |= {Mark.FINISHED, Mark.PULLED} if one.idle else set()
+    watches = sum(1 << mark for mark in marks) | (one.during | one.unless) << _CONDITIONS
+    watches |= _KEPT if one.blocked is not None else 0
     return (
         CODE[one.claim],
         one.within(settings),
@@ -279,6 +304,7 @@ def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
         one.unless,
         only,
         never,
+        watches,
     )
 
 
@@ -309,6 +335,7 @@ def _run(
         queue, kind, now = t.queues[q], int64(kinds[i]), times[i]
         actor = int64(actors[i])
         result, path = int64(1) << int64(results[i]), int64(1) << int64(paths[i])
+        changed = int64(0) if queue.weighed else int64(_ALL)
         for r in range(t.first[kind], t.first[kind + 1]):
             step = t.steps[r]
             if step.results & result == 0 or step.paths & path == 0 or queue.flags & step.only != step.only:
@@ -325,14 +352,19 @@ def _run(
                     value = highs[i]
                 elif step.to == _ZERO:
                     value = int64(0)
-                if value >= 0 and not (step.forward and value <= t.marks[q, step.at]):
+                known = t.marks[q, step.at]
+                if value >= 0 and value != known and not (step.forward and value < known):
                     t.marks[q, step.at] = value
+                    changed |= int64(1) << step.at
             elif step.do == _TURN:
                 if queue.conditions & step.given == step.given:
-                    queue.conditions = (queue.conditions | step.begins) & ~step.ends
+                    conditions = (queue.conditions | step.begins) & ~step.ends
+                    changed |= (queue.conditions ^ conditions) << _CONDITIONS
+                    queue.conditions = conditions
             elif step.do == _MET:
                 if t.clocks[q, step.at].since != _NEVER:
                     _stop(t, q, step.at, now)
+                    changed = int64(_ALL)
             elif step.do == _BEGIN or (
                 step.do == _MEET
                 and actor >= 0
@@ -341,6 +373,7 @@ def _run(
                 and (step.forward or not queue.told or (queue.owner < 0 and actor == queue.before))
             ):
                 _end_window(t, q, now)
+                changed = int64(_ALL)
                 queue.told = 1 if step.do == _BEGIN else queue.told
                 queue.before = queue.owner if actor != queue.before else _UNKNOWN
                 queue.owner, queue.conditions, queue.since = actor, 0, now
@@ -351,12 +384,22 @@ def _run(
                 queue.told = 1
                 if actor == queue.owner or queue.owner < 0:
                     _end_window(t, q, now)
+                    changed = int64(_ALL)
                     queue.owner, queue.conditions = _UNKNOWN, 0
                 elif actor == queue.before:
                     queue.before = _UNKNOWN
-        t.marks[q, _FINISHED] = finished[i]
+        if t.marks[q, _FINISHED] != finished[i]:
+            t.marks[q, _FINISHED] = finished[i]
+            changed |= int64(1 << _FINISHED)
+        if queue.blocked != blocked[i] or queue.keeper != keepers[i]:
+            queue.blocked, queue.keeper = blocked[i], keepers[i]
+            changed |= int64(_KEPT)
+        queue.weighed = 1
+        if changed == 0:
+            continue
         for d in range(len(t.duties)):
-            _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))
+            if t.duties[d].watches & changed:
+                _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))
     return len(times)
 
 
