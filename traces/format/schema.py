@@ -295,7 +295,7 @@ class Header:
         delays: ``messageDelayLevel`` of the brokers; empty where it is not known, then the default is assumed.
         release: of RocketMQ, such as 5.3.3; decides rules that differ.
         groups: what is known of groups, by name.
-        complete: the trace begins with the first event of its groups, and ends when nothing is under way any more.
+        complete: the trace begins with the first event of its groups: nothing that concerns them came before.
         extra: members of the header that this version does not know.
     """
 

@@ -261,7 +261,7 @@ _HEADER = (
     ("groups", "what is known of consumer groups, by name: an object for each, see below", "nothing"),
     (
         "complete",
-        "the trace begins with the first event of its groups, and ends when nothing is under way any more",
+        "the trace begins with the first event of its groups: nothing that concerns them came before",
         "false",
     ),
 )

@@ -104,7 +104,7 @@ def header_of(traced: Traced, pace: Pace) -> Header:
         delays=pace.levels(int(k.levels)) if "levels" in k else "",
         release=str(k.get("version", "5.3.3")),
         groups={GROUP: group_of(k)},
-        complete=False,
+        complete=True,
     )
 
 

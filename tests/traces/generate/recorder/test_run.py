@@ -25,7 +25,7 @@ def test_the_header_says_what_was_configured() -> None:
     header = recording(**constants).header
     assert header.source == "a run of the machine consumption"
     assert header.groups == {"billing": Group(max_attempts=3)}
-    assert (header.delays, header.release, header.complete) == ("1s 2s 3s 4s 5s", "5.3.3", False)
+    assert (header.delays, header.release, header.complete) == ("1s 2s 3s 4s 5s", "5.3.3", True)
     orderly = recording(listener="orderly", clock="stopped", version="4.9.8", **ONE).header
     assert (orderly.groups["billing"], orderly.release) == (Group(listener="orderly"), "4.9.8")
 
