@@ -75,6 +75,7 @@ ATTEMPT = np.dtype(
         ("unsure", np.uint8),  # … but not the level that it asked for
         ("may_live", np.uint8),  # a send-back of it may lead to a retry
         ("may_die", np.uint8),  # … to a dead letter
+        ("fallback", np.uint8),  # it was sent back as a message of its own
         ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
         ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
         ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
@@ -280,6 +281,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.unsure = 0
     new.may_live = 0
     new.may_die = 0
+    new.fallback = 0
     new.unsure_move = 0
     new.together = 0
     new.delayed_dead = 0

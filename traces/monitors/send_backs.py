@@ -10,7 +10,7 @@ from ..format.kinds import Path, Result, codes
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
-from .dead_letters import gives_up, last_count, maximum_of
+from .dead_letters import AT_ONCE, gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest
 from .ledger import NOBODY, NOTHING, judge, violate
 
@@ -75,6 +75,7 @@ def send_back(
         sent.may_die = 1
         sent.may_live = 1
     elif path == _FALLBACK:
+        sent.fallback = 1
         dies = gives_up(terms, maximum, times + 1)
         sent.may_die |= dies
         sent.may_live |= not dies
@@ -160,8 +161,11 @@ def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen:
     anew = find_attempt(known, chain, NOTHING)
     if anew >= 0:
         copies += known.attempts[anew].stored  # SB-8: a fallback that begins to count anew
-    deadline = attempt.sent_at + terms.given[0].late
-    if not terms.given[0].stores:
+    dies = attempt.may_die != 0 and attempt.may_live == 0
+    # SB-14: a request is answered after its dead letter was stored; a fallback may wait first (SB-15).
+    at_once = dies and terms.given[0].dead_letters and attempt.fallback == 0
+    deadline = attempt.sent_at + (AT_ONCE if at_once else int64(terms.given[0].late))
+    if not at_once and not terms.given[0].stores:
         level = lowest(attempt.allowed) if attempt.allowed != 0 else int64(len(terms.levels) - 1)
         deadline += delay_of(terms, level)
     if copies >= attempt.sent:
@@ -171,7 +175,8 @@ def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen:
         return True
     judge(ledger, _AGAIN)
     doubt = NOTHING
-    if not terms.given[0].stores or (attempt.may_die != 0 and not terms.given[0].dead_letters):
+    lacks = not terms.given[0].stores and not at_once
+    if lacks or (attempt.may_die != 0 and not terms.given[0].dead_letters):
         doubt = _EVIDENCE
     violate(ledger, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
     return doubt != 0

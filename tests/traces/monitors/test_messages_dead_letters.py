@@ -25,6 +25,19 @@ def test_a_dead_letter_at_the_maximum():
     assert said.chains == [(MessageStatus.DEAD_LETTERED, 3, 0)]
 
 
+def test_what_is_sent_back_at_the_maximum_becomes_a_dead_letter_at_once():
+    again = "sent-back-message-comes-again"
+    assert check(last(), end=8_012, groups=TWO).violated == {}
+    said = check(last(), end=8_013, groups=TWO)
+    assert said.violated == {again: 1}
+    assert [(row["value"], row["expected"]) for row in said.violations(again)] == [(0, 1)]
+    assert again not in check(last().dead_letter(11, 3), end=100_000, groups=TWO).violated
+    # A fallback may wait in the schedule topic first; and what is not recorded is not missed.
+    assert again not in check(last(path="fallback"), end=8_013, groups=TWO).violated
+    assert check(last(), end=100_000, groups=TWO, evidence=ALL - {Kind.DEAD_LETTER}).doubtful == {again: 1}
+    assert check(last().add(20, Kind.GAP, due=START + 5), end=8_013, groups=TWO).doubtful == {again: 1}
+
+
 def test_a_dead_letter_too_early():
     (found,) = check(last(1).dead_letter(11, 2), groups=TWO).violations(EXACTLY)
     assert (found["value"], found["expected"], found["doubt"]) == (1, 2, 0)
