@@ -69,6 +69,7 @@ class Condition(enum.IntFlag):
     UNANSWERED = 32  # a pull was given up without an answer: the broker cannot be reached
     RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
     PULLING = 128  # its owner has pulled it since it took it
+    AGAIN = 256  # its owner was given what another one had finished, and may not be through with it
 
 
 class Value(enum.IntEnum):
@@ -79,6 +80,14 @@ class Value(enum.IntEnum):
     NEXT = 2
     HIGH = 3
     ZERO = 4  # it does not say, and means the beginning
+
+
+class Beside(enum.IntEnum):
+    """Where the message of an event is, seen from the mark FINISHED."""
+
+    ANYWHERE = 0
+    BELOW = 1
+    BEYOND = 2  # or at it
 
 
 class Who(enum.IntEnum):
@@ -157,6 +166,7 @@ class Turn:
         kind: of the event.
         results: those with which it does, and ``paths``; empty for any.
         given: only where these are the case already.
+        at: where its message is.
         begins: the conditions that are the case from then on; ``ends``: that are not.
         who: whose events do.
     """
@@ -165,6 +175,7 @@ class Turn:
     results: tuple[Result, ...] = ()
     paths: tuple[Path, ...] = ()
     given: Condition = Condition.NONE
+    at: Beside = Beside.ANYWHERE
     begins: Condition = Condition.NONE
     ends: Condition = Condition.NONE
     who: Who = Who.OWNER
@@ -188,6 +199,9 @@ TURNS = (
     Turn(kind=Kind.RESET, begins=Condition.RESET, who=Who.ANYBODY),
     Turn(kind=Kind.CORRECT, ends=Condition.RESET),
     Turn(kind=Kind.COMMIT, paths=_COPIES, begins=Condition.COPIED, who=Who.ANYBODY),
+    Turn(kind=Kind.DELIVER, at=Beside.BELOW, begins=Condition.AGAIN),
+    Turn(kind=Kind.COMMIT_MEMORY, at=Beside.BEYOND, ends=Condition.AGAIN),
+    Turn(kind=Kind.COMMIT, at=Beside.BEYOND, ends=Condition.AGAIN),
 )
 """How events begin and end conditions, one after another as they stand here."""
 
@@ -398,7 +412,7 @@ OBLIGATIONS = (
         mark=Mark.MEMORY,
         behind=Mark.FINISHED,
         whole=True,
-        unless=Condition.EXPIRED,
+        unless=Condition.EXPIRED | Condition.AGAIN,
         broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT_MEMORY,), (Kind.DELIVER,), (Kind.RESULT,)),
@@ -423,7 +437,7 @@ OBLIGATIONS = (
         mark=Mark.STORED,
         behind=Mark.FINISHED,
         whole=True,
-        unless=_NO_COMMITS | Condition.EXPIRED,
+        unless=_NO_COMMITS | Condition.EXPIRED | Condition.AGAIN,
         broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT,), (Kind.DELIVER,), (Kind.RESULT,)),

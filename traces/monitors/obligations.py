@@ -15,6 +15,7 @@ from ..claims.obligations import (
     MOVES,
     OBLIGATIONS,
     TURNS,
+    Beside,
     Blocked,
     Condition,
     Listeners,
@@ -37,6 +38,7 @@ _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 _LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED, _ = map(int, Mark)
 _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
+_BELOW, _BEYOND = int(Beside.BELOW), int(Beside.BEYOND)
 _PULLING, _UNLOCKED = int(Condition.PULLING), int(Condition.UNLOCKED)
 _UNPULLED = int(Note.UNPULLED)
 _NOTHING, _WAITING = int(Blocked.NOTHING), int(Blocked.WAITING)
@@ -61,7 +63,7 @@ STEP = np.dtype(
             "owner",  # 1: only for events of the owner
             "only",  # flags that a slot must have
             "at",  # the mark, or the obligation that is met
-            "to",  # Value
+            "to",  # Value; of a turn Beside
             "forward",  # 1: never back
             "given",  # conditions
             "begins",
@@ -263,7 +265,7 @@ def _steps(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tuple[
     for turn in TURNS:
         fields = {"results": _mask(turn.results, _RESULT), "paths": _mask(turn.paths, _PATH)}
         fields |= {"given": turn.given, "begins": turn.begins, "ends": turn.ends, "owner": turn.who is Who.OWNER}
-        steps.append((_KIND[turn.kind], step(_TURN, **fields)))
+        steps.append((_KIND[turn.kind], step(_TURN, to=turn.at, **fields)))
     for at, one in enumerate(obligations):
         steps += [(_KIND[kind], step(_MET, at=at, owner=1)) for kind in one.met_by]
     return sorted(steps, key=lambda each: each[0])
@@ -357,7 +359,9 @@ def _run(
                     t.marks[q, step.at] = value
                     changed |= int64(1) << step.at
             elif step.do == _TURN:
-                if queue.conditions & step.given == step.given:
+                low = t.marks[q, _FINISHED]
+                aside = (step.to == _BELOW and offsets[i] >= low) or (step.to == _BEYOND and offsets[i] < low)
+                if queue.conditions & step.given == step.given and not aside:
                     conditions = (queue.conditions | step.begins) & ~step.ends
                     changed |= (queue.conditions ^ conditions) << _CONDITIONS
                     queue.conditions = conditions

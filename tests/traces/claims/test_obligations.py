@@ -116,6 +116,23 @@ def test_commits_of_an_old_value_are_no_progress() -> None:
     assert check(done, end=END, evidence=EVERYTHING - {Kind.COMMIT}).broken == {}
 
 
+def test_what_another_client_finished_is_not_finished_for_the_owner_that_is_given_it_again() -> None:
+    before = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3)]
+    over = [assign(4_000, "two", 0), commit(4_100, "one", 4, "removal"), revoke(4_200, "one")]
+    slow = [found(5_000, "two", 0, 4), deliver(5_010, "two", 0), *consumed(5_020, "two", 1, 2, 3)]
+    beats = [heartbeat(t, "two", "T=*@1") for t in range(1_000, END, 30_000)]
+    kept = [commit(t, "two", 0) for t in range(10_000, END, 5_000)]
+    assert MOVES not in check(before, over, slow, beats, kept, polls(10_000, 4), end=END).broken
+    through = [result(20_000, "two", 0), commit(25_000, "two", 4)]
+    again = [
+        *consumed(30_000, "two", 4),
+        found(29_000, "two", 4, 5),
+        *(commit(t, "two", 4) for t in range(35_000, END, 5_000)),
+    ]
+    later = [*kept[:2], *through, *again, *polls(40_000, 5)]
+    assert reasons(check(before, over, slow, beats, later, end=END)) == [Reason.NOT_COMMITTED]
+
+
 def test_a_client_that_never_commits_is_found_where_it_is_known_that_nothing_was_stored() -> None:
     asked = event(500, Kind.OFFSET_QUERY, "one", result="none", offset=None)
     done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
