@@ -16,6 +16,9 @@ from rocketproof.traces.generate.recorder import Recording
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import write_jsonl
 
+AGAIN_AND_AGAIN = {"every-queue-moves", "every-topic-is-balanced", "orderly-lock-is-renewed"}
+"""Claims about what a live client does all the time. The model has no timers: at rest it pulls and balances nothing."""
+
 
 def judged(recording: Recording, folder: Path) -> CheckResult:
     """What the monitors find in a recording, by way of a file in ``folder``."""

@@ -19,7 +19,7 @@ from rocketproof.traces.engine.findings import Note
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.generate.recorder import record_run
 
-from .judged import continued, judged, violated
+from .judged import AGAIN_AND_AGAIN, continued, judged, violated
 
 Constants = dict[str, int | str]
 
@@ -164,10 +164,6 @@ def machine_of(name: str) -> PlainMachine:
 def run_of(machine: PlainMachine, seed: int, *, to_rest: bool = True) -> Run:
     """A random run, led to rest: what has to happen happens, and then nothing for a long time."""
     return continued(machine, random_run(machine, seed, 20 + 10 * seed), seed, steps=200, to_rest=to_rest)
-
-
-AGAIN_AND_AGAIN = {"every-queue-moves", "every-topic-is-balanced", "orderly-lock-is-renewed"}
-"""Claims about what a live client does all the time. The model has no timers: at rest it pulls and balances nothing."""
 
 
 def true_claims(name: str, found: set[str]) -> set[str]:
