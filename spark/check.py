@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -20,8 +20,10 @@ from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
 from ..traces.io.time_order import Standing
 from ..traces.monitors.groups import GroupMonitor
+from ..traces.recorders.repeated import REPEATED
 from .blocks import SCHEMA, Chunk, Packer
 from .judging import Task, gather, judge, told_as
+from .repeats import are_scattered, repeated_in
 from .session import failures, open_session
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ def check_with_spark(
         answers = judge(pack_splits(spark, splits, looked, task), task).toArrow()
     found = gather(answers, trace.header.groups)
     trace.problems.join(found.problems)
+    trace.repeated[REPEATED] = found.repeated
+    scanned = replace(scanned, events=scanned.events - found.repeated)
     groups = GroupMonitor(names=found.names, settings=terms, context=scanned.context)
     groups.stores(found.stores)
     return answer_of(
@@ -96,6 +100,7 @@ class Looked:
         problems: what is wrong with them, as far as was looked.
         told: so that the next reading does not tell it again.
         skipped: what of an imported file is neither event nor damage.
+        counted: whether ``seq`` is what its recorder counted.
     """
 
     seen: Scanning = field(default_factory=Scanning)
@@ -103,6 +108,7 @@ class Looked:
     problems: Problems = field(default_factory=Problems)
     told: Told = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    counted: bool = True
 
 
 def look_at(spark: SparkSession, splits: Sequence[Split], told: Sequence[Told] = ()) -> list[Looked]:
@@ -119,7 +125,7 @@ def _look(work: tuple[Split, Told | None]) -> Looked:
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
         looked.seen.see(batch, split.file)
         looked.standing.see(batch)
-    looked.told, looked.skipped = reader.told, reader.skipped
+    looked.told, looked.skipped, looked.counted = reader.told, reader.skipped, reader.counted
     looked.problems.join(reader.problems)
     return looked
 
@@ -143,7 +149,11 @@ def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[L
     files = [Standing() for _ in range(1 + max((split.file for split in splits), default=0))]
     for split, one in zip(splits, looked, strict=True):
         files[split.file].join(one.standing)
-    work = [(split, one.told, files[split.file].needs_seq) for split, one in zip(splits, looked, strict=True)]
+    again = _again(spark, splits, looked)
+    work = [
+        (split, one.told, files[split.file].needs_seq, repeated)
+        for split, one, repeated in zip(splits, looked, again, strict=True)
+    ]
     groups, parts = dict(task.groups), task.parts
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -151,10 +161,22 @@ def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[L
             for place in batch.column(0).to_pylist():
                 yield from _packed(place, *work[place])
 
-    def _packed(place: int, split: Split, told: Told, needs_seq: bool) -> Iterator[pa.RecordBatch]:
+    def _packed(place: int, split: Split, told: Told, needs_seq: bool, again: Any) -> Iterator[pa.RecordBatch]:
         packer, reader = Packer(parts=parts, groups=groups), read_split(split, told=told)
-        columns = (*COLUMNS, "seq") if needs_seq else COLUMNS
-        yield from packer.rows(Chunk(split.file, place, batch) for batch in reader.batches(columns))
-        yield from packer.asides(place, told_as(reader.problems))
+        columns = [*COLUMNS, "seq"] if needs_seq else list(COLUMNS)
+        read = reader.distinct(COLUMNS, again=again)
+        yield from packer.rows(Chunk(split.file, place, batch.select(columns)) for batch in read)
+        yield from packer.asides(place, told_as(reader.problems) | {"repeated": reader.repeated})
 
     return spark.range(0, len(work), 1, len(work)).mapInArrow(read, SCHEMA)
+
+
+def _again(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked]) -> Sequence[Any]:
+    """For each split the numbers of its repeated events, None where those beside each other are all."""
+    sound = not any(one.problems.count for one in looked)
+    if not splits or not are_scattered(splits, [one.standing for one in looked], sound=sound):
+        return [None] * len(splits)
+    counted = {split.file: True for split in splits}
+    for split, one in zip(splits, looked, strict=True):
+        counted[split.file] &= one.counted
+    return repeated_in(spark, splits, [counted[split.file] for split in splits])

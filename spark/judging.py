@@ -149,6 +149,7 @@ class Answers:
             verdicts depend on.
         stores: how many messages were stored in which queue, and where the last one was.
         problems: what was wrong with events and was not told before.
+        repeated: how many events were dropped since they came before.
         most_held: how many events a partition held at a time, at most.
     """
 
@@ -156,6 +157,7 @@ class Answers:
     outcomes: tuple[Outcome, ...]
     stores: StoreCounts
     problems: Problems
+    repeated: int
     most_held: int
 
 
@@ -184,13 +186,21 @@ def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
         if first:
             asides += summary["asides"]
             held = max(held, summary["held"])
-    stores, problems = StoreCounts(), Problems()
+    stores, problems, repeated = StoreCounts(), Problems(), 0
     for aside in asides:
         for said in aside["stores"]:
             stores.add(Slot(*said[: -len(Stored._fields)]), Stored(*said[-len(Stored._fields) :]))
         if "problems" in aside:
             problems.join(problems_of(aside["problems"]))
-    return Answers(names=names, outcomes=tuple(outcomes), stores=stores, problems=problems, most_held=held)
+        repeated += aside.get("repeated", 0)
+    return Answers(
+        names=names,
+        outcomes=tuple(outcomes),
+        stores=stores,
+        problems=problems,
+        repeated=repeated,
+        most_held=held,
+    )
 
 
 def rows_of(packed: bytes) -> Any:

@@ -98,6 +98,23 @@ def test_damaged_lines(spark: Any, tmp_path: Path) -> None:
     assert counts == {"DAMAGED": 2, "NO_TIME": 1, "IMPOSSIBLE": 1, "TRUNCATED": 1}
 
 
+@pytest.mark.parametrize(("counted", "different", "repeated"), [(True, 2_545, 2_546), (False, 2_885, 2_206)])
+def test_events_that_two_files_have_count_once(
+    spark: Any, tmp_path: Path, counted: bool, different: int, repeated: int
+) -> None:
+    """Without ``seq`` only events at an offset of a queue can be told to be the same at another place of a file."""
+    trace = simulated(tmp_path / "whole", messages=300, format="jsonl")
+    header, *events = map(json.loads, trace.read_text().splitlines())
+    if not counted:
+        events = [{name: value for name, value in event.items() if name != "seq"} for event in events]
+    half = len(events) // 2
+    for name, part in (("a", events), ("b", [*events[half:], *events[half:]])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, [header, *part])) + "\n")
+    result = both([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], spark)
+    assert len(events) == 2_545
+    assert (result.events, result.skipped["repeated events"]) == (different, repeated)
+
+
 def test_damaged_columns_of_parquet(spark: Any, tmp_path: Path) -> None:
     table = pq.read_table(simulated(tmp_path / "whole", messages=300))
     rows = table.to_pylist()

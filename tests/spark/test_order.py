@@ -153,7 +153,7 @@ def test_messages_that_are_stored_are_only_counted() -> None:
     assert list(packer.rows([Chunk(0, 0, store)])) == []
     (aside,) = [row.to_pylist()[0] for row in packer.asides(0, {})]
     assert aside["first"] == EARLIEST
-    assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1]]}'
+    assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1, 2, 0, 1]]}'
 
 
 @pytest.mark.parametrize(("fold", "read"), [(QueueFold, queues.COLUMNS), (MessageFold, messages.COLUMNS)])

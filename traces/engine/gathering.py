@@ -169,7 +169,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     seen = Scanning.of(trace)
     read, reader = _Read(part=Part(names=Names(trace.header.groups)), seen=seen), read_split(split)
     coder = Coder(read.part.names)
-    for batch in reader.batches(_READ, rows=_ROWS):
+    for batch in reader.distinct(_READ, rows=_ROWS):
         read.seen.see(batch, split.file)
         read.standing.see(batch)
         _keep(coder.columns(batch), read.part, shelf)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -119,13 +120,15 @@ class SplitReader:
     Attributes:
         problems: what is wrong with the events; what is wrong with a file as a whole was told when it was opened.
         skipped: of an imported file, how much of it is no event and no damage; known after a reading.
-        repeated: how many events came again beside themselves; known after a reading.
+        repeated: how many events :meth:`distinct` has dropped; known after a reading.
+        counted: whether ``seq`` is what its recorder counted; known after a reading.
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
         self.problems: _Fresh = _Fresh(told) if split.form == PARQUET else _First(told)
         self.skipped: Counter[str] = Counter()
         self.repeated = 0
+        self.counted = True
         self._split = split
 
     @property
@@ -137,14 +140,35 @@ class SplitReader:
         """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
         source = self._open()
         self.problems.listening = True
-        beside = Repeated(thorough=False)
-        wanted = (*columns, *(name for name in ("time", "seq") if name not in columns))
         read, clocks = partial(source.batches, rows=rows), self._split.clocks
-        for batch in read(wanted) if clocks is None else corrected(clocks, read, wanted):
-            yield beside.drop(batch, source.counted).select(list(columns))
-        self.repeated = beside.count
+        for batch in read(columns) if clocks is None else corrected(clocks, read, columns):
+            self.counted = source.counted
+            yield batch
         if isinstance(source, ImportedTrace):
             self.skipped = source.skipped
+
+    def distinct(
+        self, columns: Sequence[str], *, rows: int = ROWS, again: Any | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same without repeated events, of the columns and ``seq``.
+
+        Args:
+            columns: of the schema, with ``time``.
+            rows: events in a batch, at most.
+            again: numbers of the repeated events, from 0, sorted; None: those that stand beside each other are dropped.
+        """
+        beside, read = Repeated(thorough=False), 0
+        for batch in self.batches(tuple(dict.fromkeys((*columns, "seq"))), rows=rows):
+            if again is None:
+                yield beside.drop(batch, self.counted)
+                self.repeated = beside.count
+                continue
+            first, after = np.searchsorted(again, (read, read + len(batch)))
+            kept = np.ones(len(batch), np.bool_)
+            kept[again[first:after] - read] = False
+            read += len(batch)
+            self.repeated += int(after - first)
+            yield batch.filter(pa.array(kept)) if first < after else batch
 
     def _open(self) -> Source:
         paths = [Path(path) for path in self._split.paths]
