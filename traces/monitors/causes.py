@@ -179,6 +179,9 @@ def _no_lacks(count: int) -> Any:
     return lacks
 
 
+_LACKS = len(Missing)
+
+
 @hot
 def _place_of(t: Any, q: int, actor: int) -> Any:
     """Where a process with a queue is in the table, or would be."""
@@ -197,7 +200,8 @@ def _rehash(old: Any, new: Any) -> None:
         if old.processes[n].slot >= 0:
             at = _place_of(new, int64(old.processes[n].slot), int64(old.processes[n].actor))
             new.processes[at] = old.processes[n]
-            new.lacks[at] = old.lacks[n]
+            for m in range(_LACKS):
+                new.lacks[at, m] = old.lacks[n, m]
             new.used[0] += 1
 
 
