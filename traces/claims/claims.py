@@ -241,7 +241,6 @@ CLAIMS = (
             *_ENDS,
         ),
         counts_with=((Kind.RESULT,),),
-        within=True,
         rules=("OR-3", "OR-11"),
         bugs=("E2", "E3", "E5", "E8"),
         settled_by=_HOOK,

@@ -1,17 +1,19 @@
 """Causal pairs: events of which one surely came before the other, whatever their clocks say.
 
 Inside a recorder the order is certain. Between recorders it follows from causes: a message is stored before it is
-delivered, a result is there before the copy that it asks for. This is the table of what is taken to be certain. What is
-only likely is not in it: a client stamps a commit when it was sent, which may be after the broker has stored it, so
-commits are held against the client's own table. Nor is what a claim says: that an offset is stored after the messages
-below it are finished is to be judged, not to be assumed.
+delivered, an offset is in a client's table before the broker stores it. This is the table of what is taken to be
+certain. What is only likely is not in it. A client stamps a commit when it was sent, which may be after the broker has
+stored it, so commits are held against the client's own table. What a claim says, as that an offset is stored after the
+messages below it are finished, is to be judged, not to be assumed. And copies of a message say nothing: one whose
+send-back fails is tried again at its client and counts on, so that two copies may have one count (SB-5), and one whose
+time is over is sent back while its listener runs (PQ-9).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..format.kinds import FAILURES, Kind, Result
+from ..format.kinds import Kind, Result
 
 BROKER_KINDS = frozenset(
     {
@@ -76,16 +78,7 @@ class Pair:
 
 
 _OK = frozenset({Result.OK})
-_NONE_CAME = frozenset({Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE})
 
-# An offset that a client is done with: nothing else puts it into the table of a group but what these tell.
-_REACHED = (
-    Moment(Kind.RESULT, "offset", plus=1),
-    Moment(Kind.REMOVED, "next"),
-    Moment(Kind.PULL_RESULT, "next", results=_NONE_CAME),
-    Moment(Kind.CORRECT, "offset"),
-    Moment(Kind.COMMIT_MEMORY, "offset"),
-)
 # Where nothing is stored a broker may answer 0 (OF-22), which nobody has reached.
 _TOLD = Moment(Kind.OFFSET_QUERY, "offset", least=1, results=_OK)
 _QUEUE = ("topic", "broker", "queue")
@@ -105,37 +98,6 @@ PAIRS = (
         key=("group", "client", *_QUEUE),
         always=True,
         rules=("OF-1", "OF-5"),
-    ),
-    Pair(
-        "failed before its copy waits",
-        before=(Moment(Kind.RESULT, "attempt", plus=1, results=FAILURES), Moment(Kind.EXPIRE, "attempt", plus=1)),
-        after=(Moment(Kind.DELAY_STORE, "attempt"),),
-        key=("group", "origin"),
-        single=True,
-        rules=("CC-12", "SB-14"),
-    ),
-    Pair(
-        "waits before the send-back is answered",
-        before=(Moment(Kind.DELAY_STORE, "attempt"),),
-        after=(Moment(Kind.SEND_BACK, "attempt", plus=1, results=_OK),),
-        key=("group", "origin"),
-        single=True,
-        rules=("SB-1", "SB-14"),
-    ),
-    Pair(
-        "failed at one client before its copy comes to another",
-        before=(Moment(Kind.RESULT, "attempt", plus=1, results=FAILURES), Moment(Kind.EXPIRE, "attempt", plus=1)),
-        after=(Moment(Kind.DELIVER, "attempt", least=1),),
-        key=("group", "origin"),
-        single=True,
-        rules=("CC-12", "SB-14"),
-    ),
-    Pair(
-        "reached by one client before the next is told it as the stored offset",
-        before=_REACHED,
-        after=(_TOLD,),
-        key=("group", *_QUEUE),
-        rules=("OF-3", "RB-40"),
     ),
 )
 """All that is taken to be certain."""
