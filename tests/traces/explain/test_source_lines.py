@@ -44,8 +44,9 @@ def test_rows_of_several_files(tmp_path: Path) -> None:
 
     from rocketproof.traces.format.schema import ARROW
 
-    for name in ("a.parquet", "b.parquet"):
+    for day, name in enumerate(("a.parquet", "b.parquet")):
+        events = [{**event, "time": event["time"] + day * 86_400_000} for event in EVENTS[:3]]
         with ParquetWriter(tmp_path / name, Header()) as writer:
-            writer.write(pa.RecordBatch.from_pylist(EVENTS[:3], schema=ARROW))
+            writer.write(pa.RecordBatch.from_pylist(events, schema=ARROW))
     found = numbers(open_trace([tmp_path]))
     assert found == [f"{tmp_path}/{name} row {row}" for name in ("a.parquet", "b.parquet") for row in (1, 2, 3)]

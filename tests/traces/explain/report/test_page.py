@@ -94,7 +94,7 @@ def test_nothing_is_fetched(rich: Outline) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "36 claims: 4 violated, 2 unknown, 4 not observable, 26 hold",
+        f"{len(CLAIMS)} claims: 4 violated, 2 unknown, 4 not observable, {len(CLAIMS) - 10} hold",
         "events 12,345 time covered 30 min files 2 problems of reading 1",
         "2026-03-01 12:00:00.000 UTC",
         "recorded by listener hook of <billing>; rules of release 5.3.3",
@@ -130,7 +130,7 @@ def test_of_many_findings_the_first_are_shown_and_all_are_counted(rich: Outline)
 def test_a_clean_trace_has_no_findings_and_holds() -> None:
     outline = Outline(page(clean()))
     assert outline.text.startswith("HOLDS: trace check")
-    assert "36 claims: 36 hold" in outline.text
+    assert f"{len(CLAIMS)} claims: {len(CLAIMS)} hold" in outline.text
     assert outline.ids[2:] == ["zone", "whole", "summary", "claims", "rules", *all_cited(), "tip"]
     assert outline.unmatched == []
 
