@@ -1,4 +1,4 @@
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 """The offset file of a broadcasting client: runs of RocketMQ's own ``LocalFileOffsetStore`` against the model.
 
 A write that ends in the middle is made by hand: the files are left as the model says that they are left.

@@ -1,4 +1,4 @@
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 """Offsets: runs of RocketMQ's own offset stores, client and broker, against the texts of the model.
 
 The model takes each step first; the real ``RemoteBrokerOffsetStore`` of each client and the real

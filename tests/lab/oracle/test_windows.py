@@ -1,4 +1,4 @@
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 """Windows: runs of RocketMQ's own ``ProcessQueue`` against the texts of the model.
 
 The model takes each step first: its texts run on plain numbers, the real window does the same, and both are compared
