@@ -92,8 +92,10 @@ def status(*, home: str) -> int:
     _say(f"RocketMQ {cluster.release} in {cluster.home}")
     unwell = _print_parts(cluster)
     for name, log in unwell:
-        _say(f"\n{name}: the end of its log")
-        _say(tail_of(log, _SHOWN_LINES))
+        _say("")
+        _say(f"{name}: the end of its log")
+        for line in tail_of(log, _SHOWN_LINES).splitlines():
+            _say(line)
     return NOT_WELL if unwell else ALL_WELL
 
 
