@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """The offset file of a broadcasting client: runs of RocketMQ's own ``LocalFileOffsetStore`` against the model.
 
 A write that ends in the middle is made by hand: the files are left as the model says that they are left.
@@ -15,11 +14,9 @@ from typing import Any
 
 import pytest
 
-pytest.skip("follows the direct form as it was: states apart from the machine", allow_module_level=True)
-
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import any_of
-from rocketproof.model.kernel.direct import Direct, DirectState
+from rocketproof.model.kernel.direct import Direct
 from rocketproof.model.local_file import Content, Torn, may_load, possible, read_entry, tear, worth_copying, write_file
 from rocketproof.model.process_queue import NO_OFFSET
 
@@ -37,11 +34,11 @@ Files = tuple[Content, dict[int, int], Content, dict[int, int]]
 
 
 class Run:
-    """One run: the model's state, the steps for the real store, and what is to be seen after each."""
+    """One run of the model: the steps for the real store, and what is to be seen after each."""
 
     def __init__(self, direct: Direct, random: Random, ways: Counter[str]) -> None:
         self.direct, self.random, self.ways = direct, random, ways
-        self.state: DirectState = direct.initial
+        direct.restart()
         self.steps: list[list[Any]] = []
         self.expected: list[tuple[Any, Files]] = []
 
@@ -51,11 +48,11 @@ class Run:
 
     def files(self) -> Files:
         def of(variable: str) -> dict[int, int]:
-            entries = {q: self.direct.get(self.state, variable, 0, q) for q in range(QUEUES)}
+            entries = {q: self.direct.get(variable, 0, q) for q in range(QUEUES)}
             return {q: offset for q, offset in entries.items() if offset != NO_OFFSET}
 
-        file_is = Content(self.direct.get(self.state, "file_is", 0))
-        copy_is = Content(self.direct.get(self.state, "copy_is", 0))
+        file_is = Content(self.direct.get("file_is", 0))
+        copy_is = Content(self.direct.get("copy_is", 0))
         return file_is, of("file"), copy_is, of("copy")
 
     def persist(self) -> None:
@@ -71,25 +68,21 @@ class Run:
             self.note("persistAll", chosen)
 
     def write(self, offsets: dict[int, int]) -> None:
-        def texts(s: Any) -> None:
-            write_file(s, 0, lambda q: any_of(q == one for one in offsets), lambda q: offsets.get(int(q), 0))
+        def written(q: Any) -> Any:
+            return any_of(q == one for one in offsets)
 
-        state = self.direct.run(self.state, texts)
-        assert state is not None
-        self.state = state
+        assert self.direct.run(write_file, c=0, written=written, offset=lambda q: offsets.get(int(q), 0))
 
     def tear(self) -> None:
         """A death in the middle of a write; then the files are put there as the model says."""
-        writes = self.direct.ask(self.state, lambda s: may_load(s, 0))
+        writes = self.direct.ask(may_load, c=0)
         ways = [torn for torn in Torn if possible(self.direct.frame.configuration.constants, torn)]
         torn = self.random.choice(ways)
         copying = torn in (Torn.COPY_EMPTY, Torn.COPY_UNREADABLE)
-        if not writes or (copying and not self.direct.ask(self.state, lambda s: worth_copying(s, 0))):
+        if not writes or (copying and not self.direct.ask(worth_copying, at=0)):
             return
-        before = self.direct.get(self.state, "file_is", 0)
-        state = self.direct.run(self.state, lambda s: tear(s, 0, torn))
-        assert state is not None
-        self.state = state
+        before = self.direct.get("file_is", 0)
+        assert self.direct.run(tear, c=0, torn=torn)
         self.ways[torn.name] += 1
         if copying:
             content = "" if torn is Torn.COPY_EMPTY else HALF
@@ -105,11 +98,11 @@ class Run:
 
     def start(self) -> None:
         """A new process; and what it reads of a queue."""
-        loads = bool(self.direct.ask(self.state, lambda s: may_load(s, 0)))
+        loads = bool(self.direct.ask(may_load, c=0))
         self.ways["loads" if loads else "does not load"] += 1
         self.note("start", answer=loads)
         q = self.random.randrange(QUEUES)
-        self.note("read", q, "READ_FROM_STORE", answer=self.direct.ask(self.state, lambda s: read_entry(s, 0, q)))
+        self.note("read", q, "READ_FROM_STORE", answer=self.direct.ask(read_entry, c=0, q=q))
 
 
 @functools.cache

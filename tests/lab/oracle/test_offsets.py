@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """Offsets: runs of RocketMQ's own offset stores, client and broker, against the texts of the model.
 
 The model takes each step first; the real ``RemoteBrokerOffsetStore`` of each client and the real
@@ -14,11 +13,9 @@ from typing import Any
 
 import pytest
 
-pytest.skip("follows the direct form as it was: states apart from the machine", allow_module_level=True)
-
 from rocketproof.model.concurrently import in_task
 from rocketproof.model.consumption import consumption
-from rocketproof.model.kernel.direct import Direct, DirectState
+from rocketproof.model.kernel.direct import Direct
 from rocketproof.model.process_queue import NO_OFFSET, low_water_mark
 
 from .real import Real, seeded
@@ -52,14 +49,14 @@ Seen = tuple[Memory, dict[str, int]]
 """The memory of each client and the broker's cells, as the oracle tells them."""
 
 
-def steps_of(direct: Direct, state: DirectState, name: str, choice: dict[str, int]) -> list[list[Any]]:
-    """What the real stores have to do where the model takes an action."""
+def steps_of(direct: Direct, name: str, choice: dict[str, int]) -> list[list[Any]]:
+    """What the real stores have to do where the model is about to take an action."""
     c, q = choice.get("c", 0), choice.get("q", 0)
     held: list[list[Any]] = [["hold"], ["persist", c, q], ["let"]]
     match name:
         case "succeed":
             m = choice["m"]
-            mark = direct.ask(state, lambda s: low_water_mark(s, c, q, lambda o: in_task(s, c, q, m, o)))
+            mark = direct.ask(lambda s: low_water_mark(s, c, q, lambda o: in_task(s, c, q, m, o)))
             return [["update", c, q, mark, True]]
         case "take":  # RebalanceImpl: what may be left is removed, then the broker is asked where to start
             return [["remove", c, q], ["read", c, q, "READ_FROM_STORE"]]
@@ -88,7 +85,7 @@ def steps_of(direct: Direct, state: DirectState, name: str, choice: dict[str, in
         case "answer_reset":
             return [["erase", q]]
         case "end_correction":  # the offset is frozen and sent, and sent once more when the queue is removed
-            target = direct.get(state, "target", c, q)
+            target = direct.get("target", c, q)
             frozen: list[list[Any]] = [["freeze", c, q, target], ["update", c, q, target + 1, True]]
             return [*frozen, ["persist", c, q], ["persist", c, q], ["remove", c, q]]
         case _:
@@ -96,32 +93,31 @@ def steps_of(direct: Direct, state: DirectState, name: str, choice: dict[str, in
             return []
 
 
-def seen(direct: Direct, state: DirectState) -> Seen:
+def seen(direct: Direct) -> Seen:
     memory = {
-        str(c): {"0": value} if (value := direct.get(state, "memory", c, 0)) != NO_OFFSET else {}
-        for c in range(CLIENTS)
+        str(c): {"0": value} if (value := direct.get("memory", c, 0)) != NO_OFFSET else {} for c in range(CLIENTS)
     }
-    return memory, {"0": direct.get(state, "committed", 0)}
+    return memory, {"0": direct.get("committed", 0)}
 
 
 def run(direct: Direct, random: Random, taken: Counter[str]) -> tuple[list[list[Any]], list[tuple[int, Seen]]]:
     """A random walk of the model: the steps for the real stores, and what is to be seen after how many of them."""
-    state = direct.initial
+    direct.restart()
     steps = list(BEGIN)
-    expected = [(len(steps) - 1, seen(direct, state))]
+    expected = [(len(steps) - 1, seen(direct))]
     actions = [(name, choice) for name in direct.actions for choice in direct.choices(name)]
     weights = [WEIGHTS.get(name, 1.0) for name, _ in actions]
     while len(expected) < STEPS:
         for _ in range(TRIES):
             name, choice = random.choices(actions, weights)[0]
-            if (following := direct.step(state, name, **choice)) is not None:
+            if direct.enabled(name, **choice):
                 break
         else:
             break
-        steps += steps_of(direct, state, name, choice)
-        state = following
+        steps += steps_of(direct, name, choice)
+        assert direct.step(name, **choice)
         taken[name] += 1
-        expected.append((len(steps) - 1, seen(direct, state)))
+        expected.append((len(steps) - 1, seen(direct)))
     return steps, expected
 
 
