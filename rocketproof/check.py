@@ -68,6 +68,7 @@ class CheckRequest:
         config: the deployment file with timers and maxima; empty for RocketMQ's defaults.
         memory: bytes that the state of the monitors may take.
         stories: how many violations of each claim are told.
+        every: print a line for each claim, also for those with nothing to say.
     """
 
     paths: Sequence[str]
@@ -85,6 +86,7 @@ class CheckRequest:
     config: str = ""
     memory: int = 4 << 30
     stories: int = 3
+    every: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +204,7 @@ def _tell(
         console.say(f"left out: {parts}")
     if request.queue:
         console.say(f"findings are those of queues called {request.queue}, counts those of all")
-    print_result(console, result, told, claims=request.claims)
+    print_result(console, result, told, claims=request.claims, every=request.every)
     if outputs.report:
         from .traces.explain.report.write import write_report
 

@@ -307,6 +307,7 @@ def check(
         str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
     ] = "4GiB",
     stories: Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")] = 3,
+    every: Annotated[bool, typer.Option("--all", help="Print a line for each claim.")] = False,
     report: Annotated[
         str, typer.Option(metavar="DIR", help="Write a report to look at, and tables of all findings, to a folder.")
     ] = "",
@@ -343,6 +344,7 @@ def check(
         config=config,
         memory=read_size("--memory", memory),
         stories=stories,
+        every=every,
     )
     raise typer.Exit(run.check(request, run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif)))
 

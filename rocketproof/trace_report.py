@@ -9,6 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from .console import VERDICT_STYLES, SafeConsole
+from .properties.verdict import Verdict
 from .traces.claims.claims import CODE
 from .traces.claims.settings import Settings
 from .traces.engine.result import CheckResult, ClaimVerdict
@@ -25,20 +26,27 @@ if TYPE_CHECKING:
 PROBLEMS_SHOWN = 10
 """Problems of reading that the terminal shows."""
 
+NAMES_SHOWN = 4
+"""Claims of one verdict that the terminal names in one line."""
+
 QUEUES_SHOWN = 3
 """Queues with most findings of a claim that the terminal names."""
 
 
 def print_result(
-    console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = ()
+    console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = (), every: bool = False
 ) -> None:
     """What was read, the verdicts, worst first, what became of messages, and the stories of violations.
+
+    Violated claims and findings in doubt have a line each. What else there is goes together: doubts of one reason, what
+    was not observable, and what holds, unless claims are named or a line for each is asked for.
 
     Args:
         console: where to.
         result: the answer.
         told: stories of violations.
         claims: ids of the claims to show; all of them if none is given.
+        every: show a line for each claim.
     """
     answers = _answers(result, claims)
     console.say(Text(_source(result), style="bold"))
@@ -46,7 +54,12 @@ def print_result(
     for sentence in corrections(result.context.clocks):
         console.say(Text(sentence, style="yellow"))
     console.say()
-    _print_table(console, sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict)))
+    worst_first = sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict))
+    if every or claims:
+        _print_table(console, worst_first)
+    else:
+        _print_table(console, [answer for answer in worst_first if _has_findings(answer)])
+        _print_groups(console, [answer for answer in answers if not _has_findings(answer)])
     for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):
         if counts and not claims:
             parts = ", ".join(f"{count:,} {word}" for word, count in counts)
@@ -58,7 +71,7 @@ def print_result(
         console.say(Text(f"passed over: {parts}"))
     for answer in answers:
         stories = [story for story in told if story.claim.id == answer.claim.id]
-        if stories:
+        if stories and (claims or _has_findings(answer)):
             _print_stories(console, result, answer, stories)
     console.say()
     console.say(Text(f"{headline(answers)}; {result.seconds:.1f} s"))
@@ -128,6 +141,30 @@ def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
         console.say(line)
         if not fits:
             console.say(f"      {said}")
+
+
+def _has_findings(answer: ClaimVerdict) -> bool:
+    """Whether something violates a claim, or may; without the events that it needs, nothing that seems to does."""
+    return answer.verdict is Verdict.VIOLATED or (answer.verdict is Verdict.UNKNOWN and bool(answer.doubtful))
+
+
+def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
+    """One line for all claims of one verdict; of those that are unknown, one for each reason."""
+    for verdict in (Verdict.UNKNOWN, Verdict.HOLDS, Verdict.NOT_OBSERVABLE):
+        reasons: dict[str, list[ClaimVerdict]] = {}
+        for answer in answers:
+            if answer.verdict is verdict:
+                reasons.setdefault(answer.why if verdict is Verdict.UNKNOWN else "", []).append(answer)
+        for why, group in reasons.items():
+            names = [answer.claim.id for answer in group]
+            more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+            named = f"{', '.join(names[:NAMES_SHOWN])}{more}"
+            judged = f", {sum(answer.judged for answer in group):,} judged" if verdict is Verdict.HOLDS else ""
+            line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
+            line.append(f"  {counted(len(group), 'claim')}{judged}: {named}")
+            console.say(line.append(f"; {why}" if why else ""))
+    if answers:
+        console.say(Text("  --all has a line for each claim, and what would settle it", style="dim"))
 
 
 def counts_of(answer: ClaimVerdict) -> str:

@@ -30,15 +30,33 @@ from .deployment.sarif_log import LOG
 ALL = len(CLAIMS)
 
 
-def printed(check: CheckResult, told: list[Story], *claims: str) -> list[str]:
+def printed(check: CheckResult, told: list[Story], *claims: str, every: bool = False) -> list[str]:
     console = SafeConsole(file=io.StringIO(), highlight=False, width=80)
-    print_result(console, check, told, claims=claims)
+    print_result(console, check, told, claims=claims, every=every)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
 
-def test_the_table_has_a_line_for_each_claim() -> None:
+def test_what_was_found_comes_first_and_the_rest_in_a_line_for_each_verdict() -> None:
     lines = printed(*troubled(flood=10))
+    shown = [" ".join(line.split()) for line in lines[4:13]]
+    assert shown[:3] == [
+        "every-duplicate-has-a-cause VIOLATED 1 judged, 1 violated",
+        "offset-never-back-without-cause VIOLATED 1 judged, 1 violated",
+        "nothing-skipped VIOLATED 1 judged, 10 violated",
+    ]
+    assert shown[4] == "every-queue-gets-an-owner UNKNOWN 1 judged, 1 in doubt; what would excuse it may be lost"
+    rest = sum(answer.verdict == "HOLDS" for answer in troubled(flood=10)[0].verdicts)
+    assert shown[6] == (
+        f"HOLDS {rest} claims, {rest} judged: offset-never-past-unfinished, failed-message-comes-again, "
+        f"only-owners-commit, no-flapping and {rest - 4} more"
+    )
+    assert shown[7].startswith("NOT OBSERVABLE 4 claims: orderly-lock-is-renewed, ")
+    assert shown[8] == "--all has a line for each claim, and what would settle it"
+
+
+def test_the_table_has_a_line_for_each_claim() -> None:
+    lines = printed(*troubled(flood=10), every=True)
     table = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
     assert len(table.keys() & {claim.id for claim in CLAIMS}) == len(CLAIMS)
     assert table["nothing-skipped"] == "VIOLATED 1 judged, 10 violated"
@@ -100,7 +118,7 @@ def test_many_findings_of_a_claim_are_summed_up() -> None:
 
 
 def test_the_worst_verdicts_come_first() -> None:
-    lines = printed(*troubled())
+    lines = printed(*troubled(), every=True)
     ids = {claim.id for claim in CLAIMS}
     table = [line.split(maxsplit=1)[1] for line in lines if line.startswith("  ") and line.split()[0] in ids]
     verdicts = ["VIOLATED"] * 3 + ["UNKNOWN"] * 2 + ["NOT OBSERVABLE"] * 4 + ["HOLDS"] * (ALL - 9)

@@ -92,7 +92,7 @@ def told_by_model(row: Mapping[str, Any], names: Names, witnesses: Mapping[Place
     if mismatch is not None:
         return f"no behaviour of the model explains it: {clock(mismatch.time)} {mismatch.event}: {mismatch.why}"
     if witness.assumed:
-        return f"the model allows what could be followed of the queue; {witness.assumed}"
+        return f"the model neither confirms nor excuses it: {witness.assumed}"
     if CLAIMS[row["claim"]].id in DECIDED:
         return "the model allows all that was recorded of the queue"
     return "the model allows each step that was recorded of the queue; it does not say when one must come"
