@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..model.kernel import ModelError, Traced
 from ..model.kernel.plain import PlainMachine, StateTuple
+from .glossary import WATCHING, glossary
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,12 @@ class Told:
     Attributes:
         steps: for each step a sentence, and what it changed.
         text: the whole story.
+        glossary: what the story names, as lines.
     """
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
     text: str
+    glossary: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -61,7 +64,14 @@ def told(run: Run | Told) -> Told:
         (run.traced.instances[number].tells, tuple(differences(run.traced, before, after)))
         for number, (before, after) in zip(run.steps, pairs, strict=True)
     )
-    return Told(tuple(steps), story(run))
+    return Told(tuple(steps), story(run), tuple(glossary_lines(run)))
+
+
+def glossary_lines(run: Run | Told) -> Sequence[str]:
+    """What the story of a run names, with what the machine says of it, as lines."""
+    if isinstance(run, Told):
+        return run.glossary
+    return glossary(run.traced, run.states, run.steps).lines()
 
 
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
@@ -118,7 +128,7 @@ def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[s
     return [
         f"{cell.label}: {cell.family.show(old)} → {cell.family.show(new)}"
         for cell, old, new in zip(traced.cells, before, after, strict=True)
-        if old != new
+        if old != new and not cell.family.name.startswith(WATCHING)
     ]
 
 
@@ -126,7 +136,7 @@ def _initial(run: Run) -> list[str]:
     """What is not at its lowest value in the first state, one line for each family of variables."""
     shown: dict[str, list[str]] = {}
     for cell, value in zip(run.traced.cells, run.states[0], strict=True):
-        if value != cell.family.low:
+        if value != cell.family.low and not cell.family.name.startswith(WATCHING):
             labels = zip(cell.family.dims, cell.index, strict=True)
             index = " ".join(f"{dim.label}{item}" for dim, item in labels)
             told = "" if cell.family.is_bool else cell.family.show(value)

@@ -152,8 +152,20 @@ def verify(
         Annotations | None,
         typer.Option(metavar="github", help="With a deployment: print the findings as GitHub annotations."),
     ] = None,
+    through: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEP", help="Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."
+        ),
+    ] = None,
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
+    glossary: Annotated[
+        bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
+    search: Annotated[
+        str, typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking.")
+    ] = "",
     strategy: Annotated[
         str, typer.Option(metavar="MODULE:FUNCTION", help="Check an allocation strategy of your own, in Python.")
     ] = "",
@@ -179,11 +191,17 @@ def verify(
         fail_on=fail_on,
         jobs=jobs,
         reduce=reduce or [],
+        through=through or [],
     )
     if list_:
         run.list_rows(request)
         raise typer.Exit(AS_EXPECTED)
-    outputs = Outputs(json=json, junit=junit, sarif=sarif, annotations=annotations is not None, stories=stories)
+    if search:
+        run.search_rows(search, request)
+        raise typer.Exit(AS_EXPECTED)
+    outputs = Outputs(
+        json=json, junit=junit, sarif=sarif, annotations=annotations is not None, stories=stories, glossary=glossary
+    )
     raise typer.Exit(run.verify(request, outputs))
 
 

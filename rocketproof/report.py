@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from .checkers.run import story
+from .checkers.run import glossary_lines, story
 from .checkers.strategies import Law
 from .console import VERDICT_STYLES
 from .junit import Case, as_xml
@@ -59,6 +59,17 @@ def print_list(console: Console, rows: Sequence[Row]) -> None:
             console.print(Text(f"  {name:{width}}  {told}" if fits else f"  {name}\n      {told}"), soft_wrap=True)
 
 
+def print_found(console: Console, found: Sequence[Sequence[Row]], *, left_out: int) -> None:
+    """One line for each property that was found, given as its rows: id, verdicts, statement."""
+    width = max(len(rows[0].id) for rows in found)
+    verdicts = [" or ".join(dict.fromkeys(str(row.expected) for row in rows)) for rows in found]
+    column = max(map(len, verdicts))
+    for rows, verdict in zip(found, verdicts, strict=True):
+        console.print(Text(f"{rows[0].id:{width}}  {verdict:{column}}  {rows[0].statement}"), soft_wrap=True)
+    if left_out:
+        console.print(Text(f"and {left_out} more that have less to do with it", style="dim"))
+
+
 def _title(outcome: Outcome) -> str:
     return " ".join(filter(None, [outcome.row.machine, outcome.row.configuration]))
 
@@ -99,8 +110,8 @@ def has_story(outcome: Outcome) -> bool:
     return outcome.result.run is not None or bool(outcome.result.explanation)
 
 
-def print_story(console: Console, outcome: Outcome) -> None:
-    """Tell what was found about one row: statement, run or failing case, lesson, rules."""
+def print_story(console: Console, outcome: Outcome, *, glossary: bool = False) -> None:
+    """Tell what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
     row = outcome.row
     console.print()
     console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
@@ -112,6 +123,9 @@ def print_story(console: Console, outcome: Outcome) -> None:
         console.print(Text(f"  {row.lesson}", style="italic"), soft_wrap=True)
     if row.rules:
         console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"), soft_wrap=True)
+    if glossary and outcome.result.run is not None:
+        for line in glossary_lines(outcome.result.run):
+            console.print(Text("  " + line, style="dim"), soft_wrap=True)
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:

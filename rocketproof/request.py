@@ -60,6 +60,7 @@ class Outputs:
     sarif: str = ""
     annotations: bool = False
     stories: bool = False
+    glossary: bool = False
 
     @property
     def on_standard_output(self) -> bool:
@@ -102,6 +103,7 @@ class Request:
     preset: str = ""
     jobs: int = 1
     reduce: Sequence[str] = ()
+    through: Sequence[str] = ()
     deployment: DeploymentFile | None = None
     fail_on: str = "error"
 
@@ -121,6 +123,7 @@ class Request:
         jobs: int = 1,
         reduce: Sequence[str] = (),
         fail_on: str = "",
+        through: Sequence[str] = (),
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
 
@@ -145,12 +148,13 @@ class Request:
             raise InputError(f"--limit {_first_problem(error)}") from None
         if strategy and strategy_command:
             raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
-        if (strategy or strategy_command) and (properties or machine or engine or list(constants)):
+        if (strategy or strategy_command) and (properties or machine or engine or list(constants) or through):
             raise InputError(
-                "--strategy checks the laws of strategies; PROPERTY, --machine, --set and --engine choose among the "
-                "properties of the model. Leave one or the other out."
+                "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose "
+                "among the properties of the model. Leave one or the other out."
             )
         chosen = {"--machine": machine, "--set": [*constants, *more], "--engine": engine, "--preset": preset}
+        chosen["--through"] = list(through)
         for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
             if deployment is not None and value:
                 raise InputError(
@@ -173,6 +177,7 @@ class Request:
             preset=preset,
             jobs=jobs,
             reduce=reduce,
+            through=through,
         )
 
 

@@ -8,24 +8,30 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from rich.console import Console
 
 from .checkers.catalogue import all_rows, default_rows, preset_rows
 from .checkers.explore import Progress
+from .checkers.passing import passing
 from .checkers.reduction import Reduction
 from .checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from .console import interrupts, make_console
 from .errors import InputError
 from .files import write
-from .model.kernel import UNBOUNDED, nearest
+from .meaning import Entry, find
+from .model.kernel import UNBOUNDED, ConfigurationError, nearest
 from .model.kernel.code_cache import user_cache
 from .model.presets import PRESETS
 from .properties.claim import Claim
 from .properties.verdict import Verdict
-from .report import as_json, as_junit, has_story, print_list, print_story, print_table, summary
+from .report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
 from .request import LimitTable, Outputs, Request
 from .user_strategy import check_user_strategy
+
+MOST_FOUND = 10
+"""How many properties a search shows at most."""
 
 
 def verify(request: Request, outputs: Outputs) -> int:
@@ -58,7 +64,7 @@ def verify(request: Request, outputs: Outputs) -> int:
     print_table(console, outcomes)
     for outcome in outcomes:
         if few or (has_story(outcome) and (stories or not outcome.as_expected)):
-            print_story(console, outcome)
+            print_story(console, outcome, glossary=outputs.glossary)
     console.print()
     console.print(summary(outcomes, seconds), highlight=False)
     if interrupted:
@@ -99,7 +105,7 @@ def select(request: Request) -> list[Row]:
     for name in request.properties:
         if name not in names:
             where = f" of machine {request.machine}" if machine else ""
-            raise InputError(f"there is no property {name!r}{where}.{nearest(name, names)} 'verify --list' shows all.")
+            raise InputError(f"there is no property {name!r}{where}.{_near(name, rows)} 'verify --list' shows all.")
     if request.properties:
         rows = [row for row in rows if row.id in request.properties]
     if request.constants:
@@ -115,7 +121,61 @@ def select(request: Request) -> list[Row]:
             if rows
             else "--set changes constants of machines, and no row of a machine was chosen."
         )
-    return able
+    return _led(able, request) if request.through else able
+
+
+def _led(rows: Sequence[Row], request: Request) -> list[Row]:
+    """The rows in which the steps asked for can be taken, about runs that pass through them.
+
+    Raises:
+        InputError: they are not about runs of a machine.
+        ConfigurationError: none of them has these steps.
+    """
+    led: list[Row] = []
+    missing: ConfigurationError | None = None
+    for row in rows:
+        if not isinstance(row.subject, Claim):
+            raise InputError(f"--through leads runs of machines, and {row.id} is not about runs.")
+        try:
+            subject = passing(row.subject, request.through, {**row.constants, **request.constants})
+        except ConfigurationError as error:
+            missing = missing or error
+            continue
+        led.append(replace(row, subject=subject))
+    if missing is not None and not led:
+        raise missing
+    return led
+
+
+def _near(name: str, rows: Sequence[Row]) -> str:
+    """The end of a message: properties that are spelled like ``name``, else those that mean it."""
+    near = get_close_matches(name, {row.id for row in rows}, n=3, cutoff=0.8)
+    near = near or [entry.name for entry in find(name.replace("-", " "), _entries(rows))[:3]]
+    return (
+        f" Did you mean {' or '.join(map(repr, near))}?" if near else f" {len({row.id for row in rows})} are possible."
+    )
+
+
+def _entries(rows: Sequence[Row]) -> list[Entry]:
+    """Each property, with all that is said about it."""
+    texts: dict[str, dict[str, None]] = {}
+    for row in rows:
+        texts.setdefault(row.id, {}).update(dict.fromkeys((row.statement, row.lesson)))
+    return [Entry(name, " ".join(text)) for name, text in texts.items()]
+
+
+def search_rows(words: str, request: Request) -> None:
+    """Print the properties about ``words``, the best first, with the verdict that each must get.
+
+    Raises:
+        InputError: as :func:`select`, or nothing is about these words.
+    """
+    rows = select(request)
+    found = find(words, _entries(rows))
+    if not found:
+        raise InputError(f"no property is about {words!r}; 'verify --list' shows all.")
+    shown = [[row for row in rows if row.id == entry.name] for entry in found[:MOST_FOUND]]
+    print_found(make_console(quiet=False), shown, left_out=len(found) - len(shown))
 
 
 def _preset_rows(name: str) -> list[Row]:

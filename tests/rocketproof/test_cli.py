@@ -93,6 +93,11 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
         (["verify", "--set", "strategy=AGV"], "strategy='AGV' is not possible; strategy is one of AVG, "),
         (["verify", "join-gap", "--set", "running=3"], "running=3, consumers=2 is not possible; no more consumers"),
         (["verify", "join-gap", "--set", "queues=unbounded"], "running=0 is needed"),
+        (
+            ["verify", "scale-out"],
+            "there is no property 'scale-out'. Did you mean 'consistent-hash-joiner-only-takes' or",
+        ),
+        (["verify", "--search", "xyzzy"], "no property is about 'xyzzy'"),
         (["verify", "--set", "consumers"], "--set 'consumers' is not NAME=VALUE."),
         (["verify", "--limit", "stats=1"], "--limit: there is no 'stats'. Did you mean 'states'"),
         (["verify", "--limit", "states=0"], "--limit states: "),

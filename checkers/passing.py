@@ -1,0 +1,88 @@
+"""Runs that pass through given situations, in their order: the run that teaches is not always the shortest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..model.kernel import ConfigurationError, Machine, ModelError, State, all_of, any_of, ite, nearest, same, trace
+from ..model.kernel.declarations import Action, Variable, always
+from ..model.kernel.domains import Int
+from ..properties.claim import Claim
+from ..properties.property import Kind, Property
+from .glossary import WATCHING
+
+PASSED = f"{WATCHING}passed"
+"""The variable that counts the situations a run has passed through."""
+
+_Awaited = dict[tuple[Any, ...], list[int]]
+"""Arguments of an action → the situations that this step is."""
+
+
+def passing(claim: Claim, situations: Sequence[str], constants: Mapping[str, int | str]) -> Claim:
+    """``claim``, asked only of runs that have passed through ``situations``, one after the other.
+
+    A situation is a step, told as stories tell it, or a part of it: ``c0 dies``. Each must be another step than the one
+    before. What decides the property must come with the last of them or later.
+
+    Args:
+        claim: of kind ALWAYS or SOMETIMES.
+        situations: parts of sentences, without regard to case.
+        constants: the configuration, as far as it differs from the defaults.
+
+    Raises:
+        ModelError: the property has another kind.
+        ConfigurationError: no step of this configuration is told so.
+    """
+    asked = claim.property
+    if asked.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
+        raise ModelError(f"property {asked.id} is of kind {asked.kind}; runs of 'always' and 'sometimes' can be led.")
+    matching = _matching(claim.machine, situations, constants)
+    machine = _counting(claim.machine, len(situations), matching)
+    return replace(claim, property=_after(asked, len(situations)), machine=machine)
+
+
+def _matching(machine: Machine, situations: Sequence[str], constants: Mapping[str, int | str]) -> dict[str, _Awaited]:
+    """For each action that is one of the situations: with which arguments it is which of them."""
+    configuration = machine.configure(**constants)
+    traced = trace(configuration)
+    traced.require_finite("a run through given situations")
+    matching: dict[str, _Awaited] = {}
+    for position, situation in enumerate(situations):
+        told = re.compile(rf"(?<!\w){re.escape(' '.join(situation.split()))}(?!\w)", re.IGNORECASE)
+        found = [instance for instance in traced.instances if told.search(instance.tells)]
+        if not found:
+            sentences = dict.fromkeys(instance.tells for instance in traced.instances)
+            raise ConfigurationError(
+                f"no step of {configuration.machine.name} is {situation!r}.{nearest(situation, sentences)}"
+            )
+        for instance in found:
+            awaited = matching.setdefault(instance.action.name, {})
+            awaited.setdefault(tuple(instance.arguments.values()), []).append(position)
+    return matching
+
+
+def _counting(machine: Machine, number: int, matching: Mapping[str, _Awaited]) -> Machine:
+    counter = Variable(name=PASSED, kind=Int(0, number), domains=(), init=0, when=always, doc="")
+    actions = dict(machine.actions)
+    for name, awaited in matching.items():
+        actions[name] = replace(actions[name], function=_noting(actions[name], awaited))
+    return replace(machine, variables={**machine.variables, PASSED: counter}, actions=actions)
+
+
+def _noting(action: Action, awaited: _Awaited) -> Callable[..., None]:
+    def text(s: State, **given: Any) -> None:
+        action.function(s, **given)
+        positions = awaited.get(tuple(given.values()), ())
+        passed = getattr(s, PASSED)
+        setattr(s, PASSED, ite(any_of(*(same(passed, position) for position in positions)), passed + 1, passed))
+
+    return text
+
+
+def _after(asked: Property, number: int) -> Property:
+    if asked.kind is Kind.ALWAYS:
+        return replace(asked, holds=lambda s: any_of(getattr(s, PASSED) < number, asked.holds(s)))
+    return replace(asked, holds=lambda s: all_of(same(getattr(s, PASSED), number), asked.holds(s)))
