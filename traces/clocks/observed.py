@@ -1,6 +1,6 @@
 """What is seen of causal pairs: the few columns that matter of the few events that are a side of one.
 
-Of a long trace a share is enough. It is taken by the compared value, so that both sides of a pair are in it or neither.
+Of a long trace a share is enough. It is taken by the offset, so that both sides of a pair are in it or neither.
 """
 
 from __future__ import annotations
@@ -29,10 +29,6 @@ COLUMNS = (
     "broker",
     "queue",
     "offset",
-    "next",
-    "key",
-    "origin",
-    "attempt",
     "micros",
 )
 """Columns of the schema that are looked at."""
@@ -42,18 +38,18 @@ MOSTLY = 0.9
 
 _INCARNATIONS = 1 << 10
 
-_MAY_BE_ZERO = frozenset({"queue", "offset", "next", "attempt"})
+_MAY_BE_ZERO = frozenset({"queue", "offset"})
 """Fields whose 0 is a value, so that another number stands for one that is not known."""
 
 MOST = 200_000
-"""So many events are held; where there are more, those of every second value are let go, and again."""
+"""So many events are held; where there are more, those of every second offset are let go, and again."""
 
 _SIDE = np.dtype(
     [
         ("pair", np.int16),  # place in PAIRS
         ("after", np.int8),  # 1: the side that was caused
         ("key", np.uint64),
-        ("value", np.int64),
+        ("offset", np.int64),
         ("time", np.int64),  # µs since 1970, by the clock of its recorder
         ("recorder", np.int32),
         ("if_recorded", np.int32),  # of a commit: its broker, which is the recorder if it records anything; else -1
@@ -70,20 +66,6 @@ _SIDES = tuple(
 _KINDS = frozenset(str(moment.kind) for *_, moment in _SIDES)
 _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
-
-_BY_ORIGIN = np.array(["origin" in pair.key for pair in PAIRS])
-"""For each pair, whether it is about one message, and a share of messages is taken; else about a share of offsets."""
-
-_BY_VALUE = {
-    (moment.value, moment.plus): frozenset(
-        str(other.kind)
-        for place, *_, other in _SIDES
-        if not _BY_ORIGIN[place] and (other.value, other.plus) == (moment.value, moment.plus)
-    )
-    for place, *_, moment in _SIDES
-    if not _BY_ORIGIN[place]
-}
-"""The kinds of events of which a share of values is taken, by the field that has the value, and what is added to it."""
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -140,27 +122,25 @@ class Observed:
         """
         if not len(batch):
             return
-        whole = view = _View(batch, micros)
+        if recorder is None:
+            self._note_brokers(batch)
         if self._mask:
-            view = view.at(view.shared(self._mask))
+            places = _shared(batch, self._mask)
+            batch, micros = batch.take(pa.array(places)), None if micros is None else micros[places]
+        view = _View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None
-        if recorder is None:
-            self._note_brokers(whole)
         for place, pair, after, moment in _SIDES:
             if moment.kind not in kinds:
                 continue
             at = view.places_of(moment)
-            values = view.values(moment, at)
             key, known = view.keys(pair, at)
-            if self._mask:
-                known &= _share(key if _BY_ORIGIN[place] else values, self._mask)
-            at, values, key = at[known], values[known], key[known]
+            at, key = at[known], key[known]
             if not len(at):
                 continue
             rows = np.zeros(len(at), _SIDE)
             rows["pair"], rows["after"], rows["key"] = place, after, key
-            rows["value"] = values
+            rows["offset"] = view.whole("offset")[at]
             rows["time"] = view.micros[at]
             rows["if_recorded"] = -1
             rows["group"] = view.codes("group", self._group)[at]
@@ -210,10 +190,9 @@ class Observed:
         stored = np.isin(sides["if_recorded"], brokers)
         sides["recorder"][stored] = sides["if_recorded"][stored]
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
-        sides["key"] = (sides["key"] ^ sides["value"].astype(np.uint64)) * _ODD + sides["pair"].astype(np.uint64)
+        sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * _ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
-        single = np.array([pair.single for pair in PAIRS])
-        before, after = _earliest(before, single), _earliest_by_recorder(after, single)
+        before, after = _earliest(before), _earliest_by_recorder(after)
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
@@ -244,12 +223,15 @@ class Observed:
     def _code(self, recorder: Actor) -> int:
         return self._recorders.setdefault(recorder, len(self._recorders))
 
-    def _note_brokers(self, view: _View) -> None:
-        if view.kinds.isdisjoint(BROKER_KINDS):
+    def _note_brokers(self, batch: pa.RecordBatch) -> None:
+        kind, kinds = _words(batch, "kind")
+        broker, brokers = _words(batch, "broker")
+        if BROKER_KINDS.isdisjoint(kinds) or self._recording_brokers.issuperset(filter(None, brokers)):
             return
-        recording = view.words_where("broker", view.of_kinds(BROKER_KINDS))
-        for broker in sorted(recording - self._recording_brokers):
-            self._code(Actor(broker, -1))
+        found = broker[np.array([word in BROKER_KINDS for word in kinds])[kind]]
+        recording = {brokers[code] for code in np.flatnonzero(np.bincount(found, minlength=1)).tolist()} - {""}
+        for name in sorted(recording - self._recording_brokers):
+            self._code(Actor(name, -1))
         self._recording_brokers |= recording
 
     def _thin(self) -> None:
@@ -260,39 +242,55 @@ class Observed:
         self._mask = mask
         kept = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         if mask:
-            by_origin = _BY_ORIGIN[kept["pair"]]
-            kept = kept[_share(np.where(by_origin, kept["key"], kept["value"].view(np.uint64)), mask)]
+            kept = kept[_share(kept["offset"], mask)]
         self._sides, self._held = [kept], len(kept)
 
 
-def _share(values: Any, mask: int) -> Any:
+def _share(offsets: Any, mask: int) -> Any:
     """Which of the events are kept: the same share of both sides of every pair."""
-    return ((values.view(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
+    return ((offsets.view(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
 
 
-def _earliest(sides: Any, single: Any) -> Any:
+def _shared(batch: pa.RecordBatch, mask: int) -> Any:
+    """The places of all events that may be in the share of a mask: a quick look, before anything else is done."""
+    kind, words = _words(batch, "kind")
+    is_side = np.array([word in _KINDS for word in words])[kind]
+    return np.flatnonzero(is_side & _share(_whole(batch, "offset"), mask))
+
+
+def _earliest(sides: Any) -> Any:
     """The earliest of each key, in the order of keys, where all of a key are of one recorder."""
     sides = sides[np.lexsort((sides["time"], sides["key"]))]
     starts = np.flatnonzero(np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)])
     if not len(starts):
         return sides
     lowest, highest = (f.reduceat(sides["recorder"], starts) for f in (np.minimum, np.maximum))
-    count = np.diff(np.r_[starts, len(sides)])
-    fine = (lowest == highest) & ((count == 1) | ~single[sides["pair"][starts]])
-    return sides[starts[fine]]
+    return sides[starts[lowest == highest]]
 
 
-def _earliest_by_recorder(sides: Any, single: Any) -> Any:
+def _earliest_by_recorder(sides: Any) -> Any:
     """The earliest of each key and recorder."""
     sides = sides[np.lexsort((sides["time"], sides["recorder"], sides["key"]))]
-    starts = np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)]
-    keys = np.flatnonzero(starts)
-    if not len(keys):
-        return sides
-    count = np.diff(np.r_[keys, len(sides)])
-    fine = np.repeat((count == 1) | ~single[sides["pair"][keys]], count)
-    first = starts | np.r_[True, sides["recorder"][1:] != sides["recorder"][:-1]]
-    return sides[first & fine]
+    same = (sides["key"][1:] == sides["key"][:-1]) & (sides["recorder"][1:] == sides["recorder"][:-1])
+    return sides[np.r_[True, ~same][: len(sides)]]
+
+
+def _words(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
+    """For each event the place of its word, and the words, the last of which is that of events without one."""
+    if name not in batch.schema.names:
+        return np.zeros(len(batch), np.int32), [""]
+    column = batch.column(name)
+    given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    known = [word or "" for word in given.dictionary.to_pylist()]
+    return Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
+
+
+def _whole(batch: pa.RecordBatch, name: str) -> Any:
+    """The whole numbers of a column; where one is not known, -1 of the fields of moments, 0 of others."""
+    absent = -1 if name in _MAY_BE_ZERO else 0
+    if name not in batch.schema.names:
+        return np.full(len(batch), absent, np.int64)
+    return Column.of(batch.column(name)).filled(absent, BY_NAME[name].type.to_pandas_dtype())
 
 
 class _View:
@@ -321,63 +319,29 @@ class _View:
         return self._micros
 
     def words(self, name: str) -> tuple[Any, list[str]]:
-        """For each event the place of its word, and the words, the last of which is that of events without one."""
+        """See :func:`_words`."""
         if name not in self._words:
-            if name not in self._batch.schema.names:
-                self._words[name] = np.zeros(len(self._batch), np.int32), [""]
-            else:
-                column = self._batch.column(name)
-                given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-                known = [word or "" for word in given.dictionary.to_pylist()]
-                self._words[name] = Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
+            self._words[name] = _words(self._batch, name)
         return self._words[name]
 
     def whole(self, name: str) -> Any:
-        """The whole numbers of a column; where one is not known, -1 of the fields of moments, 0 of others."""
+        """See :func:`_whole`."""
         if name not in self._wholes:
-            absent = -1 if name in _MAY_BE_ZERO else 0
-            if name in self._batch.schema.names:
-                column = Column.of(self._batch.column(name))
-                self._wholes[name] = column.filled(absent, BY_NAME[name].type.to_pandas_dtype())
-            else:
-                self._wholes[name] = np.full(len(self._batch), absent, np.int64)
+            self._wholes[name] = _whole(self._batch, name)
         return self._wholes[name]
-
-    def at(self, places: Any) -> _View:
-        """The events at some places."""
-        return _View(self._batch.take(pa.array(places)), None if self._micros is None else self._micros[places])
-
-    def shared(self, mask: int) -> Any:
-        """The places of all events that may be in the share of a mask: a quick look, before anything else is done."""
-        found = np.zeros(len(self._batch), bool)
-        for (name, plus), kinds in _BY_VALUE.items():
-            places = self.of_kinds(kinds)
-            found[places[_share(self.whole(name)[places].astype(np.int64) + plus, mask)]] = True
-        for place, *_, moment in _SIDES:
-            if _BY_ORIGIN[place]:
-                found[self.places_of(moment)] = True
-        return np.flatnonzero(found)
 
     def of_kinds(self, kinds: Collection[str]) -> Any:
         """The places of events of these kinds, those of one kind in their order."""
         parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
-    def words_where(self, name: str, places: Any) -> set[str]:
-        """The words that events at these places have."""
-        at, words = self.words(name)
-        return {words[code] for code in np.flatnonzero(np.bincount(at[places], minlength=1)).tolist()} - {""}
-
     def places_of(self, moment: Moment) -> Any:
-        """The places of events of a moment that have a value."""
+        """The places of events of a moment that have an offset."""
         places = self.of_kinds((moment.kind,))
         if moment.results:
             at, words = self.words("result")
             places = places[np.array([word in moment.results for word in words])[at[places]]]
-        return places[self.whole(moment.value)[places] >= moment.least]
-
-    def values(self, moment: Moment, places: Any) -> Any:
-        return self.whole(moment.value)[places].astype(np.int64) + moment.plus
+        return places[self.whole("offset")[places] >= moment.least]
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:
         """For each event the code of its word, -1 without one."""
@@ -392,9 +356,6 @@ class _View:
             if name == "queue":
                 part = self.whole(name)[places].astype(np.int64)
                 known &= part >= 0
-            elif name == "origin":
-                part = self._origins(places)
-                known &= part != 0
             else:
                 at, words = self.words(name)
                 if name not in self._hashes:
@@ -403,14 +364,6 @@ class _View:
                 known &= part != 0
             key = (key ^ part.astype(np.uint64)) * _ODD
         return key, known
-
-    def _origins(self, places: Any) -> Any:
-        origins = self.whole("origin")[places]
-        if "key" in self._batch.schema.names and not origins.all():
-            keys = self._batch.column("key").take(pa.array(places)).to_pylist()
-            of_key = np.array([origin_of(key) if key else 0 for key in keys], np.int64)
-            origins = np.where(origins == 0, of_key, origins)
-        return origins
 
     def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
         """For each event the code of its client, and of its broker; -1 where it names none."""

@@ -37,32 +37,27 @@ class Moment:
 
     Attributes:
         kind: what happened.
-        value: the field that is compared with the other side.
-        plus: is added to it.
-        least: only events whose field is at least this.
+        least: only events whose offset is at least this.
         results: only events with one of these results; all events if empty.
     """
 
     kind: Kind
-    value: str
-    plus: int = 0
     least: int = 0
     results: frozenset[Result] = frozenset()
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The earliest event of ``before`` came before every event of ``after`` that has the same key and value.
+    """The earliest event of ``before`` came before every event of ``after`` that has the same key and offset.
 
-    It says so only where all events of ``before`` with that key and value are of one recorder: else nobody knows which
+    It says so only where all events of ``before`` with that key and offset are of one recorder: else nobody knows which
     of them was the cause.
 
     Attributes:
         name: what it says, as it is told.
         before: the cause; with several moments, any of them may have been it.
         after: what it caused.
-        key: fields that both have in common; ``origin`` stands for the unique key.
-        single: only where there is one event on each side: the messages of a batch share a unique key.
+        key: fields that both have in common besides.
         rules: where RocketMQ does so.
         always: only where nearly all of ``after`` have their cause recorded: else the earliest that was recorded need
             not be the first there was.
@@ -73,28 +68,27 @@ class Pair:
     after: tuple[Moment, ...]
     key: tuple[str, ...]
     rules: tuple[str, ...]
-    single: bool = False
     always: bool = False
 
 
 _OK = frozenset({Result.OK})
 
 # Where nothing is stored a broker may answer 0 (OF-22), which nobody has reached.
-_TOLD = Moment(Kind.OFFSET_QUERY, "offset", least=1, results=_OK)
+_TOLD = Moment(Kind.OFFSET_QUERY, least=1, results=_OK)
 _QUEUE = ("topic", "broker", "queue")
 
 PAIRS = (
     Pair(
         "stored before it is delivered",
-        before=(Moment(Kind.STORE, "offset"), Moment(Kind.DELAY_DELIVER, "offset")),
-        after=(Moment(Kind.DELIVER, "offset"),),
+        before=(Moment(Kind.STORE), Moment(Kind.DELAY_DELIVER)),
+        after=(Moment(Kind.DELIVER),),
         key=_QUEUE,
         rules=("PL-19", "DL-6"),
     ),
     Pair(
         "in the client's own table before the broker stores it",
-        before=(Moment(Kind.COMMIT_MEMORY, "offset", least=1), Moment(Kind.CORRECT, "offset", least=1), _TOLD),
-        after=(Moment(Kind.COMMIT, "offset", least=1),),
+        before=(Moment(Kind.COMMIT_MEMORY, least=1), Moment(Kind.CORRECT, least=1), _TOLD),
+        after=(Moment(Kind.COMMIT, least=1),),
         key=("group", "client", *_QUEUE),
         always=True,
         rules=("OF-1", "OF-5"),

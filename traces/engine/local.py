@@ -132,14 +132,14 @@ def _workers(
     trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share
 ) -> tuple[_Worker, _Worker]:
     """Folds for a share of the queues and of the messages."""
-    context = gathered.scan.context
-    queues = QueueFold(names=names, settings=settings, context=context)
+    context, deliveries = gathered.scan.context, gathered.deliveries // share.count
+    queues = QueueFold(names=names, settings=settings, context=context, messages=deliveries)
     messages = MessageFold(
         names=names,
         settings=settings,
         context=context,
         release=trace.header.release,
-        messages=gathered.deliveries // share.count,
+        messages=deliveries,
     )
     return _Worker(queues, share.of_queues), _Worker(messages, share.of_messages)
 

@@ -98,23 +98,31 @@ COLUMNS = (
 
 
 class QueueFold:
-    """The fold: feed it events, then let it finish."""
+    """The fold: feed it events, then let it finish.
 
-    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+    Args:
+        names: of slots and actors.
+        settings: the terms of the check.
+        context: of the trace.
+        messages: about how many deliveries there will be, if that is known.
+    """
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context, messages: int = 0) -> None:
         self._names, self._settings, self._context = names, settings, context
         self._obligations = ObligationFold(names=names, settings=settings, context=context)
         self._causes = CauseFold(names=names, settings=settings, context=context)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
+        pages = 64 + 2 * messages // SIZE
         ends = np.zeros(len(self._ends.time), END)
         ends["time"], ends["how"] = self._ends.time, self._ends.how
         self._state = State(
             terms=terms_of(settings, context),
             slots=new_slots(0),
             windows=new_windows(0),
-            cells=new_pages(64),
-            places=new_places(256),
+            cells=new_pages(pages),
+            places=new_places(1 << (4 * pages).bit_length()),
             ranges=np.zeros(ROOM * 2, RANGE),
             past=np.zeros(ROOM * 2, PASSED),
             rows=np.zeros(ROOM * 4, ROW),
