@@ -15,8 +15,8 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from .lab_commands import lab
-from .progress import Interrupted
+from .commands.lab_commands import lab
+from .output.progress import Interrupted
 from .traces.format.printable import printable, printable_lines
 
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
@@ -175,8 +175,8 @@ def verify(
     ] = "",
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
-    from . import verify as run
-    from .request import Outputs, Request
+    from .commands import verify as run
+    from .commands.request import Outputs, Request
 
     request = Request.of(
         properties=properties or [],
@@ -228,8 +228,8 @@ def mutants(
     list_: Annotated[bool, typer.Option("--list", help="List the known bugs instead of trying them.")] = False,
 ) -> None:
     """Try what was asked for, and leave with its exit code."""
-    from . import mutants as run
-    from .request import Request
+    from .commands import mutants as run
+    from .commands.request import Request
 
     if list_:
         run.list_mutants(ids or [])
@@ -266,8 +266,8 @@ def export(
     output: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; - for standard output.")] = "-",
 ) -> None:
     """Write what was asked for, and leave with its exit code."""
-    from . import export as run
-    from .request import read_constants
+    from .commands import export as run
+    from .commands.request import read_constants
 
     raise typer.Exit(run.export(machine, read_constants(set_ or []), invariants=invariant or [], to=output))
 
@@ -336,12 +336,12 @@ def check(
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     if context.obj is OWN_PROCESS:
-        from .preparing import keep_freed_memory, pyarrow_without_pandas
+        from .commands.preparing import keep_freed_memory, pyarrow_without_pandas
 
         pyarrow_without_pandas()
         keep_freed_memory()
-    from . import check as run
-    from .sizes import read_death, read_size, read_time
+    from .commands import check as run
+    from .commands.sizes import read_death, read_size, read_time
 
     if list_:
         run.list_all()
@@ -430,8 +430,8 @@ def simulate(
     list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
 ) -> None:
     """Simulate what was asked for."""
-    from . import simulate as run
-    from .sizes import read_count, read_time
+    from .commands import simulate as run
+    from .commands.sizes import read_count, read_time
 
     if list_:
         run.list_mutants()
@@ -491,8 +491,8 @@ def record(
     ] = False,
 ) -> None:
     """Record what was asked for."""
-    from . import record as run
-    from .request import read_constants
+    from .commands import record as run
+    from .commands.request import read_constants
 
     if list_:
         run.list_mutants()
@@ -520,7 +520,7 @@ def samples(
     ] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
-    from . import samples as run
+    from .commands import samples as run
 
     raise typer.Exit(run.add(names or []) if add else run.check_samples(names or [], to_json=json))
 
@@ -560,15 +560,15 @@ def conform(
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
 ) -> None:
     """Follow what was given, and leave with its exit code."""
-    from .check import Engine, engine_of
+    from .commands.check import Engine, engine_of
 
     on_spark = engine_of(engine) is Engine.SPARK
     if context.obj is OWN_PROCESS and not on_spark:
-        from .preparing import pyarrow_without_pandas
+        from .commands.preparing import pyarrow_without_pandas
 
         pyarrow_without_pandas()
-    from . import conform as run
-    from .sizes import read_time
+    from .commands import conform as run
+    from .commands.sizes import read_time
 
     raise typer.Exit(
         run.conform_traces(

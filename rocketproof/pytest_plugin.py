@@ -59,12 +59,12 @@ class DeploymentTests(pytest.File):
         Raises:
             CollectError: the file is broken; the text has a line for each mistake.
         """
+        from .commands.verify import options_of
         from .deployment.judge import Judge
         from .deployment.reading import describes_deployment, read
         from .deployment.verify import select
         from .errors import InputError
-        from .files import read_text, read_toml
-        from .verify import options_of
+        from .output.files import read_text, read_toml
 
         try:
             asked_for = self.session.isinitpath(self.path)

@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from ..commands.request import VerifyTable
 from ..errors import InputError
-from ..files import read_text, read_toml
 from ..model.kernel import nearest
-from ..request import VerifyTable
+from ..output.files import read_text, read_toml
 from .description import TABLES, Description, contradictions
 from .fields import allowed, source_of
 from .lines import Lines, Path

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..checkers.run import counted
-from ..junit import Case, as_xml
+from ..output.junit import Case, as_xml
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
 from .attempts import maximum_of, retries, waited

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import sarif
 from ..checkers.run import told
+from ..output import sarif
 from .judge import Answer, Check, Level
 from .report import explanation, first_text
 

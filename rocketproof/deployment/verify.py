@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 
 from ..checkers.suite import Options
-from ..console import interrupts, make_console
+from ..commands.request import Outputs, Request
 from ..errors import InputError
-from ..files import write
 from ..model.kernel import nearest
-from ..request import Outputs, Request
+from ..output.console import interrupts, make_console
+from ..output.files import write
 from .annotations import workflow_commands
 from .finding import Severity
 from .judge import Answer, Check, Judge, Level

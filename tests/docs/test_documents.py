@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from rocketproof import __version__, cli, request
+from rocketproof import __version__, cli
 from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.suite import ENGINES
+from rocketproof.commands import request
 
 from .console import DOCUMENTS, ROOT, Session, blocks, commands, fits, rewritten, without_times, write_files
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from rocketproof.commands.lab_capture import capture
 from rocketproof.errors import InputError
 from rocketproof.lab.capture import keep_capture
-from rocketproof.lab_capture import capture
 from rocketproof.model.history import Cause
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings

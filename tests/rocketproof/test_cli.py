@@ -222,7 +222,7 @@ def test_own_strategy_as_a_program_is_checked(capsys: pytest.CaptureFixture[str]
 def test_an_interrupted_run_shows_what_it_had_and_is_2(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rocketproof import verify
+    from rocketproof.commands import verify
 
     real = verify.run_suite
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rocketproof import verify
 from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.suite import Outcome, run_suite
 from rocketproof.cli import main
-from rocketproof.report import print_list, print_table
+from rocketproof.commands import verify
+from rocketproof.output.report import print_list, print_table
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

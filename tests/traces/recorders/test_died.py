@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from rocketproof.commands.sizes import read_death
 from rocketproof.errors import InputError
 from rocketproof.lab.capture import keep_capture
 from rocketproof.model.history import Cause
-from rocketproof.sizes import read_death
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult

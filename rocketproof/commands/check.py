@@ -1,0 +1,364 @@
+"""``rocketproof check``: hold a recorded run against all claims, and tell what was found."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.delay import DelayTable
+from ..model.kernel import ConfigurationError, nearest
+from ..output.console import SafeConsole, interrupts, make_console
+from ..output.files import STANDARD_OUTPUT, check_folder_writable, check_writable, write
+from ..output.progress import Interrupted, Progress, progress_of
+from ..properties.verdict import Verdict
+from ..traces.claims.claims import CLAIMS, CODE
+from ..traces.claims.settings import Settings
+from ..traces.engine.result import CheckResult
+from ..traces.errors import TraceError
+from ..traces.io import Trace, open_trace
+from .preparing import preparing
+
+if TYPE_CHECKING:
+    from ..traces.conformance.streams import Place
+    from ..traces.conformance.witness import Witness
+    from ..traces.explain.story import Story
+    from ..traces.recorders.processes import Death
+
+ALL_WELL, VIOLATED, UNKNOWN = range(3)
+
+SPARK_FROM_EVENTS = 200_000_000
+"""From so many events on, the engine ``auto`` leaves the checking to Spark where Spark is there."""
+
+LEFT_OUT_SHOWN = 5
+"""Files that were left out of folders that the terminal names."""
+
+
+class Engine(enum.StrEnum):
+    """Who goes through the events."""
+
+    AUTO = "auto"
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest:
+    """What the user asks for.
+
+    Attributes:
+        paths: files and folders of one trace.
+        engine: who goes through the events.
+        master: of Spark; empty for a local one.
+        claims: ids of the claims whose answers count; empty for all.
+        message: unique key, message id or origin of the message to tell about; empty for none.
+        queue: of which queue to tell, as ``topic@broker:id`` or a part of it; empty for all.
+        skew: how far clocks of different processes may be apart, ms.
+        strict: stop at the first thing that cannot be read.
+        deaths: processes that were killed.
+        format: name of the form of all files; ``auto`` looks at the content of each.
+        options: of importers, such as ``zone``.
+        delays: ``messageDelayLevel`` of the brokers; empty for what the deployment file or the trace says.
+        config: the deployment file with timers and maxima; empty for RocketMQ's defaults.
+        memory: bytes that the state of the monitors may take.
+        stories: how many violations of each claim are told.
+        every: print a line for each claim, also for those with nothing to say.
+    """
+
+    paths: Sequence[str]
+    engine: Engine = Engine.AUTO
+    master: str = ""
+    claims: Sequence[str] = ()
+    message: str = ""
+    queue: str = ""
+    skew: int = 50
+    strict: bool = False
+    deaths: Sequence[Death] = ()
+    format: str = "auto"
+    options: Mapping[str, str] = field(default_factory=dict)
+    delays: str = ""
+    config: str = ""
+    memory: int = 4 << 30
+    stories: int = 3
+    every: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOutputs:
+    """Where the answers go besides the terminal: a folder for the report, and files, ``-`` for standard output."""
+
+    report: str = ""
+    json: str = ""
+    junit: str = ""
+    sarif: str = ""
+
+    def check(self) -> None:
+        """Notice before a long run that an answer could not be written.
+
+        Raises:
+            InputError: a file or folder cannot be written, or two answers go to standard output.
+        """
+        files = [name for name in (self.json, self.junit, self.sarif) if name]
+        if files.count(STANDARD_OUTPUT) > 1:
+            raise InputError("only one of --json, --junit and --sarif can go to standard output.")
+        for name in files:
+            check_writable(name)
+        if self.report:
+            check_folder_writable(self.report)
+
+
+def check(request: CheckRequest, outputs: CheckOutputs) -> int:
+    """Check what was asked for and print it; returns the exit code.
+
+    Raises:
+        InputError: an unknown claim or queue, options that contradict, or a file that cannot be written.
+        TraceError: the trace cannot be read as asked.
+    """
+    outputs.check()
+    if not request.paths:
+        raise InputError("check needs a trace: files or folders. 'check --list' shows what is checked.")
+    for name in request.claims:
+        if name not in CODE:
+            raise InputError(f"there is no claim {name!r} about traces.{nearest(name, CODE)} 'check --list' shows all.")
+    if request.message:
+        _nothing_but_a_message(request, outputs)
+    console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.junit, outputs.sarif))
+    trace = open_trace(
+        request.paths,
+        strict=request.strict,
+        deaths=request.deaths,
+        format=request.format,
+        options=request.options,
+    )
+    settings = settings_of(trace, request)
+    _print_left_out(console, trace)
+    with interrupts(), preparing("the monitors", "half a minute"):
+        if request.message:
+            from ..output.trace_report import print_message
+
+            return print_message(console, trace, request.message, settings)
+        with progress_of(trace.rows, "event", quiet=console.quiet) as progress:
+            try:
+                result = run(trace, request, settings, progress)
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted, nothing is decided: {progress}") from None
+        from ..traces.explain.by_model import weighed
+
+        result, witnesses = weighed(trace, result, most=request.stories)
+        _tell(console, result, witnesses, trace, request, outputs)
+    return exit_code(result, request.claims)
+
+
+def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None:
+    """Raise InputError for options that a check has, and the story of a message has not."""
+    given = {
+        "--property": request.claims,
+        "--queue": request.queue,
+        "--master": request.master,
+        "--engine spark": request.engine is Engine.SPARK,
+        "--report": outputs.report,
+        "--json": outputs.json,
+        "--junit": outputs.junit,
+        "--sarif": outputs.sarif,
+    }
+    other = next((option for option, value in given.items() if value), None)
+    if other:
+        raise InputError(f"--message tells what happened to one message and checks nothing: leave {other} out.")
+
+
+def _print_left_out(console: SafeConsole, trace: Trace) -> None:
+    """Name the files of the given folders that are no traces."""
+    for reason in trace.left_out[:LEFT_OUT_SHOWN]:
+        first_sentence = reason.split(". ")[0].rstrip(".")
+        console.say(f"left out: {first_sentence}")
+    more = len(trace.left_out) - LEFT_OUT_SHOWN
+    if more > 0:
+        console.say(f"left out: {more:,} more files of these folders")
+
+
+def _tell(
+    console: SafeConsole,
+    result: CheckResult,
+    witnesses: Mapping[Place, Witness],
+    trace: Trace,
+    request: CheckRequest,
+    outputs: CheckOutputs,
+) -> None:
+    """Print the answer, and write it wherever it should go."""
+    from ..output.trace_report import print_result
+    from ..traces.explain.story import MOST_STORIES, stories
+
+    if request.queue:
+        result = only_queue(result, request.queue)
+    most = max(request.stories, MOST_STORIES) if outputs.report else request.stories
+    all_told = stories(trace, result.rows, result.names, most=most, witnesses=witnesses)
+    told = first_of_each_claim(all_told, request.stories)
+    if result.skipped:
+        parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())
+        console.say(f"left out: {parts}")
+    if request.queue:
+        console.say(f"findings are those of queues called {request.queue}, counts those of all")
+    print_result(console, result, told, claims=request.claims, every=request.every)
+    if outputs.report:
+        from ..traces.explain.report.write import write_report
+
+        page, *_ = write_report(Path(outputs.report), result, trace, told=all_told)
+        console.say(f"report: {page}")
+    if request.claims:
+        result = replace(result, verdicts=tuple(result.verdict(name) for name in dict.fromkeys(request.claims)))
+    if outputs.json or outputs.junit or outputs.sarif:
+        _write(result, told, outputs)
+
+
+def _write(result: CheckResult, told: Sequence[Story], outputs: CheckOutputs) -> None:
+    """Write the answer for other programs."""
+    from ..output.trace_files import as_json, as_junit, as_sarif
+
+    if outputs.json:
+        write(outputs.json, as_json(result, told) + "\n")
+    if outputs.junit:
+        write(outputs.junit, as_junit(result, told))
+    if outputs.sarif:
+        write(outputs.sarif, as_sarif(result, told) + "\n")
+
+
+def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:
+    """The first ``most`` stories of each claim, in their order."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for story in told:
+        seen[story.claim.id] += 1
+        if seen[story.claim.id] <= most:
+            kept.append(story)
+    return kept
+
+
+def settings_of(trace: Trace, request: CheckRequest) -> Settings:
+    """The terms: timers and maxima of the deployment file, which the header of the trace is given too.
+
+    The delay levels are those asked for, else those of the file, else those of the trace, else a broker's own.
+
+    Raises:
+        InputError: the delay levels or the deployment file cannot be read.
+    """
+    settings, delays = Settings(skew=request.skew), trace.header.delays
+    if request.config:
+        from .trace_terms import terms_of
+
+        terms = terms_of(request.config)
+        trace.header = terms.of_groups(trace.header)
+        settings = replace(terms.settings, skew=request.skew)
+        delays = "" if terms.delays else delays
+    delays = request.delays or delays
+    if not delays:
+        return settings
+    try:
+        return replace(settings, delays=DelayTable.parse(delays))
+    except ConfigurationError as error:
+        raise InputError(f"--delays: {error}") from None
+
+
+def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progress | None = None) -> CheckResult:
+    """Let the engine that was asked for check a trace."""
+    if _engine(trace, request) is Engine.SPARK:
+        return _with_spark(trace, settings, request.master)
+    from ..traces.engine.local import check_locally
+
+    return check_locally(trace, settings=settings, memory=request.memory, progress=progress)
+
+
+def _with_spark(trace: Trace, settings: Settings, master: str) -> CheckResult:
+    from ..spark.check import check_with_spark
+    from ..spark.session import open_session
+
+    try:
+        session = open_session(master)
+    except TraceError:
+        raise
+    except Exception as error:  # Spark, Py4J and the operating system have each their own
+        first_line = str(error).strip().partition("\n")[0]
+        given = f" with --master {master}" if master else ""
+        raise InputError(f"Spark does not start{given}: {first_line} Use --engine local, or mend it.") from error
+    return check_with_spark(trace, settings=settings, session=session)
+
+
+def _engine(trace: Trace, request: CheckRequest) -> Engine:
+    if request.engine is not Engine.AUTO:
+        return request.engine
+    if request.master:
+        return Engine.SPARK
+    many = trace.rows is not None and trace.rows >= SPARK_FROM_EVENTS
+    if not many:
+        return Engine.LOCAL
+    from ..spark.session import OLDEST_JAVA, java_version, spark_is_installed
+
+    return Engine.SPARK if spark_is_installed() and java_version() >= OLDEST_JAVA else Engine.LOCAL
+
+
+def only_queue(result: CheckResult, queue: str) -> CheckResult:
+    """The result with findings of queues whose name contains ``queue`` only; verdicts stay those of the whole trace.
+
+    Raises:
+        InputError: no queue is called so.
+    """
+    names = [str(slot) for slot in result.names.slots]
+    chosen = [code for code, name in enumerate(names) if queue in name]
+    if not chosen:
+        raise InputError(f"there is no queue {queue!r} in this trace.{nearest(queue, names)}")
+    return replace(result, rows=result.rows[np.isin(result.rows["slot"], chosen)])
+
+
+def exit_code(result: CheckResult, claims: Sequence[str] = ()) -> int:
+    """0 nothing is violated, 1 something is, 2 something is unknown.
+
+    What a trace cannot show does not fail a check, unless the user asked for that claim, or nothing could be judged.
+    """
+    counted = [result.verdict(name) for name in claims] if claims else list(result.verdicts)
+    found = {answer.verdict for answer in counted}
+    if Verdict.VIOLATED in found:
+        return VIOLATED
+    if Verdict.UNKNOWN in found or Verdict.HOLDS not in found:
+        return UNKNOWN
+    return UNKNOWN if claims and Verdict.NOT_OBSERVABLE in found else ALL_WELL
+
+
+def engine_of(name: str) -> Engine:
+    """The engine of a name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in list(Engine):
+        raise InputError(f"there is no engine {name!r}.{nearest(name, list(Engine))}")
+    return Engine(name)
+
+
+def importer_options(zone: str, texts: Sequence[str]) -> dict[str, str]:
+    """The options of importers: NAME=VALUE each, and the zone.
+
+    Raises:
+        InputError: one is not NAME=VALUE, or one is given twice.
+    """
+    options = {"zone": zone} if zone else {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"--import {text!r} is not NAME=VALUE, such as --import group=orders.")
+        if name in options:
+            raise InputError(f"--import {name} is given twice.")
+        options[name] = value
+    return options
+
+
+def list_all() -> None:
+    """Print one line for each claim about traces."""
+    console = make_console(quiet=False)
+    width = max(len(claim.id) for claim in CLAIMS)
+    for claim in CLAIMS:
+        console.say(f"{claim.id:{width}}  {claim.statement}")

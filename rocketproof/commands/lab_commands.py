@@ -1,0 +1,142 @@
+"""The commands below ``rocketproof lab``. What they do is imported where it is needed, as for all commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXIT_CODES = """
+
+\b
+Exit codes:
+  0  everything as expected
+  1  not as expected: a scenario shows something else, or a part of the cluster does not answer
+  2  interrupted
+  3  wrong usage or input, or trouble of the lab: no JDK or Maven, a part that did not start
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+Home = Annotated[
+    str, typer.Option(metavar="DIR", help="Folder of the cluster; usually one of yours among the temporary files.")
+]
+Release = Annotated[str, typer.Option(metavar="VERSION", help="Of RocketMQ: 5.3.3 (usual), 5.5.0 or 4.9.8.")]
+
+lab = typer.Typer(
+    name="lab",
+    rich_markup_mode=None,
+    short_help="Run RocketMQ itself, and capture what it does.",
+    help="Run RocketMQ itself on this machine, capture what it does, and compare it with the model. "
+    "Needs a JDK (17 or newer) and Maven." + EXIT_CODES,
+)
+
+
+@lab.callback(invoke_without_command=True)
+def _door(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@lab.command(
+    short_help="Start a cluster.",
+    help="Start a name server and brokers on this machine. They run until 'lab down'." + EXIT_CODES,
+    epilog="Example: rocketproof lab up --brokers 2 --set messageDelayLevel='1s 2s 5s'",
+)
+def up(
+    release: Release = "5.3.3",
+    brokers: Annotated[int, typer.Option(metavar="N", help="1 or 2.")] = 1,
+    home: Home = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Setting of the brokers, with namesrv. before of the name server."
+        ),
+    ] = None,
+    capture: Annotated[str, typer.Option(metavar="DIR", help="Let the brokers record what they do to a folder.")] = "",
+) -> None:
+    """Start what was asked for."""
+    from . import lab_cluster
+
+    raise typer.Exit(lab_cluster.up(release=release, brokers=brokers, home=home, settings=set_ or [], capture=capture))
+
+
+@lab.command(
+    short_help="End a cluster and remove its files.",
+    help="End all processes of a cluster, clients that belong to it too, and remove its folder." + EXIT_CODES,
+)
+def down(home: Home = "") -> None:
+    """End what was asked for."""
+    from . import lab_cluster
+
+    raise typer.Exit(lab_cluster.down(home=home))
+
+
+@lab.command(
+    short_help="How is the cluster?",
+    help="Ask each part of a cluster whether it answers; of one that does not, show the end of its log." + EXIT_CODES,
+)
+def status(home: Home = "") -> None:
+    """Tell what was asked for."""
+    from . import lab_cluster
+
+    raise typer.Exit(lab_cluster.status(home=home))
+
+
+@lab.command(
+    short_help="Run scenarios.",
+    help="Run scenarios, each in a cluster of its own, and compare what happens with what must." + EXIT_CODES,
+    epilog="Example: rocketproof lab run kill-9-mid-batch --out runs",
+)
+def run(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO", show_default=False, help="Names, as 'lab scenarios' shows them; else all."),
+    ] = None,
+    release: Release = "5.3.3",
+    out: Annotated[str, typer.Option(metavar="DIR", help="Keep the trace and the outcome of each here.")] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="With --out: keep logs and recordings too.")] = False,
+) -> None:
+    """Run what was asked for."""
+    from . import lab_run
+
+    raise typer.Exit(lab_run.run(names or [], release=release, out=out, keep=keep))
+
+
+@lab.command(short_help="List the scenarios.", help="List the scenarios, and what each shows.")
+def scenarios() -> None:
+    """List them."""
+    from . import lab_run
+
+    raise typer.Exit(lab_run.list_scenarios())
+
+
+@lab.command(
+    short_help="Make one trace of what was recorded so far.",
+    help="Join what the agents of a cluster and of clients have recorded so far into one trace." + EXIT_CODES,
+    epilog="Example: rocketproof lab capture trace.jsonl",
+)
+def capture(
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The trace: .jsonl, .jsonl.zst, .jsonl.gz or .parquet.")],
+    folders: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", show_default=False, help="Recordings; else those of the running cluster."),
+    ] = None,
+    home: Home = "",
+) -> None:
+    """Join what was asked for."""
+    from . import lab_capture
+    from .lab_cluster import capture_folder
+
+    raise typer.Exit(lab_capture.capture(out, [Path(folder) for folder in folders or []] or [capture_folder(home)]))
+
+
+@lab.command(
+    short_help="Print the table of the captured runs.",
+    help="Print the table of the captured runs that come with the kit, as it is in the documents." + EXIT_CODES,
+)
+def table() -> None:
+    """Print it."""
+    from ..lab.table import table as rows
+
+    typer.echo(rows())

@@ -1,0 +1,143 @@
+"""``rocketproof mutants``: put known bugs into the model, and see which property notices each of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from ..checkers.catalogue import all_rows
+from ..checkers.explore import Limits
+from ..checkers.kill_matrix import Cell, Effort, cells
+from ..checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
+from ..checkers.mutants import Answer, Entry, Status, Trials, entries, slug_of
+from ..errors import InputError
+from ..model.kernel import nearest
+from ..model.kernel.code_cache import user_cache
+from ..output.console import interrupts, make_console
+from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
+from .request import LimitTable
+
+USUAL_SECONDS = 60.0
+"""Time for each search, where the user does not say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What to show besides the table; see the options of ``rocketproof mutants``."""
+
+    matrix: bool = False
+    stories: bool = False
+    json: str = ""
+
+
+def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
+    """Try the mutants that were asked for and print what became of them; returns the exit code.
+
+    Raises:
+        InputError: an unknown id, or a file that cannot be written.
+    """
+    if outputs.json:
+        check_writable(outputs.json)
+    console = make_console(quiet=outputs.json == STANDARD_OUTPUT)
+    tried = select(entries(all_rows()), names)
+    started = time.perf_counter()
+    interrupted = False
+    answers: list[Answer] = []
+    rows: dict[str, list[Cell]] = {}
+    try:
+        _run(tried, limit, outputs, console, answers, rows)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.perf_counter() - started
+    print_table(console, answers)
+    for answer in answers:
+        if (names and not outputs.matrix) or (_has_story(answer) and (outputs.stories or not answer.as_expected)):
+            print_story(console, answer)
+    if outputs.matrix:
+        print_matrix(console, answers, rows)
+    console.print()
+    console.print(summary(answers, seconds), soft_wrap=True)
+    if interrupted:
+        print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
+    if outputs.json:
+        write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
+    return exit_code(answers, interrupted=interrupted)
+
+
+def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
+    """0 all as expected, 1 a mutant survived or its property fails without it, 2 something is unknown or missing."""
+    wrong = {answer.status for answer in answers if not answer.as_expected}
+    if wrong & {Status.SURVIVED, Status.FALSE_ALARM}:
+        return 1
+    return 2 if wrong or interrupted or not answers else 0
+
+
+def select(known: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
+    """The entries asked for: by id, with the variants of a known bug, or all of a letter; without names all.
+
+    Raises:
+        InputError: there is no such mutant.
+    """
+    if not names:
+        return list(known)
+    asked = [name[:1].upper() + name[1:] for name in names]
+    for name in asked:
+        if name not in TOPICS and not any(_is_meant(entry, name) for entry in known):
+            ids = [entry.id for entry in known]
+            close = [item for item in ids if item.startswith(known_id(name)[:1])]
+            raise InputError(f"there is no mutant {name!r}.{nearest(name, close or ids)} 'mutants --list' shows all.")
+    return [entry for entry in known if any(_is_meant(entry, name) for name in asked)]
+
+
+def list_mutants(names: Sequence[str]) -> None:
+    """Print what there is, without trying it.
+
+    Raises:
+        InputError: as :func:`select`.
+    """
+    print_entries(make_console(quiet=False), select(entries(all_rows()), names))
+
+
+def _has_story(answer: Answer) -> bool:
+    return answer.mutated is not None
+
+
+def _is_meant(entry: Entry, name: str) -> bool:
+    return name in (entry.id, known_id(entry.id), entry.id[:1] if known_id(entry.id) in KNOWN_BUGS else "")
+
+
+def _run(
+    tried: Sequence[Entry],
+    limit: LimitTable,
+    outputs: Outputs,
+    console: Console,
+    answers: list[Answer],
+    rows: dict[str, list[Cell]],
+) -> None:
+    """Append to ``answers`` as they come, so that an interrupted run still has what it had."""
+    usual = Effort()
+    trials = Trials(limits=_limits(limit), cache=user_cache())
+    effort = Effort(
+        runs=limit.runs or usual.runs,
+        steps=limit.steps or usual.steps,
+        seed=limit.seed or usual.seed,
+        depth=limit.depth or usual.depth,
+    )
+    with interrupts() as stop_if_interrupted, console.status("starting", spinner="dots") as status:
+        for number, entry in enumerate(tried, start=1):
+            stop_if_interrupted()
+            status.update(f"{number} of {len(tried)}: {entry.id} {slug_of(entry)}")
+            answer = trials.answer(entry)
+            if outputs.matrix and answer.mutated is not None:
+                rows[entry.id] = cells(entry, trials, effort)
+            answers.append(answer)
+
+
+def _limits(limit: LimitTable) -> Limits:
+    memory = None if limit.memory is None else limit.memory * 2**20
+    return Limits(states=limit.states, seconds=limit.seconds or USUAL_SECONDS, bytes=memory)

@@ -1,0 +1,138 @@
+"""``rocketproof record``: a run of the model, written down as recorders at a real cluster would have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checkers.catalogue import all_rows
+from ..checkers.explore import Limits
+from ..checkers.mutants import MachineMutant, Trials, entries
+from ..checkers.run import Run
+from ..checkers.simulate import random_run
+from ..errors import InputError
+from ..model.assignment import assignment
+from ..model.consumption import consumption
+from ..model.everything import everything
+from ..model.kernel import Machine, nearest, trace
+from ..model.kernel.plain import PlainMachine
+from ..output.console import make_console
+from ..traces.generate.recorder import Recording, record_run
+from ..traces.io.writing import write_jsonl
+from .simulate import emptied_unless_complete, new_folder
+
+RECORDABLE = (assignment, consumption, everything)
+"""Machines whose runs recorders know how to write down."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordRequest:
+    """Which run is recorded.
+
+    Attributes:
+        machine: name of the machine of a random run.
+        constants: how its configuration differs from the defaults.
+        steps: how long a random run is.
+        seed: what its chances follow from.
+        mutant: id of a known bug: its shortest counterexample is recorded instead.
+    """
+
+    machine: str = "consumption"
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    steps: int = 100
+    seed: int = 0
+    mutant: str = ""
+
+
+def record(request: RecordRequest, out: str) -> int:
+    """Record a run into ``trace.jsonl`` and ``truth.json`` of a new folder; returns the exit code.
+
+    Raises:
+        InputError: an unknown machine or mutant, or the folder holds something or cannot be written.
+    """
+    folder = new_folder(out)
+    run, what = _counterexample(request) if request.mutant else _random(request)
+    recording = record_run(run)
+    trace = folder / "trace.jsonl"
+    try:
+        with emptied_unless_complete(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_jsonl(trace, recording.header, recording.events)
+            (folder / "truth.json").write_text(json.dumps(_truth(recording), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write to {out}: {error.strerror}.") from None
+    console = make_console(quiet=False)
+    console.say(f"{what}: {len(run.steps)} steps, {len(recording.events)} events: {trace}")
+    console.say(f"check it: rocketproof check {trace}")
+    return 0
+
+
+def list_mutants() -> None:
+    """Print the known bugs whose counterexamples can be recorded, one a line: id, machine, and what they do."""
+    known = _mutants()
+    console = make_console(quiet=False)
+    width = max(map(len, known))
+    for name, entry in known.items():
+        console.say(f"{name:{width}}  {entry.machine.name:11}  {entry.mutant.slug}")
+
+
+def _mutants() -> dict[str, MachineMutant]:
+    mutants = (item for item in entries(all_rows()) if isinstance(item, MachineMutant))
+    return {mutant.id: mutant for mutant in mutants if mutant.machine.name in {machine.name for machine in RECORDABLE}}
+
+
+def _random(request: RecordRequest) -> tuple[Run, str]:
+    machine = _machine(request.machine)
+    # The machine everything takes no other value, and its default is that of the machine assignment.
+    constants = {"running": 0, **request.constants} if machine is everything else request.constants
+    run = random_run(PlainMachine(trace(machine.configure(**constants))), request.seed, request.steps)
+    return run, f"a random run of {request.machine}, seed {request.seed}"
+
+
+def _counterexample(request: RecordRequest) -> tuple[Run, str]:
+    known = _mutants()
+    entry = known.get(request.mutant)
+    if entry is None:
+        raise InputError(f"there is no mutant {request.mutant!r} of a machine.{nearest(request.mutant, known)}")
+    machine = entry.machine.mutated(entry.id)
+    (result,) = Trials(limits=Limits(seconds=60.0)).check(
+        machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True
+    )
+    if not isinstance(result.run, Run):
+        raise InputError(f"mutant {request.mutant} has no counterexample to record: {result.verdict}, {result.bounds}.")
+    return result.run, f"{request.mutant}: the shortest run that violates {entry.killer.id}"
+
+
+def _machine(name: str) -> Machine:
+    machines = {machine.name: machine for machine in RECORDABLE}
+    if name not in machines:
+        raise InputError(f"runs of a machine {name!r} cannot be recorded.{nearest(name, machines)}")
+    return machines[name]
+
+
+def _truth(recording: Recording) -> dict[str, Any]:
+    """What the machine knows of the run; only where its constants ask for history (causes, watch_offsets)."""
+    truth = recording.truth
+    return {
+        "came again": [
+            {
+                "time": item.time,
+                "queue": item.queue,
+                "offset": item.offset,
+                "causes": sorted(c.name for c in item.causes),
+            }
+            for item in truth.repeats
+        ],
+        "offset went back": [
+            {
+                "time": item.time,
+                "queue": item.queue,
+                "before": item.before,
+                "after": item.after,
+                "reason": item.reason.name,
+            }
+            for item in truth.decreases
+        ],
+    }

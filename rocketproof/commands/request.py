@@ -1,0 +1,272 @@
+"""What the user asks ``verify`` for, from the command line and from a configuration file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import InputError
+from ..model.kernel import nearest
+from ..output.files import STANDARD_OUTPUT, check_writable, read_text, read_toml
+
+if TYPE_CHECKING:
+    from ..deployment.reading import DeploymentFile
+
+FAIL_ON = ("error", "warning", "note")
+
+
+class LimitTable(BaseModel):
+    """The table ``[verify.limit]``, and the option ``--limit``: beyond these a check gives up with UNKNOWN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    states: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+    memory: int | None = Field(default=None, ge=1, description="MiB")
+    depth: int | None = Field(default=None, ge=1)
+    runs: int | None = Field(default=None, ge=1)
+    steps: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+
+
+class VerifyTable(BaseModel):
+    """The table ``[verify]`` of a configuration file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    properties: list[str] = []
+    machine: str = ""
+    engine: str = ""
+    set: dict[str, int | str] = {}
+    limit: LimitTable = LimitTable()
+    fail_on: Literal["error", "warning", "note"] = "error"
+
+
+class _File(BaseModel):
+    verify: VerifyTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the answers go, besides the terminal; files by name, ``-`` for standard output, nothing for not at all."""
+
+    json: str = ""
+    junit: str = ""
+    sarif: str = ""
+    annotations: bool = False
+    stories: bool = False
+    glossary: bool = False
+
+    @property
+    def on_standard_output(self) -> bool:
+        """Whether one of them goes to standard output, so that nothing else may."""
+        return STANDARD_OUTPUT in (self.json, self.junit, self.sarif)
+
+    def check(self, *, of_deployment: bool) -> None:
+        """Notice before a long run that something could not be written.
+
+        Raises:
+            InputError: two outputs for standard output, a file that cannot be written, or an output that only a
+                deployment has.
+        """
+        given = {"--json": self.json, "--junit": self.junit, "--sarif": self.sarif}
+        on_screen = [option for option, to in given.items() if to == STANDARD_OUTPUT]
+        if self.annotations and on_screen:
+            on_screen.append("--annotations")
+        if len(on_screen) > 1:
+            raise InputError(
+                f"{' and '.join(on_screen)} cannot both go to standard output; name a file for one of them."
+            )
+        if not of_deployment and (self.sarif or self.annotations):
+            option = "--sarif" if self.sarif else "--annotations"
+            raise InputError(f"{option} points to lines of a deployment file; name one with --config.")
+        for file in filter(None, given.values()):
+            check_writable(file)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What to check, and how; see the options of ``rocketproof verify``."""
+
+    properties: Sequence[str] = ()
+    machine: str = ""
+    constants: Mapping[str, int | str] = field(default_factory=dict)
+    engine: str = ""
+    limit: LimitTable = field(default_factory=LimitTable)
+    strategy: str = ""
+    strategy_command: str = ""
+    preset: str = ""
+    jobs: int = 1
+    reduce: Sequence[str] = ()
+    through: Sequence[str] = ()
+    deployment: DeploymentFile | None = None
+    fail_on: str = "error"
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        properties: Sequence[str],
+        machine: str,
+        constants: Sequence[str],
+        engine: str,
+        limits: Iterable[str],
+        config: Path | None,
+        strategy: str,
+        strategy_command: str,
+        preset: str = "",
+        jobs: int = 1,
+        reduce: Sequence[str] = (),
+        fail_on: str = "",
+        through: Sequence[str] = (),
+    ) -> Request:
+        """Put the options of the command line, which win, over those of the file.
+
+        Raises:
+            InputError: an option or the file cannot be read.
+        """
+        deployment = _deployment(config) if config is not None else None
+        if deployment is not None:
+            table = deployment.verify
+        else:
+            table = read_config(config) if config is not None else VerifyTable()
+        # A shell user writes `--set a=1 b=2` as well as `--set a=1 --set b=2`; no property has a "=" in its name.
+        more = [text for text in properties if "=" in text] if constants else []
+        properties = [text for text in properties if text not in more]
+        given = {
+            **table.limit.model_dump(exclude_none=True),
+            **_pairs("--limit", map(_spelled_out, limits), _number, LimitTable.model_fields),
+        }
+        try:
+            limit = LimitTable(**given)
+        except ValidationError as error:
+            raise InputError(f"--limit {_first_problem(error)}") from None
+        if strategy and strategy_command:
+            raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
+        if (strategy or strategy_command) and (properties or machine or engine or list(constants) or through):
+            raise InputError(
+                "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose "
+                "among the properties of the model. Leave one or the other out."
+            )
+        chosen = {"--machine": machine, "--set": [*constants, *more], "--engine": engine, "--preset": preset}
+        chosen["--through"] = list(through)
+        for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
+            if deployment is not None and value:
+                raise InputError(
+                    f"{option} cannot be given together with a deployment: what is checked follows from {config}."
+                )
+        if fail_on and fail_on not in FAIL_ON:
+            raise InputError(f"--fail-on {fail_on!r} is not possible.{nearest(fail_on, FAIL_ON)}")
+        if fail_on and deployment is None:
+            raise InputError("--fail-on is about findings in a deployment; name its file with --config.")
+        return cls(
+            deployment=deployment,
+            fail_on=fail_on or table.fail_on,
+            properties=properties or table.properties,
+            machine=machine or table.machine,
+            constants={**table.set, **read_constants([*constants, *more])},
+            engine=engine or table.engine,
+            limit=limit,
+            strategy=strategy,
+            strategy_command=strategy_command,
+            preset=preset,
+            jobs=jobs,
+            reduce=reduce,
+            through=through,
+        )
+
+
+def _deployment(path: Path) -> DeploymentFile | None:
+    """The deployment a file describes; None if it has only options."""
+    from ..deployment.reading import describes_deployment, read
+
+    return read(path) if describes_deployment(_content(path)) else None
+
+
+def read_config(path: Path) -> VerifyTable:
+    """Read the ``[verify]`` table of a TOML file.
+
+    Raises:
+        InputError: the file is missing or broken; the message names the file, the place and what is allowed.
+    """
+    try:
+        return _File.model_validate(_content(path)).verify
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first_problem(error)}") from None
+
+
+def _content(path: Path) -> dict[str, Any]:
+    return read_toml(read_text(path), name=str(path))
+
+
+def read_constants(texts: Iterable[str]) -> dict[str, int | str]:
+    """Read the values of ``--set``.
+
+    Raises:
+        InputError: one of them is not NAME=VALUE.
+    """
+    return _pairs("--set", texts, _word_or_number, None)
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        table = LimitTable if "limit" in problem["loc"] else VerifyTable
+        return f"there is no option {place!r}.{nearest(str(problem['loc'][-1]), table.model_fields)}"
+    if problem["type"] == "missing":
+        return f"there is no [{place}] table; write one."
+    return f"{place}: {problem['msg']}; given was {problem['input']!r}."
+
+
+def _pairs(
+    option: str, texts: Iterable[str], read: Callable[[str], Any], possible: Iterable[str] | None
+) -> dict[str, Any]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise InputError(f"{option} {text!r} is not NAME=VALUE.")
+        if possible is not None and name not in possible:
+            raise InputError(f"{option}: there is no {name!r}.{nearest(name, possible)}")
+        pairs[name] = read(value)
+    return pairs
+
+
+def _spelled_out(limit: str) -> str:
+    """``1000`` as ``states=1000``, ``10s`` as ``seconds=10``, ``512MiB`` as ``memory=512``; the rest as it is."""
+    short = re.fullmatch(r"(\d+(?:\.\d+)?)(s|MiB|GiB)?", limit)
+    if short is None:
+        return limit
+    number, unit = short.groups()
+    match unit:
+        case "s":
+            return f"seconds={number}"
+        case "MiB":
+            return f"memory={number}"
+        case "GiB":
+            return f"memory={int(float(number) * 1024)}"
+        case _:
+            return f"states={number}"
+
+
+def _word_or_number(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _number(text: str) -> int | float | str:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text

@@ -1,0 +1,68 @@
+"""The terms of a check of traces that a deployment file states: timers, delay levels, maxima of retries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..deployment.reading import read
+from ..errors import InputError
+from ..model.delay import DelayTable
+from ..traces.claims.settings import Settings
+from ..traces.format.schema import Group, Header
+
+MINUTE = 60_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeploymentTerms:
+    """What a deployment file says about its traces.
+
+    Attributes:
+        settings: the timers, each the longest that any member or broker has, so that deadlines are worst cases.
+        delays: whether the file states the delay levels.
+        maxima: ``maxReconsumeTimes`` of the groups for which the file states one.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    delays: bool = False
+    maxima: Mapping[str, int] = field(default_factory=dict)
+
+    def of_groups(self, header: Header) -> Header:
+        """The header of a trace with the stated maxima."""
+        groups = {name: replace(header.groups.get(name, Group()), max_attempts=n) for name, n in self.maxima.items()}
+        return replace(header, groups={**header.groups, **groups})
+
+
+def terms_of(config: str) -> DeploymentTerms:
+    """The terms that a ``rocketproof.toml`` states.
+
+    Raises:
+        InputError: it is missing, has mistakes, or its brokers have different delay levels.
+    """
+    description = read(Path(config), name=config).description
+    levels = {broker.message_delay_level for broker in description.brokers}
+    if len(levels) > 1:
+        raise InputError(
+            f"{config}: its brokers have different delay levels: {'; '.join(sorted(levels))}. A check of traces takes "
+            "one table: give that of the brokers that were recorded with --delays and leave --config out."
+        )
+    members = [group.settings_of(member) for group in description.groups for member in group.members]
+    maxima: dict[str, int] = {}
+    for group in description.groups:
+        stated = {group.settings_of(member).max_reconsume_times for member in group.members}
+        if len(stated) == 1 and min(stated) >= 0:
+            maxima[group.name] = min(stated)
+    settings = Settings(
+        rebalance=max(member.rebalance_wait_interval for member in members),
+        heartbeat=max(member.heartbeat_broker_interval for member in members),
+        route_poll=max(member.poll_name_server_interval for member in members),
+        persist=max(member.persist_consumer_offset_interval for member in members),
+        consume_timeout=MINUTE * max(member.consume_timeout for member in members),
+        stuck=max(member.pull_max_idle_time for member in members),
+        lock_life=max(broker.lock_max_live_time for broker in description.brokers),
+        delays=DelayTable.parse(levels.pop()),
+    )
+    stated_levels = any("message_delay_level" in broker.model_fields_set for broker in description.brokers)
+    return DeploymentTerms(settings=settings, delays=stated_levels, maxima=maxima)

@@ -1,0 +1,259 @@
+"""``rocketproof verify``: choose the rows, run them, show the answers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from rich.console import Console
+
+from ..checkers.catalogue import all_rows, default_rows, preset_rows
+from ..checkers.explore import Progress
+from ..checkers.passing import passing
+from ..checkers.reduction import Reduction
+from ..checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
+from ..errors import InputError
+from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
+from ..model.kernel.code_cache import user_cache
+from ..model.presets import PRESETS
+from ..output.console import interrupts, make_console
+from ..output.files import write
+from ..output.report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
+from ..properties.claim import Claim
+from ..properties.verdict import Verdict
+from .meaning import Entry, find
+from .request import LimitTable, Outputs, Request
+from .user_strategy import check_user_strategy
+
+MOST_FOUND = 10
+"""How many properties a search shows at most."""
+
+
+def verify(request: Request, outputs: Outputs) -> int:
+    """Check what was asked for and print it; returns the exit code.
+
+    Raises:
+        InputError: an unknown property, machine or engine, or a file that cannot be written.
+    """
+    outputs.check(of_deployment=request.deployment is not None)
+    if request.deployment is not None:
+        from ..deployment.verify import verify_deployment
+
+        return verify_deployment(request.deployment, request, _options(request), outputs)
+    console = make_console(quiet=outputs.on_standard_output)
+    stories = outputs.stories
+    started = time.perf_counter()
+    interrupted = False
+    outcomes: list[Outcome] = []
+    if request.strategy or request.strategy_command:
+        outcomes = check_user_strategy(request)
+        asked, few, stories = len(outcomes), False, True
+    else:
+        rows = select(request)
+        asked, few = len(rows), len(rows) <= 3
+        try:
+            _run(rows, request, console, outcomes)
+        except KeyboardInterrupt:
+            interrupted = True
+    seconds = time.perf_counter() - started
+    print_table(console, outcomes)
+    for outcome in outcomes:
+        if few or (has_story(outcome) and (stories or not outcome.as_expected)):
+            print_story(console, outcome, glossary=outputs.glossary)
+    console.print()
+    console.print(summary(outcomes, seconds), highlight=False)
+    if interrupted:
+        print(f"rocketproof: interrupted; not checked: {asked - len(outcomes)} of {asked}.", file=sys.stderr)
+    if outputs.json:
+        write(outputs.json, as_json(outcomes) + "\n")
+    if outputs.junit:
+        write(outputs.junit, as_junit(outcomes, seconds))
+    return exit_code(outcomes, interrupted=interrupted)
+
+
+def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:
+    """0 as expected, 1 violated or an expected finding missing, 2 unknown."""
+    wrong = [outcome for outcome in outcomes if not outcome.as_expected]
+    if any(outcome.result.verdict is not Verdict.UNKNOWN for outcome in wrong):
+        return 1
+    return 2 if wrong or interrupted or not outcomes else 0
+
+
+def select(request: Request) -> list[Row]:
+    """The rows asked for.
+
+    Raises:
+        InputError: an unknown property, machine or engine, or nothing is left to check.
+    """
+    rows = _preset_rows(request.preset) if request.preset else all_rows()
+    machines = dict.fromkeys(row.machine for row in rows)
+    machine = request.machine.replace("-", "_")
+    if machine and machine not in machines:
+        raise InputError(f"there is no machine {request.machine!r}.{nearest(machine, machines)}")
+    if request.engine and request.engine not in ENGINES:
+        raise InputError(f"there is no engine {request.engine!r}.{nearest(request.engine, ENGINES)}")
+    if machine:
+        rows = [row for row in rows if row.machine == machine]
+    elif not request.properties and not request.preset:
+        rows = default_rows()
+    names = dict.fromkeys(row.id for row in rows)
+    for name in request.properties:
+        if name not in names:
+            where = f" of machine {request.machine}" if machine else ""
+            raise InputError(f"there is no property {name!r}{where}.{_near(name, rows)} 'verify --list' shows all.")
+    if request.properties:
+        rows = [row for row in rows if row.id in request.properties]
+    if request.constants:
+        rows = [row for row in rows if isinstance(row.subject, Claim)]
+        if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
+            rows = [row for row in rows if UNBOUNDED not in {**row.constants, **request.constants}.values()]
+    options = _options(request)
+    able = [row for row in rows if engine_for(row, options) is not None]
+    if not able:
+        possible = sorted({engine for row in rows for engine in row.engines})
+        raise InputError(
+            f"nothing of this can be checked by {request.engine!r}; possible: {', '.join(possible)}."
+            if rows
+            else "--set changes constants of machines, and no row of a machine was chosen."
+        )
+    return _led(able, request) if request.through else able
+
+
+def _led(rows: Sequence[Row], request: Request) -> list[Row]:
+    """The rows in which the steps asked for can be taken, about runs that pass through them.
+
+    Raises:
+        InputError: they are not about runs of a machine.
+        ConfigurationError: none of them has these steps.
+    """
+    led: list[Row] = []
+    missing: ConfigurationError | None = None
+    for row in rows:
+        if not isinstance(row.subject, Claim):
+            raise InputError(f"--through leads runs of machines, and {row.id} is not about runs.")
+        try:
+            subject = passing(row.subject, request.through, {**row.constants, **request.constants})
+        except ConfigurationError as error:
+            missing = missing or error
+            continue
+        led.append(replace(row, subject=subject))
+    if missing is not None and not led:
+        raise missing
+    return led
+
+
+def _near(name: str, rows: Sequence[Row]) -> str:
+    """The end of a message: properties that are spelled like ``name``, else those that mean it."""
+    near = get_close_matches(name, {row.id for row in rows}, n=3, cutoff=0.8)
+    near = near or [entry.name for entry in find(name.replace("-", " "), _entries(rows))[:3]]
+    return (
+        f" Did you mean {' or '.join(map(repr, near))}?" if near else f" {len({row.id for row in rows})} are possible."
+    )
+
+
+def _entries(rows: Sequence[Row]) -> list[Entry]:
+    """Each property, with all that is said about it."""
+    texts: dict[str, dict[str, None]] = {}
+    for row in rows:
+        texts.setdefault(row.id, {}).update(dict.fromkeys((row.statement, row.lesson)))
+    return [Entry(name, " ".join(text)) for name, text in texts.items()]
+
+
+def search_rows(words: str, request: Request) -> None:
+    """Print the properties about ``words``, the best first, with the verdict that each must get.
+
+    Raises:
+        InputError: as :func:`select`, or nothing is about these words.
+    """
+    rows = select(request)
+    found = find(words, _entries(rows))
+    if not found:
+        raise InputError(f"no property is about {words!r}; 'verify --list' shows all.")
+    shown = [[row for row in rows if row.id == entry.name] for entry in found[:MOST_FOUND]]
+    print_found(make_console(quiet=False), shown, left_out=len(found) - len(shown))
+
+
+def _preset_rows(name: str) -> list[Row]:
+    names = [preset.name for preset in PRESETS]
+    if name not in names:
+        raise InputError(f"there is no preset {name!r}.{nearest(name, names)}")
+    return preset_rows(name)
+
+
+def list_rows(request: Request) -> None:
+    """Print the properties that were asked for, and the constants of their machines.
+
+    Raises:
+        InputError: as :func:`select`.
+    """
+    if request.deployment is not None:
+        from ..deployment.verify import list_checks
+
+        list_checks(request.deployment, request)
+        return
+    print_list(make_console(quiet=False), select(request))
+
+
+def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
+    """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
+    status = console.status("starting", spinner="dots")
+    with interrupts() as stop_if_interrupted, contextlib.ExitStack() as screen:
+        on_screen = False
+
+        def show(title: str, progress: Progress | None) -> None:
+            nonlocal on_screen
+            stop_if_interrupted()
+            if not on_screen:  # not before workers are forked: the spinner is a thread
+                screen.enter_context(status)
+                on_screen = True
+            text = title
+            if progress is not None:
+                text += (
+                    f"  {progress.states:,} states, {progress.transitions:,} transitions, depth {progress.depth}, "
+                    f"{progress.waiting:,} waiting, {progress.states / max(progress.seconds, 1e-9):,.0f} states/s"
+                )
+            status.update(text)
+
+        for outcome in run_suite(rows, _options(request), progress=show):
+            stop_if_interrupted()
+            outcomes.append(outcome)
+
+
+def _options(request: Request) -> Options:
+    return replace(
+        options_of(request.limit),
+        engine=request.engine or None,
+        constants=request.constants,
+        reduce=_reduction(request.reduce),
+        jobs=request.jobs or len(os.sched_getaffinity(0)),
+    )
+
+
+def _reduction(names: Sequence[str]) -> Reduction:
+    possible = {"symmetry": Reduction.SYMMETRY, "partial-order": Reduction.PARTIAL_ORDER}
+    chosen = Reduction.NONE
+    for name in names:
+        if name not in possible:
+            raise InputError(f"there is no reduction {name!r}.{nearest(name, possible)}")
+        chosen |= possible[name]
+    return chosen
+
+
+def options_of(limit: LimitTable) -> Options:
+    """How to run a suite within limits, with the user's cache of compiled code."""
+    usual = Options()
+    return Options(
+        states=limit.states,
+        seconds=limit.seconds,
+        bytes=None if limit.memory is None else limit.memory * 2**20,
+        depth=limit.depth or usual.depth,
+        runs=limit.runs or usual.runs,
+        steps=limit.steps or usual.steps,
+        seed=limit.seed or 0,
+        cache=user_cache(),
+    )

@@ -1,0 +1,77 @@
+"""The terminal: what is printed there, and Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from ..properties.verdict import Verdict
+from ..traces.format.printable import printable_lines
+
+VERDICT_STYLES = {
+    Verdict.HOLDS: "green",
+    Verdict.VIOLATED: "red",
+    Verdict.UNKNOWN: "yellow",
+    Verdict.NOT_OBSERVABLE: "yellow",
+}
+"""How the terminal shows each verdict."""
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[Callable[[], None]]:
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt at once, and again at the next call of the function given.
+
+    An exception raised while Python frees an object is lost, and Z3 frees thousands.
+    """
+    pressed = False
+
+    def press(_number: int, _frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    def stop_if_interrupted() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop_if_interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class SafeConsole(Console):
+    """A console on which nothing that is shown can act, see :mod:`.traces.format.printable`."""
+
+    def say(self, text: str | Text = "") -> None:
+        """Print exactly one line: what follows a line feed in a name does not begin another one."""
+        shown = text if isinstance(text, Text) else Text(text)
+        self.print(Text("\\n").join(shown.split("\n")) if "\n" in shown.plain else shown, soft_wrap=True)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is to be shown, in pieces of one style."""
+        begin = True  # of a line, where CI servers look for commands
+        for segment in super().render(renderable, options):
+            if segment.control or not segment.text:
+                yield segment
+                continue
+            before = "" if begin else "."
+            yield Segment(printable_lines(before + segment.text)[len(before) :], segment.style)
+            begin = segment.text.endswith("\n")
+
+    def on_broken_pipe(self) -> None:
+        """Tell it, as rich would leave with exit code 1, which means "violated" here."""
+        raise BrokenPipeError
+
+
+def make_console(*, quiet: bool) -> SafeConsole:
+    """A console on standard output, or one that prints nothing."""
+    return SafeConsole(quiet=quiet, highlight=False)

@@ -1,0 +1,262 @@
+"""What ``rocketproof mutants`` shows: the table, the stories, the kill matrix, JSON."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..checkers.kill_matrix import Cell, Outcome
+from ..checkers.known_bugs import TOPICS
+from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status, Surprise, slug_of
+from ..checkers.result import Result
+from ..checkers.run import counted, story
+from ..traces.format.printable import json_text
+
+_STYLES = {
+    Status.KILLED: "green",
+    Status.EXPLAINED: "cyan",
+    Status.LEFT_OUT: "dim",
+    Status.SURVIVED: "bold red",
+    Status.FALSE_ALARM: "bold red",
+    Status.UNKNOWN: "yellow",
+    Status.MISSING: "yellow",
+}
+_LETTERS = {"explore": "e", "liveness": "l", "prove": "p", "simulate": "r", "strategies": "a"}
+_NARROWEST = 40
+_NAMES = {"e": "explore", "l": "liveness", "p": "prove", "r": "random runs", "a": "strategies asked"}
+
+
+def print_table(console: Console, answers: Sequence[Answer]) -> None:
+    """One line for each entry, under a title for each letter."""
+    if not answers:
+        return
+    ids = max(len(answer.entry.id) for answer in answers)
+    slugs = max(len(slug_of(answer.entry)) for answer in answers)
+    properties = max(len(_property(answer.entry)) for answer in answers)
+    for letter, group in itertools.groupby(answers, key=lambda answer: answer.entry.id[:1]):
+        console.print(Text(f"{letter}: {TOPICS.get(letter, 'others')}", style="bold"), soft_wrap=True)
+        for answer in group:
+            line = Text.assemble(
+                f"  {answer.entry.id:{ids}}  {slug_of(answer.entry):{slugs}}  ",
+                (f"{answer.status:11}", _STYLES[answer.status]),
+            )
+            if answer.mutated is None:
+                line.append(f"  {answer.explanation}", style="dim")
+            else:
+                found = f"{answer.mutated.engine:8}  {_length(answer.mutated):8}  {answer.seconds:5.2f} s"
+                line.append(f"  {_property(answer.entry):{properties}}  {found}")
+            console.print(line, soft_wrap=True)
+
+
+def print_entries(console: Console, known: Sequence[Entry]) -> None:
+    """One line for each entry: what it is, and what must notice it."""
+    if not known:
+        return
+    ids = max(len(entry.id) for entry in known)
+    slugs = max(len(slug_of(entry)) for entry in known)
+    for letter, group in itertools.groupby(known, key=lambda entry: entry.id[:1]):
+        console.print(Text(f"{letter}: {TOPICS.get(letter, 'others')}", style="bold"), soft_wrap=True)
+        for entry in group:
+            console.print(Text(f"  {entry.id:{ids}}  {slug_of(entry):{slugs}}  {_kind(entry)}"), soft_wrap=True)
+
+
+def print_story(console: Console, answer: Answer) -> None:
+    """Tell one entry: how the bug works, where it was tried, and the run or case that shows it."""
+    entry = answer.entry
+    console.print()
+    console.print(Text.assemble((entry.id, "bold"), f"  {slug_of(entry)}"), soft_wrap=True)
+    status = (str(answer.status), _STYLES[answer.status])
+    console.print(Text.assemble("  ", status, f"  {_verdict(answer)}".rstrip()), soft_wrap=True)
+    for line in textwrap.wrap(_doc(entry), max(_NARROWEST, console.width - 2)):
+        console.print(Text(f"  {line}", style="italic"), soft_wrap=True)
+    if isinstance(entry, MachineMutant | Surprise):
+        console.print(Text(f"  {entry.machine.name} {_constants(_shown_constants(entry))}".rstrip()), soft_wrap=True)
+    for line in _told(answer).splitlines():
+        console.print(Text("    " + line), soft_wrap=True)
+
+
+def print_matrix(console: Console, answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]]) -> None:
+    """A table for each machine, and one for the rules: which properties notice which mutant, found by which engine."""
+    tried = [answer.entry for answer in answers if rows.get(answer.entry.id)]
+    for where, group in itertools.groupby(sorted(tried, key=_where), key=_where):
+        here = list(group)
+        columns = list(dict.fromkeys(cell.property for entry in here for cell in rows[entry.id]))
+        kills = Counter(
+            name for entry in here for name in columns if "killed" in _outcomes(rows[entry.id], name).values()
+        )
+        marks = {entry.id: [_mark(rows[entry.id], name, _property(entry)) for name in columns] for entry in here}
+        _print_grid(console, where, marks)
+        width = max(map(len, columns))
+        for number, name in enumerate(columns, start=1):
+            kind = f"kills {kills[name]}" if kills[name] else "kills none"
+            console.print(Text(f"  {number:>2}  {name:{width}}  {kind}"), soft_wrap=True)
+    used = {_LETTERS.get(cell.engine, cell.engine) for row in rows.values() for cell in row}
+    named = ", ".join(f"{letter} {name}" for letter, name in _NAMES.items() if letter in used)
+    console.print()
+    console.print(Text(f"Killed by: {named}. · survives, ? unknown, empty: not claimed there."), soft_wrap=True)
+
+
+def _print_grid(console: Console, where: str, marks: Mapping[str, Sequence[Text]]) -> None:
+    """The rows, in as many grids as the width of the console takes; a row is left out of one where it has no mark."""
+    first = max(len(name) for name in (where, *marks))
+    widths = [max(map(len, column)) for column in zip(*marks.values(), strict=True)]
+    widths = [2 + max(len(str(number)), width) for number, width in enumerate(widths, start=1)]
+    start = 0
+    while start < len(widths):
+        end = start + 1
+        while end < len(widths) and first + sum(widths[start : end + 1]) <= console.width:
+            end += 1
+        here = range(start, end)
+        console.print()
+        numbers = "".join(f"{place + 1:>{widths[place]}}" for place in here)
+        console.print(Text(f"{where:{first}}{numbers}", style="bold"), soft_wrap=True)
+        for name, row in marks.items():
+            if any(row[place] for place in here):
+                line = Text(f"{name:{first}}")
+                for place in here:
+                    line.append(" " * (widths[place] - len(row[place])))
+                    line.append_text(row[place])
+                line.rstrip()
+                console.print(line, soft_wrap=True)
+        start = end
+
+
+def summary(answers: Sequence[Answer], seconds: float) -> str:
+    """One line: how many became what."""
+    counts = Counter(answer.status for answer in answers)
+    parts = [f"{counts[status]} {status}" for status in Status if counts[status]]
+    return f"{', '.join(parts) or 'nothing tried'}; {seconds:.1f} s"
+
+
+def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None) -> str:
+    """All entries as a JSON list of objects; with ``rows`` each has its row of the kill matrix."""
+    objects = [_object(answer) for answer in answers]
+    if rows is not None:
+        for item in objects:
+            item["matrix"] = [
+                {"property": cell.property, "engine": cell.engine, "outcome": str(cell.outcome), "steps": cell.steps}
+                for cell in rows.get(item["id"], ())
+            ]
+    return json_text(objects)
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    entry, mutated, original = answer.entry, answer.mutated, answer.original
+    return {
+        "id": entry.id,
+        "slug": slug_of(entry),
+        "status": str(answer.status),
+        "as_expected": answer.as_expected,
+        "property": _property(entry),
+        "engine": mutated.engine if mutated is not None else "",
+        "verdict": str(mutated.verdict) if mutated is not None else "",
+        "verdict_without": str(original.verdict) if original is not None else "",
+        "steps": len(mutated.run) if mutated is not None and mutated.run is not None else None,
+        "seconds": round(answer.seconds, 3),
+        "machine": _where(entry),
+        "configuration": dict(_shown_constants(entry)),
+        "explanation": _doc(entry),
+        "reason": answer.explanation,
+        "story": _told(answer),
+    }
+
+
+def _where(entry: Entry) -> str:
+    match entry:
+        case MachineMutant() | Surprise():
+            return entry.machine.name
+        case RuleMutant():
+            return "rules"
+        case _:
+            return ""
+
+
+def _property(entry: Entry) -> str:
+    match entry:
+        case MachineMutant():
+            return entry.killer.id
+        case RuleMutant():
+            return entry.theorem.id
+        case Surprise():
+            return entry.naive.id
+        case _:
+            return ""
+
+
+def _kind(entry: Entry) -> str:
+    match entry:
+        case MachineMutant() if entry.mutant.sets:
+            return f"{entry.machine.name} with {_constants(entry.mutant.sets)}, killed by {entry.killer.id}"
+        case MachineMutant():
+            what = f"another {entry.mutant.replaces}" if entry.mutant.replaces else "one more action"
+            return f"{entry.machine.name} with {what}, killed by {entry.killer.id}"
+        case RuleMutant():
+            return f"another rule {entry.rule.name}, killed by {entry.theorem.id}"
+        case Surprise():
+            return f"{entry.machine.name}: not {entry.naive.id}, but {entry.exact.id}"
+        case _:
+            return f"{entry.status}: {entry.reason}"
+
+
+def _shown_constants(entry: Entry) -> Mapping[str, int | str]:
+    match entry:
+        case MachineMutant():
+            return entry.mutant.wrong_constants
+        case Surprise():
+            return entry.explanation.constants
+        case _:
+            return {}
+
+
+def _constants(values: Mapping[str, int | str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _doc(entry: Entry) -> str:
+    match entry:
+        case MachineMutant() | RuleMutant():
+            return " ".join(entry.mutant.doc.split())
+        case Surprise():
+            return entry.explanation.doc
+        case _:
+            return ""
+
+
+def _verdict(answer: Answer) -> str:
+    if answer.mutated is None or answer.original is None:
+        return answer.explanation
+    if isinstance(answer.entry, Surprise):
+        exact = answer.entry.exact.id
+        return f"{answer.mutated.property} {answer.mutated.verdict}, {exact} {answer.original.verdict}"
+    return f"{answer.mutated.property} {answer.mutated.verdict}, without the bug {answer.original.verdict}"
+
+
+def _told(answer: Answer) -> str:
+    result = answer.mutated
+    if result is None:
+        return ""
+    return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+
+
+def _length(result: Result) -> str:
+    return counted(len(result.run), "step") if result.run is not None else ""
+
+
+def _outcomes(row: Sequence[Cell], name: str) -> dict[str, Outcome]:
+    return {cell.engine: cell.outcome for cell in row if cell.property == name}
+
+
+def _mark(row: Sequence[Cell], name: str, killer: str) -> Text:
+    outcomes = _outcomes(row, name)
+    killing = "".join(_LETTERS.get(engine, engine) for engine, item in outcomes.items() if item is Outcome.KILLED)
+    if killing:
+        return Text(killing, style="bold green" if name == killer else "green")
+    if Outcome.SURVIVED in outcomes.values():
+        return Text("·", style="dim")
+    return Text("?" if outcomes else "", style="yellow")

@@ -1,0 +1,180 @@
+"""What a run shows: the table, the stories, JSON and JUnit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..checkers.run import glossary_lines, story
+from ..checkers.strategies import Law
+from ..properties.claim import Claim
+from ..properties.verdict import Verdict
+from ..traces.format.printable import json_text
+from .console import VERDICT_STYLES
+from .junit import Case, as_xml
+
+if TYPE_CHECKING:
+    from ..checkers.suite import Outcome, Row
+
+
+def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
+    """One line for each row of the suite, under a title for each machine and configuration."""
+    for _, on_machine in itertools.groupby(outcomes, key=lambda outcome: outcome.row.machine):
+        rows = list(on_machine)
+        names = max(len(outcome.row.id) for outcome in rows)
+        verdicts = max(verdict_text(outcome).cell_len for outcome in rows)
+        engines = max(len(outcome.result.engine) for outcome in rows)
+        for title, group in itertools.groupby(rows, key=_title):
+            console.print(Text(title, style="bold"), soft_wrap=True)
+            for outcome in group:
+                result = outcome.result
+                verdict = verdict_text(outcome)
+                verdict.pad_right(verdicts - verdict.cell_len)
+                seconds = f"{result.seconds:.2f} s"
+                line = Text.assemble(
+                    f"  {outcome.row.id:{names}}  ", verdict, f"  {result.engine:{engines}}  {seconds:>7}"
+                )
+                fits = not console.is_terminal or line.cell_len + 2 + len(result.bounds) <= console.width
+                line.append(f"  {result.bounds}" if fits else f"\n      {result.bounds}")
+                console.print(line, soft_wrap=True)
+
+
+def print_list(console: Console, rows: Sequence[Row]) -> None:
+    """One line for each property and for each constant of its machine."""
+    for machine, on_machine in itertools.groupby(rows, key=lambda row: row.machine):
+        here = list(on_machine)
+        lines = {row.id: row.statement for row in here}
+        subjects = [row.subject.machine for row in here if isinstance(row.subject, Claim)]
+        constants = subjects[0].constants.values() if subjects else ()
+        lines |= {f"--set {item.name}=…": f"{item.allowed()}, usually {item.default}; {item.doc}" for item in constants}
+        width = max(map(len, lines))
+        console.print(Text(machine, style="bold"), soft_wrap=True)
+        for name, told in lines.items():
+            fits = not console.is_terminal or width + 4 + len(told) <= console.width
+            console.print(Text(f"  {name:{width}}  {told}" if fits else f"  {name}\n      {told}"), soft_wrap=True)
+
+
+def print_found(console: Console, found: Sequence[Sequence[Row]], *, left_out: int) -> None:
+    """One line for each property that was found, given as its rows: id, verdicts, statement."""
+    width = max(len(rows[0].id) for rows in found)
+    verdicts = [" or ".join(dict.fromkeys(str(row.expected) for row in rows)) for rows in found]
+    column = max(map(len, verdicts))
+    for rows, verdict in zip(found, verdicts, strict=True):
+        console.print(Text(f"{rows[0].id:{width}}  {verdict:{column}}  {rows[0].statement}"), soft_wrap=True)
+    if left_out:
+        console.print(Text(f"and {left_out} more that have less to do with it", style="dim"))
+
+
+def _title(outcome: Outcome) -> str:
+    return " ".join(filter(None, [outcome.row.machine, outcome.row.configuration]))
+
+
+def verdict_text(outcome: Outcome) -> Text:
+    """The verdict, marked when it is a finding that was expected, or is not what was expected."""
+    verdict = outcome.result.verdict
+    if isinstance(outcome.row.subject, Law) and outcome.as_expected:  # nothing is expected of a law for information
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
+    if outcome.as_expected and verdict is Verdict.VIOLATED:
+        return Text(f"{verdict} (expected)", style="cyan")
+    if outcome.as_expected:
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
+    if verdict is Verdict.UNKNOWN:
+        return Text(str(verdict), style=VERDICT_STYLES[verdict])
+    return Text(f"{verdict} (expected {outcome.row.expected})", style="bold red")
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """One line: how many rows gave what."""
+    fine = [outcome for outcome in outcomes if outcome.as_expected]
+    findings = sum(
+        outcome.result.verdict is Verdict.VIOLATED and not isinstance(outcome.row.subject, Law) for outcome in fine
+    )
+    unknown = sum(outcome.result.verdict is Verdict.UNKNOWN for outcome in outcomes if not outcome.as_expected)
+    parts = [f"{len(fine)} of {len(outcomes)} as expected"]
+    if findings:
+        parts.append(f"among them {findings} expected finding{'s' * (findings != 1)}")
+    if len(outcomes) - len(fine) - unknown:
+        parts.append(f"{len(outcomes) - len(fine) - unknown} not as expected")
+    if unknown:
+        parts.append(f"{unknown} unknown")
+    return f"{', '.join(parts)}; {seconds:.1f} s"
+
+
+def has_story(outcome: Outcome) -> bool:
+    """Whether there is more to tell than the row of the table: a run, a failing case, the reason of an UNKNOWN."""
+    return outcome.result.run is not None or bool(outcome.result.explanation)
+
+
+def print_story(console: Console, outcome: Outcome, *, glossary: bool = False) -> None:
+    """Tell what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
+    row = outcome.row
+    console.print()
+    console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
+    console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()), soft_wrap=True)
+    text = _story_text(outcome)
+    for line in text.splitlines():
+        console.print(Text("    " + line), soft_wrap=True)
+    if row.lesson:
+        console.print(Text(f"  {row.lesson}", style="italic"), soft_wrap=True)
+    if row.rules:
+        console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"), soft_wrap=True)
+    if glossary and outcome.result.run is not None:
+        for line in glossary_lines(outcome.result.run):
+            console.print(Text("  " + line, style="dim"), soft_wrap=True)
+
+
+def as_json(outcomes: Sequence[Outcome]) -> str:
+    """All rows as a JSON list of objects."""
+    return json_text([_object(outcome) for outcome in outcomes])
+
+
+def as_junit(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """All rows as JUnit XML: an unexpected verdict is a failure, an unexpected UNKNOWN an error."""
+    return as_xml("rocketproof", [_case(outcome) for outcome in outcomes], seconds)
+
+
+def _case(outcome: Outcome) -> Case:
+    row, result = outcome.row, outcome.result
+    case = Case(
+        classname=f"rocketproof.{row.machine}",
+        name=" ".join(filter(None, [row.id, row.configuration])),
+        seconds=result.seconds,
+    )
+    if outcome.as_expected:
+        return case
+    return replace(
+        case,
+        outcome="error" if result.verdict is Verdict.UNKNOWN else "failure",
+        message=f"{result.verdict}, expected {row.expected}: {result.bounds}",
+        text=_story_text(outcome),
+    )
+
+
+def _object(outcome: Outcome) -> dict[str, Any]:
+    row, result = outcome.row, outcome.result
+    return {
+        "property": row.id,
+        "verdict": str(result.verdict),
+        "expected": str(row.expected),
+        "as_expected": outcome.as_expected,
+        "engine": result.engine,
+        "bounds": result.bounds,
+        "seconds": round(result.seconds, 3),
+        "machine": row.machine,
+        "configuration": dict(row.constants),
+        "statement": row.statement,
+        "lesson": row.lesson,
+        "rules": list(row.rules),
+        "steps": None if result.run is None else len(result.run),
+        "story": _story_text(outcome),
+    }
+
+
+def _story_text(outcome: Outcome) -> str:
+    result = outcome.result
+    return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))

@@ -1,0 +1,239 @@
+"""What ``rocketproof check`` shows on the terminal: the table, stories, and what happened to one message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+
+from ..properties.verdict import Verdict
+from ..traces.claims.claims import CODE
+from ..traces.claims.settings import Settings
+from ..traces.engine.result import CheckResult, ClaimVerdict
+from ..traces.explain.clock_sentences import corrections
+from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged, repeats
+from ..traces.explain.report.sections import statuses as statuses_of
+from ..traces.explain.report.words import counted, queue, span, utc
+from ..traces.explain.story import CERTAIN, Sentence, Story
+from ..traces.io import Trace
+from .console import VERDICT_STYLES, SafeConsole
+
+if TYPE_CHECKING:
+    from ..traces.explain.message_story import Attempt
+
+PROBLEMS_SHOWN = 10
+"""Problems of reading that the terminal shows."""
+
+NAMES_SHOWN = 4
+"""Claims of one verdict that the terminal names in one line."""
+
+QUEUES_SHOWN = 3
+"""Queues with most findings of a claim that the terminal names."""
+
+
+def print_result(
+    console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = (), every: bool = False
+) -> None:
+    """What was read, the verdicts, worst first, what became of messages, and the stories of violations.
+
+    Violated claims and findings in doubt have a line each. What else there is goes together: doubts of one reason, what
+    was not observable, and what holds, unless claims are named or a line for each is asked for.
+
+    Args:
+        console: where to.
+        result: the answer.
+        told: stories of violations.
+        claims: ids of the claims to show; all of them if none is given.
+        every: show a line for each claim.
+    """
+    answers = _answers(result, claims)
+    console.say(Text(_source(result), style="bold"))
+    _print_problems(console, result)
+    for sentence in corrections(result.context.clocks):
+        console.say(Text(sentence, style="yellow"))
+    console.say()
+    worst_first = sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict))
+    if every or claims:
+        _print_table(console, worst_first)
+    else:
+        _print_table(console, [answer for answer in worst_first if _has_findings(answer)])
+        _print_groups(console, [answer for answer in answers if not _has_findings(answer)])
+    for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):
+        if counts and not claims:
+            parts = ", ".join(f"{count:,} {word}" for word, count in counts)
+            console.say(Text(f"{title}: {parts}"))
+    for said in not_judged(result):
+        console.say(Text(f"not judged: {said}", style="yellow"))
+    if result.passed_over and not claims:
+        parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
+        console.say(Text(f"passed over: {parts}"))
+    for answer in answers:
+        stories = [story for story in told if story.claim.id == answer.claim.id]
+        if stories and (every or claims or _has_findings(answer)):
+            _print_stories(console, result, answer, stories)
+    console.say()
+    console.say(Text(f"{headline(answers)}; {result.seconds:.1f} s"))
+
+
+def print_message(console: SafeConsole, trace: Trace, message: str, settings: Settings) -> int:
+    """Tell what happened to one message; returns exit code 0.
+
+    Raises:
+        TraceError: no event names the message.
+    """
+    from ..traces.explain.message_story import message_story
+
+    story = message_story(trace, message, settings=settings)
+    keys = ", ".join(key for key in story.keys if key != story.asked)
+    console.say(Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
+    for copy in story.copies:
+        console.say(Text(f"  stored {copy}"))
+    if not story.outcomes:
+        console.say("  no group had to do with it or its queues in this trace: nobody was given it")
+    for outcome in story.outcomes:
+        at = f" at {outcome.client}" if outcome.client else ""
+        console.say()
+        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
+        for cells in _attempts(outcome.attempts):
+            console.say(Text(f"  {cells}"))
+    console.say()
+    for sentence in story.sentences:
+        console.say(Text.assemble(f"  {sentence.text}  ", (_at(sentence, trace.files), "dim")))
+    if story.left_out:
+        console.say(Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
+    return 0
+
+
+def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
+    return [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
+
+
+def _source(result: CheckResult) -> str:
+    files = result.files[0] if len(result.files) == 1 else counted(len(result.files), "file")
+    when = f"{utc(result.begin)} – {utc(result.end)} UTC ({span(result.end - result.begin)})"
+    by = f", recorded by {result.header.source}" if result.header.source else ""
+    return f"{files}: {counted(result.events, 'event')}, {when}{by}"
+
+
+def _print_problems(console: SafeConsole, result: CheckResult) -> None:
+    problems = result.problems
+    if not problems.count:
+        return
+    console.say(Text(f"{counted(problems.count, 'problem')} of reading:", style="yellow"))
+    for problem in problems.kept[:PROBLEMS_SHOWN]:
+        console.say(Text(f"  {problem}"))
+    if problems.count > PROBLEMS_SHOWN:
+        console.say(Text(f"  … and {problems.count - PROBLEMS_SHOWN:,} more"))
+
+
+def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
+    names = max((len(answer.claim.id) for answer in answers), default=0)
+    verdicts = max((len(answer.verdict) for answer in answers), default=0)
+    for answer in answers:
+        style = VERDICT_STYLES[answer.verdict]
+        line = Text.assemble(f"  {answer.claim.id:{names}}  ", (f"{answer.verdict!s:{verdicts}}", style))
+        said = counts_of(answer)
+        fits = not console.is_terminal or line.cell_len + 2 + len(said) <= console.width
+        if fits:
+            line.append(f"  {said}")
+        console.say(line)
+        if not fits:
+            console.say(f"      {said}")
+
+
+def _has_findings(answer: ClaimVerdict) -> bool:
+    """Whether something violates a claim, or may; without the events that it needs, nothing that seems to does."""
+    return answer.verdict is Verdict.VIOLATED or (answer.verdict is Verdict.UNKNOWN and bool(answer.doubtful))
+
+
+def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
+    """One line for all claims of one verdict; of those that are unknown, one for each reason."""
+    for verdict in (Verdict.UNKNOWN, Verdict.HOLDS, Verdict.NOT_OBSERVABLE):
+        reasons: dict[str, list[ClaimVerdict]] = {}
+        for answer in answers:
+            if answer.verdict is verdict:
+                reasons.setdefault(answer.why if verdict is Verdict.UNKNOWN else "", []).append(answer)
+        for why, group in reasons.items():
+            names = [answer.claim.id for answer in group]
+            more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+            named = f"{', '.join(names[:NAMES_SHOWN])}{more}"
+            judged = f", {sum(answer.judged for answer in group):,} judged" if verdict is Verdict.HOLDS else ""
+            line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
+            line.append(f"  {counted(len(group), 'claim')}{judged}: {named}")
+            console.say(line.append(f"; {why}" if why else ""))
+    if answers:
+        console.say(Text("  --all has a line for each claim, and what would settle it", style="dim"))
+
+
+def counts_of(answer: ClaimVerdict) -> str:
+    """How often a claim was judged, and with what result, in words."""
+    parts = [f"{answer.judged:,} judged"]
+    if answer.violated:
+        parts.append(f"{answer.violated:,} violated")
+    if answer.doubtful:
+        parts.append(f"{answer.doubtful:,} in doubt")
+    return "; ".join(filter(None, [", ".join(parts), answer.why]))
+
+
+def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> None:
+    console.say()
+    console.say(Text.assemble((answer.claim.id, "bold"), f"  {answer.claim.statement}"))
+    console.say(Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {counts_of(answer)}"))
+    for story in stories:
+        console.say()
+        doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
+        console.say(Text(f"  {story.title}{doubt}"))
+        for sentence in story.sentences:
+            console.say(Text.assemble(f"    {sentence.text}  ", (_at(sentence, result.files), "dim")))
+        if story.left_out:
+            console.say(Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
+        if story.model and story.model not in story.certainty:
+            console.say(Text(f"    {story.model}"))
+    more = answer.violated + answer.doubtful - len(stories)
+    console.say()
+    if more > 0:
+        console.say(Text(f"  … and {counted(more, 'more finding')}; --report writes them down", style="dim"))
+        console.say(Text(f"  {_spread(result, answer)}", style="dim"))
+    console.say(Text(f"  rules: {', '.join(answer.claim.rules)}", style="dim"))
+
+
+def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
+    """Where and when the findings of a claim were: how many queues, and the first and the last time."""
+    rows = result.violations[result.violations["claim"] == CODE[answer.claim.id]]
+    slots, findings = np.unique(rows["slot"][rows["slot"] >= 0], return_counts=True)
+    when = f"from {utc(int(rows['time'].min()))} to {utc(int(rows['time'].max()))}"
+    queues = [(count, queue(result.names.slots[slot])) for slot, count in zip(slots, findings, strict=True)]
+    most = sorted(queues, key=lambda item: (-item[0], item[1]))[:QUEUES_SHOWN]
+    named = ", ".join(f"{count:,} in {name}" for count, name in most)
+    others = f", and in {counted(len(queues) - len(most), 'more queue')}" if len(queues) > len(most) else ""
+    return f"{when}{': ' if named else ''}{named}{others}"
+
+
+def _at(sentence: Sentence, files: Sequence[str]) -> str:
+    """Where an event stands; its file goes without saying if there is one only."""
+    place = sentence.place
+    return f"{place.unit} {place.number}" if list(files) == [place.file] else str(place)
+
+
+def _attempts(attempts: Sequence[Attempt]) -> list[str]:
+    """A table of the attempts of a message: when, where, how it ended, and how long the next one had to wait."""
+    if not attempts:
+        return []
+    head = ("attempt", "time (UTC)", "where", "client", "result", "level", "next waits", "waited")
+    rows = [head] + [
+        (
+            "?" if item.number is None else str(item.number),
+            utc(item.time),
+            item.place,
+            str(item.client),
+            item.result or "none recorded",
+            str(item.level if item.level is not None else item.expected_level or ""),
+            "" if item.expected_wait is None else f"≥ {span(item.expected_wait)}",
+            "" if item.waited is None else span(item.waited),
+        )
+        for item in attempts
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,298 @@
+"""What ``rocketproof check`` prints and writes, for answers that are made up."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from rocketproof.output.console import SafeConsole
+from rocketproof.output.junit import Case, as_xml
+from rocketproof.output.trace_files import LOCATED, as_json, as_junit, as_sarif
+from rocketproof.output.trace_report import print_message, print_result
+from rocketproof.traces.claims.claims import CLAIMS
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.engine.findings import Doubt
+from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.explain.story import Story
+from rocketproof.traces.io import Problems, open_trace
+
+from ...traces.explain.report.examples import BEGIN, Rows, clean, result, troubled
+from ..deployment.sarif_log import LOG
+
+ALL = len(CLAIMS)
+
+
+def printed(check: CheckResult, told: list[Story], *claims: str, every: bool = False) -> list[str]:
+    console = SafeConsole(file=io.StringIO(), highlight=False, width=80)
+    print_result(console, check, told, claims=claims, every=every)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_what_was_found_comes_first_and_the_rest_in_a_line_for_each_verdict() -> None:
+    lines = printed(*troubled(flood=10))
+    shown = [" ".join(line.split()) for line in lines[4:13]]
+    assert shown[:3] == [
+        "every-duplicate-has-a-cause VIOLATED 1 judged, 1 violated",
+        "offset-never-back-without-cause VIOLATED 1 judged, 1 violated",
+        "nothing-skipped VIOLATED 1 judged, 10 violated",
+    ]
+    assert shown[4] == "every-queue-gets-an-owner UNKNOWN 1 judged, 1 in doubt; what would excuse it may be lost"
+    rest = sum(answer.verdict == "HOLDS" for answer in troubled(flood=10)[0].verdicts)
+    assert shown[6] == (
+        f"HOLDS {rest} claims, {rest} judged: offset-never-past-unfinished, failed-message-comes-again, "
+        f"only-owners-commit, no-flapping and {rest - 4} more"
+    )
+    assert shown[7].startswith("NOT OBSERVABLE 4 claims: orderly-lock-is-renewed, ")
+    assert shown[8] == "--all has a line for each claim, and what would settle it"
+
+
+def test_the_table_has_a_line_for_each_claim() -> None:
+    lines = printed(*troubled(flood=10), every=True)
+    table = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
+    assert len(table.keys() & {claim.id for claim in CLAIMS}) == len(CLAIMS)
+    assert table["nothing-skipped"] == "VIOLATED 1 judged, 10 violated"
+    assert table["orderly-in-order"] == "HOLDS 1 judged"
+    assert table["every-queue-gets-an-owner"] == ("UNKNOWN 1 judged, 1 in doubt; what would excuse it may be lost")
+    assert table["every-queue-is-readable"] == (
+        "NOT OBSERVABLE 0 judged; no store events; "
+        "what brokers store, which the capture agent in them sees would settle it"
+    )
+
+
+def test_around_the_table_is_what_was_read_and_what_came_out() -> None:
+    lines = printed(*troubled())
+    assert lines[:4] == [
+        "2 files: 12,345 events, 2026-03-01 12:00:00.000 – 2026-03-01 12:30:00.000 UTC (30 min), recorded by "
+        "listener hook of <billing>",
+        "1 problem of reading:",
+        "  day/a.jsonl:17: damaged line: the line is no JSON: Expecting value at column 1",
+        "",
+    ]
+    assert "messages: 11,800 acknowledged, 12 pending retry, 500 skipped, 33 waiting" in lines
+    assert "delivered again: 57 rebalance, 12 crash, 3 timeout, 1 no cause was found" in lines
+    assert lines[-1] == f"{ALL} claims: 3 violated, 2 unknown, 4 not observable, {ALL - 9} hold; 1.2 s"
+
+
+def test_a_story_is_told_with_its_source_lines() -> None:
+    check, told = troubled(flood=10)
+    lines = printed(check, [told[0], replace(told[0], certainty="it rests on two clocks", left_out=0)])
+    at = lines.index(
+        "offset-never-back-without-cause  The stored offset of a queue decreases only for a reason of the closed list."
+    )
+    assert lines[at : at + 12] == [
+        lines[at],
+        "  VIOLATED  1 judged, 1 violated",
+        "",
+        "  The stored offset of Orders@broker-a:1 went back from 1720 to 1200, for no known reason",
+        "    12:18:00.000 10.0.0.1@4711 stores offset 1720 of Orders@broker-a:1 (periodic)  day/a.jsonl:9001",
+        "    12:20:00.000 10.0.0.2@4711 stores offset 1200 of Orders@broker-a:1 (periodic)  day/b.parquet row 8,877",
+        "    … and 7 more events",
+        "",
+        "  The stored offset of Orders@broker-a:1 went back from 1720 to 1200, for no known reason "
+        "(in doubt: it rests on two clocks)",
+        lines[at + 4],
+        lines[at + 5],
+        "",
+    ]
+    assert lines[at + 12] == "  rules: OF-8, OF-20, OF-30"
+
+
+def test_many_findings_of_a_claim_are_summed_up() -> None:
+    check, told = troubled(flood=2_376)
+    skipped = replace(told[0], claim=next(claim for claim in CLAIMS if claim.id == "nothing-skipped"))
+    lines = printed(check, [skipped])
+    at = lines.index("  … and 2,375 more findings; --report writes them down")
+    assert lines[at + 1] == (
+        "  from 2026-03-01 12:00:00.000 to 2026-03-01 12:00:02.375: 297 in Orders@broker-a:0, "
+        "297 in Orders@broker-a:1, 297 in Orders@broker-a:2, and in 5 more queues"
+    )
+
+
+def test_the_worst_verdicts_come_first() -> None:
+    lines = printed(*troubled(), every=True)
+    ids = {claim.id for claim in CLAIMS}
+    table = [line.split(maxsplit=1)[1] for line in lines if line.startswith("  ") and line.split()[0] in ids]
+    verdicts = ["VIOLATED"] * 3 + ["UNKNOWN"] * 2 + ["NOT OBSERVABLE"] * 4 + ["HOLDS"] * (ALL - 9)
+    assert [next(word for word in set(verdicts) if line.startswith(word)) for line in table] == verdicts
+
+
+def test_only_the_claims_asked_for_are_shown() -> None:
+    lines = printed(*troubled(), "orderly-in-order")
+    assert lines[4:] == ["  orderly-in-order  HOLDS  1 judged", "", "1 claim: 1 holds; 1.2 s"]
+
+
+def test_many_problems_are_counted() -> None:
+    problems = Problems()
+    for line in range(12):
+        problems.add("a.jsonl", line + 1, "broken")
+    lines = printed(result(Rows(Names()), problems=problems), [])
+    assert lines[1] == "12 problems of reading:"
+    assert lines[11:13] == ["  a.jsonl:10: damaged line: broken", "  … and 2 more"]
+
+
+def test_names_in_brackets_are_no_markup() -> None:
+    check, told = troubled()
+    lines = printed(check, [replace(told[0], title="[red]Orders[/red] went back")])
+    assert "  [red]Orders[/red] went back" in lines
+
+
+def test_json_has_everything() -> None:
+    check, told = troubled(flood=LOCATED + 1)
+    answer = json.loads(as_json(check, told))
+    assert {name: answer[name] for name in ("verdict", "events", "begin", "files", "skew")} == {
+        "verdict": "VIOLATED",
+        "events": 12_345,
+        "begin": BEGIN,
+        "files": ["day/a.jsonl", "day/b.jsonl"],
+        "skew": 50,
+    }
+    assert answer["problems"]["count"] == 1
+    assert answer["problems"]["first"][0]["line"] == 17
+    assert answer["messages"]["skipped"] == 500
+    assert answer["repeats"]["no cause was found"] == 1
+    claims = {claim["claim"]: claim for claim in answer["claims"]}
+    assert len(claims) == len(CLAIMS)
+    assert (claims["nothing-skipped"]["violated"], len(claims["nothing-skipped"]["findings"])) == (201, 200)
+    assert claims["never-before-it-is-due"]["findings"] == [
+        {
+            "doubt": "skew+evidence", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue": 0,
+            "origin": -77, "offset": 1003, "since": BEGIN, "time": BEGIN + 5, "actor": "10.0.0.1@4711",
+            "other": "10.0.0.2@4711", "value": 5, "expected": 30,
+        }
+    ]  # fmt: skip
+    (story,) = claims["offset-never-back-without-cause"]["stories"]
+    assert [(item["file"], item.get("line"), item.get("row")) for item in story["sentences"]] == [
+        ("day/a.jsonl", 9001, None),
+        ("day/b.parquet", None, 8877),
+    ]
+
+
+def test_junit_fails_for_what_is_violated_and_errs_for_what_is_unknown() -> None:
+    suite = ElementTree.fromstring(as_junit(*troubled())).find("testsuite")
+    assert suite is not None
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == [str(ALL), "3", "2", "4"]
+    cases = {case.get("name"): case for case in suite}
+    failure = cases["offset-never-back-without-cause"].find("failure")
+    assert failure is not None
+    assert failure.get("message") == "VIOLATED: 1 judged, 1 violated"
+    assert "[day/a.jsonl:9001]" in (failure.text or "")
+    assert len(cases["orderly-in-order"]) == 0
+    skipped = cases["every-queue-is-readable"].find("skipped")
+    assert skipped is not None
+    assert "NOT OBSERVABLE: 0 judged; no store events" in (skipped.get("message") or "")
+
+
+def test_junit_has_no_character_that_xml_has_not() -> None:
+    case = Case(classname="c\x00", name="n\x1b", seconds=1, outcome="failure", message="m\x08", text="a\x0bb\ud800c")
+    (read,) = ElementTree.fromstring(as_xml("s\x01", [case], 1)).iter("testcase")
+    assert (read.get("classname"), read.get("name"), read[0].get("message"), read[0].text) == (
+        r"c\x00", r"n\x1b", r"m\x08", r"a\x0bb\ud800c",
+    )  # fmt: skip
+
+
+def test_sarif_points_to_source_lines() -> None:
+    check, told = troubled(flood=10)
+    log = json.loads(as_sarif(check, told))
+    jsonschema.Draft202012Validator(LOG).validate(log)
+    (run,) = log["runs"]
+    by_rule = {item["ruleId"]: item for item in run["results"]}
+    assert len(by_rule) == len(run["results"]) == len(CLAIMS)
+    for item in run["results"]:
+        assert run["tool"]["driver"]["rules"][item["ruleIndex"]]["id"] == item["ruleId"]
+    found = by_rule["offset-never-back-without-cause"]
+    assert (found["kind"], found["level"]) == ("fail", "error")
+    assert found["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "day/b.parquet"},
+        "region": {"startLine": 8877},
+    }
+    (flow,) = found["codeFlows"]
+    assert [step["executionOrder"] for step in flow["threadFlows"][0]["locations"]] == [1, 2]
+    kinds = {name: by_rule[name]["kind"] for name in ("nothing-skipped", "every-queue-gets-an-owner",
+             "every-queue-is-readable", "orderly-in-order")}  # fmt: skip
+    assert list(kinds.values()) == ["fail", "open", "notApplicable", "pass"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert [item["associatedRule"]["id"] for item in invocation["toolExecutionNotifications"]] == [
+        "every-queue-gets-an-owner",
+        "never-before-it-is-due",
+    ]
+
+
+def test_sarif_of_a_violated_claim_fails_even_if_its_stories_are_in_doubt() -> None:
+    check, told = troubled()
+    log = json.loads(as_sarif(check, [replace(told[0], certainty="it rests on two clocks")]))
+    kinds = [
+        (item["kind"], item["level"])
+        for item in log["runs"][0]["results"]
+        if item["ruleId"] == "offset-never-back-without-cause"
+    ]
+    assert kinds == [("open", "none"), ("fail", "error")]
+
+
+def test_sarif_of_findings_that_look_alike_can_be_told_apart() -> None:
+    check, told = troubled()
+    twins = [replace(told[0], row={"time": time}) for time in (BEGIN, BEGIN + 1)]
+    results = json.loads(as_sarif(check, twins))["runs"][0]["results"]
+    prints = [item["partialFingerprints"]["check/v1"] for item in results]
+    assert len(prints) == len(set(prints))
+
+
+def test_a_clean_trace_passes_everywhere() -> None:
+    check = clean()
+    assert printed(check, [])[-1] == f"{ALL} claims: {ALL} hold; 1.2 s"
+    assert json.loads(as_json(check, []))["verdict"] == "HOLDS"
+    assert 'failures="0" errors="0" skipped="0"' in as_junit(check, [])
+    log = json.loads(as_sarif(check, []))
+    assert {item["kind"] for item in log["runs"][0]["results"]} == {"pass"}
+    assert log["runs"][0]["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_doubt_alone_is_no_violation() -> None:
+    rows = Rows(Names())
+    rows.add(claim="nothing-skipped", time=BEGIN, doubt=Doubt.SKEW)
+    assert 'failures="0" errors="1"' in as_junit(result(rows), [])
+
+
+def message_trace(folder: Path) -> Path:
+    place = '"client": "c1", "group": "g", "topic": "T", "broker": "b", "queue": 0, "offset": 4, "key": "K1"'
+    lines = [
+        '{"rocketproof_trace": 1, "source": "test"}',
+        f'{{"time": {BEGIN}, "kind": "deliver", "attempt": 0, {place}}}',
+        f'{{"time": {BEGIN + 300}, "kind": "result", "result": "exception", {place}}}',
+    ]
+    path = folder / "run.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_story_of_a_message(tmp_path: Path) -> None:
+    path = message_trace(tmp_path)
+    console = SafeConsole(file=io.StringIO(), highlight=False, width=80)
+    assert print_message(console, open_trace([path]), "K1", Settings()) == 0
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert lines == [
+        "message K1",
+        "",
+        "group g: waiting for retry 1 of 16, due at 12:00:10.300, after 1 delivery",
+        "  attempt  time (UTC)               where              client  result     level  next waits  waited",
+        "  0        2026-03-01 12:00:00.000  offset 4 of T@b:0  c1      exception  3      ≥ 10 s",
+        "",
+        "  12:00:00.000 c1 is given offset 4 of T@b:0 (attempt 0)  line 2",
+        "  12:00:00.300 c1 ends offset 4 of T@b:0: exception  line 3",
+    ]
+
+
+def test_an_unknown_message_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+    trace = open_trace([message_trace(tmp_path)])
+    with pytest.raises(TraceError, match="no event names the message K2"):
+        print_message(SafeConsole(file=io.StringIO()), trace, "K2", Settings())
