@@ -79,6 +79,11 @@ format: setup ## rewrite the sources in the agreed format
 bench: setup ## print the figures against peers, one JSON line each
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: dist
+dist: setup ## build the wheel and the archive of the sources into dist/
+	@rm -rf dist && $(BIN)/python -c "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')" >/dev/null
+	@ls dist
+
 .PHONY: lock
 lock: setup ## resolve the newest allowed libraries into requirements.lock
 	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --extra spark --extra dev --generate-hashes --allow-unsafe \

@@ -17,14 +17,12 @@ logging; when something goes wrong its last lines are shown.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import selectors
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +31,7 @@ from typing import Any, NoReturn, Self
 
 from ..model.allocation import AllocationError, MessageQueue
 from ..model.kernel import nearest
+from .user_modules import UserModuleError, import_user_module
 
 
 class StrategyError(Exception):
@@ -79,17 +78,10 @@ def load_strategy(where: str) -> FunctionStrategy:
     module_name, colon, name = where.partition(":")
     if not (module_name and colon and name):
         raise StrategyError(f"{where!r} does not name a strategy; write package.module:function.")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
     try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{module_name}.".startswith(f"{error.name}."):
-            raise StrategyError(
-                f"there is no module {error.name!r} (of the strategy {where!r}) in {here} or among installed packages."
-            ) from None
-        raise StrategyError(f"importing {module_name!r} failed: {type(error).__name__}: {error}") from error
+        module = import_user_module(module_name, folder=os.getcwd(), meant=f"of the strategy {where!r}")
+    except UserModuleError as error:
+        raise StrategyError(str(error)) from error
     if not hasattr(module, name):
         functions = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise StrategyError(f"module {module_name!r} has no function {name!r}.{nearest(name, functions)}")

@@ -1,12 +1,86 @@
-"""Verification kit for Apache RocketMQ message consumption."""
+"""Verification kit for Apache RocketMQ message consumption.
+
+The names below are the door: what programs of users import, typed and kept stable (docs/python.md). Each is loaded
+when it is first asked for, so that ``import rocketproof`` costs nothing. Other modules are internal, but for
+:mod:`rocketproof.terms`, the vocabulary of machines of one's own.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import check as check
+    from .api import conform as conform
+    from .api import verify as verify
+    from .checkers.explore import Exploration as Exploration
+    from .checkers.explore import explore as explore
+    from .checkers.prove import prove as prove
+    from .checkers.result import Result as Result
+    from .checkers.run import story as story
+    from .checkers.simulate import simulate as simulate
+    from .checkers.suite import Outcome as Outcome
+    from .errors import InputError as InputError
+    from .model.kernel import ConfigurationError as ConfigurationError
+    from .model.kernel import Machine as Machine
+    from .model.kernel import ModelError as ModelError
+    from .model.kernel import State as State
+    from .properties.claim import Claim as Claim
+    from .properties.property import Kind as Kind
+    from .properties.property import Property as Property
+    from .properties.verdict import Verdict as Verdict
+    from .spark import mine as mine
+    from .traces.conformance import Conformance as Conformance
+    from .traces.engine.result import CheckResult as CheckResult
+    from .traces.errors import TraceError as TraceError
+    from .traces.io import Trace as Trace
+    from .traces.io import open_trace as open_trace
 
 __version__: str
 
+_HOMES = {
+    "CheckResult": "traces.engine.result",
+    "Claim": "properties.claim",
+    "ConfigurationError": "model.kernel",
+    "Conformance": "traces.conformance",
+    "Exploration": "checkers.explore",
+    "InputError": "errors",
+    "Kind": "properties.property",
+    "Machine": "model.kernel",
+    "ModelError": "model.kernel",
+    "Outcome": "checkers.suite",
+    "Property": "properties.property",
+    "Result": "checkers.result",
+    "State": "model.kernel",
+    "Trace": "traces.io",
+    "TraceError": "traces.errors",
+    "Verdict": "properties.verdict",
+    "check": "api",
+    "conform": "api",
+    "explore": "checkers.explore",
+    "mine": "spark",
+    "open_trace": "traces.io",
+    "prove": "checkers.prove",
+    "simulate": "checkers.simulate",
+    "story": "checkers.run",
+    "verify": "api",
+}
+"""Where each name of the door lives."""
 
-def __getattr__(name: str) -> str:
-    """The version, which takes some time to find out, for those who ask."""
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version
+__all__ = list(_HOMES)
 
-    return version("rocketproof")
+
+def __getattr__(name: str) -> Any:
+    """A name of the door, or the version, loaded when it is asked for."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("rocketproof")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(_HOMES)}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]

@@ -107,6 +107,10 @@ def verify(
             help="What is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
         ),
     ] = "",
+    module: Annotated[
+        str,
+        typer.Option(metavar="MODULE", help="Check the CLAIMS of a module of your own, about machines of your own."),
+    ] = "",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configurations; repeatable."),
@@ -188,6 +192,7 @@ def verify(
         strategy=strategy,
         strategy_command=strategy_command,
         preset=preset,
+        module=module,
         fail_on=fail_on,
         jobs=jobs,
         reduce=reduce or [],

@@ -1,4 +1,4 @@
-"""Checks of a deployment as tests: ``pytest rocketproof.toml``.
+"""Checks of a deployment, and claims of a user's own module, as tests: ``pytest rocketproof.toml``.
 
 A file named ``rocketproof.toml`` or ``NAME.rocketproof.toml`` becomes tests when pytest is given its path, on the
 command line or in ``testpaths``. With the option ``rocketproof = true`` of pytest's configuration, every such file in
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from .checkers.suite import Outcome, Row
+    from .commands.request import Request
     from .deployment.judge import Answer, Check, Judge
 
 OPTION = "rocketproof"
@@ -51,10 +53,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Deployment
 
 
 class DeploymentTests(pytest.File):
-    """A deployment file: a collector for each group."""
+    """A file: a collector for each group of a deployment, or a test for each claim of the module that it names."""
 
-    def collect(self) -> Iterable[pytest.Collector]:
-        """One collector for topics and brokers, one for each group.
+    def collect(self) -> Iterable[pytest.Collector | pytest.Item]:
+        """One collector for topics and brokers, one for each group; or the tests of a module.
 
         Raises:
             CollectError: the file is broken; the text has a line for each mistake.
@@ -69,8 +71,14 @@ class DeploymentTests(pytest.File):
         try:
             asked_for = self.session.isinitpath(self.path)
             text = read_text(self.path, name=self.nodeid)
-            if not asked_for and not describes_deployment(read_toml(text, name=self.nodeid)):
-                return  # it only has options of the command line
+            content = read_toml(text, name=self.nodeid)
+            if not describes_deployment(content):
+                table = content.get("verify")
+                if isinstance(table, dict) and table.get("module"):
+                    yield from self._claims()
+                    return
+                if not asked_for:
+                    return  # it only has options of the command line
             file = read(self.path, name=self.nodeid)
         except InputError as error:
             raise self.CollectError(str(error)) from None
@@ -84,6 +92,77 @@ class DeploymentTests(pytest.File):
             subjects.setdefault(check.subject, []).append(check)
         for subject, checks in subjects.items():
             yield GroupTests.from_parent(self, name=subject, judge=judge, checks=checks)
+
+    def _claims(self) -> Iterator[ClaimTest]:
+        """A test for each claim; they share their searches."""
+        from .commands.request import Request
+        from .commands.verify import select
+
+        request = Request.of_file(self.path)
+        suite = Suite(request, select(request))
+        for row in suite.rows:
+            configuration = f"[{row.configuration}]" if row.configuration else ""
+            name = f"{row.machine}::{row.id}{configuration}"
+            yield ClaimTest.from_parent(self, name=name, suite=suite, row=row)
+
+
+class Suite:
+    """The claims of a module, checked together when the first of them is asked for."""
+
+    def __init__(self, request: Request, rows: list[Row]) -> None:
+        self.rows = rows
+        self._request = request
+        self._outcomes: list[Outcome] = []
+
+    def outcome(self, row: Row) -> Outcome:
+        """The answer about a claim."""
+        if not self._outcomes:
+            from .checkers.suite import run_suite
+            from .commands.verify import options_of
+
+            self._outcomes = list(run_suite(self.rows, options_of(self._request.limit)))
+        return next(outcome for outcome in self._outcomes if outcome.row is row)
+
+
+class ClaimTest(pytest.Item):
+    """One claim as a test: it fails with the story of the run that was found."""
+
+    def __init__(self, *, suite: Suite, row: Row, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._suite = suite
+        self._row = row
+        self.add_marker(pytest.mark.rocketproof)
+
+    def runtest(self) -> None:
+        """Check the claim.
+
+        Raises:
+            CheckFailedError: the verdict is another one than the claim has.
+        """
+        outcome = self._suite.outcome(self._row)
+        if outcome.as_expected:
+            return
+        from io import StringIO
+
+        from .output.console import SafeConsole
+        from .output.report import print_story
+
+        text = StringIO()
+        print_story(SafeConsole(file=text, highlight=False, width=120), outcome)
+        said = f"{outcome.result.verdict}, and {outcome.row.expected} was expected ({outcome.result.bounds})"
+        raise CheckFailedError(f"{said}\n{text.getvalue()}".rstrip())
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The story, or what is wrong with the machine; a traceback only for a defect of the kit."""
+        from .model.kernel import ConfigurationError, ModelError
+
+        if isinstance(excinfo.value, CheckFailedError | ConfigurationError | ModelError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The file that names the module."""
+        return self.path, None, self.name
 
 
 class GroupTests(pytest.Collector):

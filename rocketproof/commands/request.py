@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ class VerifyTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    module: str = ""
     properties: list[str] = []
     machine: str = ""
     engine: str = ""
@@ -101,6 +103,8 @@ class Request:
     strategy: str = ""
     strategy_command: str = ""
     preset: str = ""
+    module: str = ""
+    folder: str = ""
     jobs: int = 1
     reduce: Sequence[str] = ()
     through: Sequence[str] = ()
@@ -120,6 +124,7 @@ class Request:
         strategy: str,
         strategy_command: str,
         preset: str = "",
+        module: str = "",
         jobs: int = 1,
         reduce: Sequence[str] = (),
         fail_on: str = "",
@@ -148,12 +153,18 @@ class Request:
             raise InputError(f"--limit {_first_problem(error)}") from None
         if strategy and strategy_command:
             raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
-        if (strategy or strategy_command) and (properties or machine or engine or list(constants) or through):
+        if (strategy or strategy_command) and (properties or machine or module or engine or list(constants) or through):
             raise InputError(
                 "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose "
                 "among the properties of the model. Leave one or the other out."
             )
-        chosen = {"--machine": machine, "--set": [*constants, *more], "--engine": engine, "--preset": preset}
+        chosen = {
+            "--machine": machine,
+            "--set": [*constants, *more],
+            "--engine": engine,
+            "--preset": preset,
+            "--module": module,
+        }
         chosen["--through"] = list(through)
         for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
             if deployment is not None and value:
@@ -175,9 +186,29 @@ class Request:
             strategy=strategy,
             strategy_command=strategy_command,
             preset=preset,
+            module=module or table.module,
+            folder=os.getcwd() if module or config is None else str(config.resolve().parent),
             jobs=jobs,
             reduce=reduce,
             through=through,
+        )
+
+    @classmethod
+    def of_file(cls, config: Path) -> Request:
+        """What the ``[verify]`` table of a file asks for.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        return cls.of(
+            properties=(),
+            machine="",
+            constants=(),
+            engine="",
+            limits=(),
+            config=config,
+            strategy="",
+            strategy_command="",
         )
 
 

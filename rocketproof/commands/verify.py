@@ -29,6 +29,7 @@ from ..properties.verdict import Verdict
 from .meaning import Entry, find
 from .request import LimitTable, Outputs, Request
 from .user_strategy import check_user_strategy
+from .user_suite import module_rows
 
 MOST_FOUND = 10
 """How many properties a search shows at most."""
@@ -90,7 +91,7 @@ def select(request: Request) -> list[Row]:
     Raises:
         InputError: an unknown property, machine or engine, or nothing is left to check.
     """
-    rows = _preset_rows(request.preset) if request.preset else all_rows()
+    rows = _rows(request)
     machines = dict.fromkeys(row.machine for row in rows)
     machine = request.machine.replace("-", "_")
     if machine and machine not in machines:
@@ -99,7 +100,7 @@ def select(request: Request) -> list[Row]:
         raise InputError(f"there is no engine {request.engine!r}.{nearest(request.engine, ENGINES)}")
     if machine:
         rows = [row for row in rows if row.machine == machine]
-    elif not request.properties and not request.preset:
+    elif not (request.properties or request.preset or request.module):
         rows = default_rows()
     names = dict.fromkeys(row.id for row in rows)
     for name in request.properties:
@@ -176,6 +177,15 @@ def search_rows(words: str, request: Request) -> None:
         raise InputError(f"no property is about {words!r}; 'verify --list' shows all.")
     shown = [[row for row in rows if row.id == entry.name] for entry in found[:MOST_FOUND]]
     print_found(make_console(quiet=False), shown, left_out=len(found) - len(shown))
+
+
+def _rows(request: Request) -> list[Row]:
+    """All rows that can be meant: those of the user's module, of a preset, or of the kit."""
+    if request.module and request.preset:
+        raise InputError("--preset is a part of the kit, --module a suite of yours: check one after the other.")
+    if request.module:
+        return module_rows(request.module, folder=request.folder)
+    return _preset_rows(request.preset) if request.preset else all_rows()
 
 
 def _preset_rows(name: str) -> list[Row]:

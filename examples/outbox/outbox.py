@@ -1,0 +1,125 @@
+"""A transactional outbox before RocketMQ: what it promises, and what the consumer still has to do.
+
+A service stores an order and, in the same transaction, a row of its outbox. A relay reads rows that are not marked as
+sent, sends each to RocketMQ, and marks it. It may crash between any two of these steps, and begins again with the rows
+that are not marked. The consumer is given every stored message and applies the order.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from rocketproof import Claim, Kind, Machine, Property, State, Verdict
+from rocketproof.terms import Domain, Int, any_of
+
+Row = IntEnum("Row", "NONE WAITING MARKED", start=0)
+Relay = IntEnum("Relay", "IDLE READ SENT", start=0)
+
+
+class Order(Domain, size="orders", label="order "):
+    """Orders, each with its row of the outbox."""
+
+
+machine = Machine("outbox", doc="Orders reach a consumer by way of an outbox, a relay and RocketMQ.")
+machine.constant("orders", 2, low=1, doc="number of orders")
+machine.constant("crashes", 1, doc="how often the relay may crash")
+machine.constant(
+    "marks", "after", choices=("after", "before"), doc="whether a row is marked after or before it is sent"
+)
+machine.constant("consumer", "plain", choices=("plain", "idempotent"), doc="whether it looks up what it has applied")
+machine.variable("row", Row, Order, doc="the row of the outbox")
+machine.variable("relay", Relay, Order, doc="what the relay has in memory of a row")
+machine.variable("stored", Int(0, lambda c: 1 + c.crashes), Order, doc="messages in RocketMQ that nobody was given yet")
+machine.variable("applied", Int(0, lambda c: 1 + c.crashes), Order, doc="how often the consumer applied an order")
+
+
+@machine.action(tells="the service stores {o} and its row in one transaction")
+def place(s: State, o: Order) -> None:
+    """Either both are there, or none: that is what the transaction is for."""
+    s.require(s.row[o] == Row.NONE)
+    s.row[o] = Row.WAITING
+
+
+@machine.action(fair=True, tells="the relay reads the row of {o}")
+def read(s: State, o: Order) -> None:
+    """A relay that marks rows first does it here."""
+    s.require(s.row[o] == Row.WAITING, s.relay[o] == Relay.IDLE)
+    s.relay[o] = Relay.READ
+    if s.marks == "before":
+        s.row[o] = Row.MARKED
+
+
+@machine.action(fair=True, tells="the relay sends {o} to RocketMQ")
+def send(s: State, o: Order) -> None:
+    """RocketMQ stores the message."""
+    s.require(s.relay[o] == Relay.READ)
+    s.relay[o] = Relay.SENT
+    s.stored[o] += 1
+
+
+@machine.action(fair=True, when=lambda c: c.marks == "after", tells="the relay marks the row of {o}")
+def mark(s: State, o: Order) -> None:
+    """The row is not read again."""
+    s.require(s.relay[o] == Relay.SENT)
+    s.relay[o] = Relay.IDLE
+    s.row[o] = Row.MARKED
+
+
+@machine.action(budget="crashes", tells="the relay crashes")
+def crash(s: State) -> None:
+    """What it had in memory is gone; the rows are as they were."""
+    s.require(s.exists(Order, lambda o: s.relay[o] != Relay.IDLE))
+    for o in range(s.orders):
+        s.relay[o] = Relay.IDLE
+
+
+@machine.action(fair=True, tells="the consumer is given {o}")
+def consume(s: State, o: Order) -> None:
+    """An idempotent consumer applies an order that it has not applied yet."""
+    s.require(s.stored[o] > 0)
+    s.stored[o] -= 1
+    if s.consumer == "idempotent":
+        s.applied[o] = 1
+    else:
+        s.applied[o] += 1
+
+
+nothing_lost = Property(
+    id="nothing-lost",
+    statement="Every order that is stored is applied in the end.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.row[0] != Row.NONE,
+    holds=lambda s: s.applied[0] > 0,
+)
+nothing_twice = Property(
+    id="nothing-twice",
+    statement="No order is applied twice.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Order, lambda o: s.applied[o] <= 1),
+)
+nothing_invented = Property(
+    id="nothing-invented",
+    statement="Only orders that were stored are applied.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Order, lambda o: any_of(s.applied[o] == 0, s.row[o] != Row.NONE)),
+)
+
+CLAIMS = (
+    Claim(property=nothing_lost, machine=machine),
+    Claim(property=nothing_invented, machine=machine),
+    Claim(property=nothing_twice, machine=machine, constants={"consumer": "idempotent"}),
+    Claim(property=nothing_twice, machine=machine, constants={"crashes": 0}),
+    Claim(
+        property=nothing_twice,
+        machine=machine,
+        expected=Verdict.VIOLATED,
+        lesson="A relay that crashes between sending and marking sends again: the consumer has to be idempotent.",
+    ),
+    Claim(
+        property=nothing_lost,
+        machine=machine,
+        constants={"marks": "before"},
+        expected=Verdict.VIOLATED,
+        lesson="Marking first turns the repetition into a loss.",
+    ),
+)

@@ -1,0 +1,41 @@
+"""The vocabulary of a machine's text: domains, unbounded constants, and what combines terms.
+
+A value read from a :class:`rocketproof.State` is a term, which nobody knows while the text is read. These functions do
+with terms what ``and``, ``or``, ``not``, ``if`` and ``sum`` do with values.
+"""
+
+from __future__ import annotations
+
+from .model.kernel import (
+    UNBOUNDED,
+    Domain,
+    Int,
+    Mutant,
+    SetOf,
+    all_of,
+    any_of,
+    implies,
+    ite,
+    maximum,
+    minimum,
+    not_,
+    same,
+    total,
+)
+
+__all__ = [
+    "UNBOUNDED",
+    "Domain",
+    "Int",
+    "Mutant",
+    "SetOf",
+    "all_of",
+    "any_of",
+    "implies",
+    "ite",
+    "maximum",
+    "minimum",
+    "not_",
+    "same",
+    "total",
+]
