@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.stamp
 FOLDERS := $(wildcard model properties checkers traces spark lab explorer)
 TYPING := build/typing/rocketproof
-SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks)
+SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks examples)
 
 .PHONY: help
 help: ## list the targets

@@ -1,0 +1,45 @@
+"""What runs in other people's pipelines names commands, options, targets and files that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from rocketproof import cli
+
+ROOT = Path(__file__).parents[2]
+PIPELINES = [ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml", *sorted(ROOT.glob(".github/workflows/*.yml"))]
+
+
+def options(command: str) -> set[str]:
+    """The options of a command."""
+    found = typer.main.get_command(cli.app).commands[command]  # type: ignore[attr-defined]
+    return {name for parameter in found.params for name in parameter.opts}
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda path: path.name)
+def test_commands_and_options_are_those_of_the_kit(pipeline: Path) -> None:
+    text = pipeline.read_text(encoding="utf-8")
+    named: set[str] = set()
+    for command, rest in re.findall(r"\brocketproof (verify|check|samples)\b(.*)", text):
+        named |= {command}
+        assert set(re.findall(r"--[a-z-]+", rest)) <= options(command), rest
+    for array in re.findall(r"options\+?=\((.*)\)", text):
+        assert set(re.findall(r"--[a-z-]+", array)) <= options("verify"), array
+    assert named or pipeline.name == "release.yml" or "make" in text or ".ci/run" in text
+
+
+def test_targets_of_make_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    asked = {name for path in PIPELINES for name in re.findall(r"\bmake ([a-z-]+)", path.read_text(encoding="utf-8"))}
+    assert asked == {"dist", "test"}
+    assert asked <= targets
+
+
+def test_what_is_left_out_of_the_image_is_not_needed_for_the_wheel() -> None:
+    left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    packages = {"model", "properties", "checkers", "traces", "spark", "lab", "rocketproof"}
+    assert not packages & set(left_out)
