@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from rocketproof import cli
+from rocketproof.deployment.description import TABLES
 
 ROOT = Path(__file__).parents[2]
 PIPELINES = [ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml", *sorted(ROOT.glob(".github/workflows/*.yml"))]
@@ -43,3 +44,10 @@ def test_what_is_left_out_of_the_image_is_not_needed_for_the_wheel() -> None:
     left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     packages = {"model", "properties", "checkers", "traces", "spark", "lab", "rocketproof"}
     assert not packages & set(left_out)
+
+
+def test_the_action_knows_a_deployment_by_its_tables() -> None:
+    pattern = re.search(r"grep -qE '(.*)' \"\$CONFIG\"", (ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert pattern is not None
+    assert [table for table in TABLES if not re.match(pattern[1], f"[[{table}]]")] == []
+    assert not re.match(pattern[1], "[verify]")
