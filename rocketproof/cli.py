@@ -230,13 +230,33 @@ def mutants(
     ] = None,
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the known bugs instead of trying them.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
+    generated: Annotated[
+        bool, typer.Option("--generated", help="Try every small change of the model's texts, not the known bugs.")
+    ] = False,
+    part: Annotated[
+        str, typer.Option(metavar="PART", help="With --generated: of one part, such as orderly_lock.")
+    ] = "",
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="With --generated: processes.")] = 1,
+    sample: Annotated[
+        int | None, typer.Option(metavar="N", help="With --generated: so many, chosen by part and kind.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="With --sample: which ones.")] = 0,
+    at_least: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if so many are killed.")
+    ] = None,
+    html: Annotated[str, typer.Option(metavar="FILE|-", help="With --generated: write the report as a page.")] = "",
 ) -> None:
     """Try what was asked for, and leave with its exit code."""
     from .commands import mutants as run
     from .commands.request import Request
+    from .errors import InputError
 
-    if list_:
+    only = {"--part": part, "--jobs": jobs != 1, "--sample": sample, "--seed": seed, "--at-least": at_least}
+    misplaced = [name for name, value in {**only, "--html": html}.items() if value]
+    if misplaced and not generated:
+        raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
+    if list_ and not generated:
         run.list_mutants(ids or [])
         raise typer.Exit(AS_EXPECTED)
     request = Request.of(
@@ -249,6 +269,22 @@ def mutants(
         strategy="",
         strategy_command="",
     )
+    if generated:
+        from .commands import generated_mutants
+
+        asked = generated_mutants.Asked(
+            part=part,
+            sample=sample,
+            seed=seed,
+            jobs=jobs,
+            matrix=matrix,
+            at_least=at_least,
+            list_only=list_,
+            json=json,
+            html=html,
+            ids=tuple(ids or ()),
+        )
+        raise typer.Exit(generated_mutants.generated(asked, request.limit))
     outputs = run.Outputs(matrix=matrix, stories=stories, json=json)
     raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
 

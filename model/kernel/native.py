@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 from llvmlite import binding, ir
@@ -94,6 +94,83 @@ def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> Native
         tuple(traced.predicates),
         engine,
     )
+
+
+def compile_properties(traced: Traced, *, cache: CodeCache | None = None) -> tuple[int, Any]:
+    """The property function alone, as in :class:`NativeMachine`: its address, and what keeps it."""
+    module = _module("properties")
+    program = program_of(traced)
+    _emit_mask(module, "properties", program, layout(traced), [item.term for item in traced.predicates.values()])
+    _require_64_bits(traced, program)
+    engine = _compile(module, cache)
+    return engine.get_function_address("properties"), engine
+
+
+@dataclass(frozen=True)
+class NativeSteps:
+    """Action instances as machine code, each by itself.
+
+    Attributes:
+        addresses: for each instance the address of ``step(state, out)``: 1 when taken, 0 when not enabled, -1 when it
+            would write outside a declared domain.
+    """
+
+    addresses: tuple[int, ...]
+    _engine: Any = field(repr=False)
+
+
+def compile_steps(traced: Traced, instances: Sequence[Instance], *, cache: CodeCache | None = None) -> NativeSteps:
+    """Compile instances over the cells of a finite configuration; they need not be those of ``traced``."""
+    module = _module("steps")
+    program = program_of(traced)
+    places = layout(traced)
+    for number, instance in enumerate(instances):
+        _emit_instance(module, program, places, replace(instance, number=number)).linkage = ""
+    _require_64_bits(traced, program)
+    engine = _compile(module, cache)
+    return NativeSteps(
+        tuple(engine.get_function_address(f"action_{number}") for number in range(len(instances))), engine
+    )
+
+
+def compile_table(words: int, table: int) -> tuple[int, Any]:
+    """A successor function, as in :class:`NativeMachine`, of the steps that a table in memory names.
+
+    At the address ``table`` stand the number of steps, and their addresses, as 64-bit words; they may change between
+    calls. Returns the address of the function, and what keeps it.
+    """
+    module = _module("table")
+    function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER, _POINTER]), "successors")
+    state, out, tags = function.args
+    entry, loop, body, wrong, right, done = (
+        function.append_basic_block(name) for name in ("entry", "loop", "body", "wrong", "right", "done")
+    )
+    builder = ir.IRBuilder(entry)
+    names = builder.inttoptr(_WORD(table), _POINTER)
+    size = builder.load(names, typ=_WORD)
+    builder.branch(loop)
+    builder = ir.IRBuilder(loop)
+    number, count = builder.phi(_WORD), builder.phi(_WORD)
+    number.add_incoming(_WORD(0), entry)
+    count.add_incoming(_WORD(0), entry)
+    builder.cbranch(builder.icmp_signed("<", number, size), body, done)
+    builder = ir.IRBuilder(body)
+    after = builder.add(number, _WORD(1))
+    address = builder.load(builder.gep(names, [after], source_etype=_WORD), typ=_WORD)
+    step = ir.FunctionType(_WORD, [_POINTER, _POINTER])
+    slot = builder.gep(out, [builder.mul(count, _WORD(words))], source_etype=_WORD)
+    taken = builder.call(builder.inttoptr(address, step.as_pointer()), [state, slot])
+    builder.cbranch(builder.icmp_signed("<", taken, _WORD(0)), wrong, right)
+    builder = ir.IRBuilder(wrong)
+    builder.ret(builder.sub(_WORD(-1), number))
+    builder = ir.IRBuilder(right)
+    builder.store(number, builder.gep(tags, [count], source_etype=_WORD))
+    number.add_incoming(after, right)
+    count.add_incoming(builder.add(count, taken), right)
+    builder.branch(loop)
+    ir.IRBuilder(done).ret(count)
+    engine = _compile(module, None)
+    return engine.get_function_address("successors"), engine
 
 
 @dataclass(frozen=True)

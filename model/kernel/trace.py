@@ -35,7 +35,7 @@ def trace(configuration: Configuration, predicates: Mapping[str, Predicate] | No
     frame = Frame(configuration)
     tracer = Tracer(frame)
     instances = list(_trace_actions(tracer))
-    traced = {name: _trace_predicate(tracer, name, text) for name, text in (predicates or {}).items()}
+    traced = {name: trace_predicate(tracer, name, text) for name, text in (predicates or {}).items()}
     return Traced(configuration, tuple(frame.cells.values()), tuple(instances), traced, tuple(frame.assumptions))
 
 
@@ -45,7 +45,7 @@ def readable(configuration: Configuration, predicates: Mapping[str, Predicate]) 
     names = set()
     for name, text in predicates.items():
         try:
-            _trace_predicate(tracer, name, text)
+            trace_predicate(tracer, name, text)
         except ModelError:
             continue
         names.add(name)
@@ -54,22 +54,41 @@ def readable(configuration: Configuration, predicates: Mapping[str, Predicate]) 
 
 def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
     frame = tracer.frame
-    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(frame.cells.values())}
     count = itertools.count()
     for action in frame.configuration.machine.actions.values():
-        if not action.when(frame.constants) or (action.budget and frame.constants[action.budget] == 0):
+        if not exists(frame, action):
             continue
         found = False
-        for arguments, choice in _choices(tracer, action):
-            instance = _trace_instance(tracer, action, arguments, choice, numbers)
-            if instance is not None:
-                found = True
-                yield replace(instance, number=next(count))
+        for instance in trace_action(tracer, action):
+            found = True
+            yield replace(instance, number=next(count))
         if not found:
             raise ModelError(
                 f"machine {frame.configuration.machine.name}, action {action.name}: its guard is false for every "
                 f"parameter in {frame.configuration}; mend the guard, or switch the action off with when=…."
             )
+
+
+def exists(frame: Frame, action: Action) -> bool:
+    """Whether an action is there in a configuration, and may happen at all."""
+    return bool(action.when(frame.constants)) and not (action.budget and frame.constants[action.budget] == 0)
+
+
+def trace_action(tracer: Tracer, action: Action) -> Iterator[Instance]:
+    """The instances of one action whose guards are not false, all of them numbered 0."""
+    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(tracer.frame.cells.values())}
+    for arguments, choice in _choices(tracer, action):
+        instance = _trace_instance(tracer, action, arguments, choice, numbers)
+        if instance is not None:
+            yield instance
+
+
+def trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredicate:
+    """One property of states."""
+    recording = tracer.record(f"property {name}", read_only=True)
+    with _saying_where(tracer):
+        term = as_bool(text(State(tracer)))
+    return TracedPredicate(name, term, tuple(recording.symbols), tuple(recording.definitions))
 
 
 def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
@@ -152,10 +171,3 @@ def _spell_argument(kind: Any, value: Any) -> str:
     if isinstance(kind, Elements):
         return f"any {kind.label}" if value is None else f"{kind.label}{value}"
     return value.name if isinstance(value, enum.IntEnum) else str(value).lower()
-
-
-def _trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredicate:
-    recording = tracer.record(f"property {name}", read_only=True)
-    with _saying_where(tracer):
-        term = as_bool(text(State(tracer)))
-    return TracedPredicate(name, term, tuple(recording.symbols), tuple(recording.definitions))

@@ -1,0 +1,6 @@
+"""Generated mutants: every small change of every text of the model, and which row of the suite notices it.
+
+Reading order: ``changes`` (what is changed), ``ground`` (the right machine of one configuration, to compare with),
+``vectors`` (terms over many states at once), ``walk`` (two machines side by side), ``hunt`` (the rows that change),
+``theorems`` (rules without a machine), ``judge`` (what became of each).
+"""

@@ -1,0 +1,206 @@
+"""The hunt: searches a wrong machine for the first row of the suite that it changes, and stops there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from ...model.kernel import ModelError
+from ...model.kernel.native import NativeMachine
+from ...properties.property import Kind
+from ...properties.verdict import Verdict
+from .. import search
+from ..liveness.graph import Graph, reachable_graph
+from ..liveness.lasso import find_fair_lasso
+from ..native_calls import NOT_FOUND
+from .ground import LIVENESS, Question
+
+_FIRST_PAUSE = 4096
+
+
+class How(StrEnum):
+    """What of a row is different with a wrong machine."""
+
+    VIOLATED = "violated"
+    FINDING_GONE = "finding gone"
+    WITNESS_GONE = "witness gone"
+    OUTSIDE = "leaves a domain"
+    NEVER = "never happens"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kill:
+    """A row that gives another answer.
+
+    Attributes:
+        row: id of the property; of the coverage row where an action never happens.
+        how: what is different, in words: one of :class:`How`, or what cannot be computed.
+    """
+
+    row: str
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a hunt found.
+
+    Attributes:
+        kills: the rows that change, those found first; none where all answers are the same.
+        complete: whether all was searched; otherwise no kill means nothing.
+        taken: names of the actions that happened.
+    """
+
+    kills: tuple[Kill, ...]
+    complete: bool
+    taken: frozenset[str] = frozenset()
+
+
+def hunt(native: NativeMachine, questions: Sequence[Question], *, max_states: int, unfair: str = "") -> Found:
+    """Ask the rows of one configuration, those about states first."""
+    states = [item for item in questions if item.property.kind not in LIVENESS]
+    found = _States(native, states, max_states).run()
+    if found.kills or not found.complete:
+        return found
+    return _whole_runs(
+        native, [item for item in questions if item.property.kind in LIVENESS], found, max_states, unfair
+    )
+
+
+class _States:
+    """A breadth-first search that looks at what it has found now and then."""
+
+    def __init__(self, native: NativeMachine, questions: Sequence[Question], max_states: int) -> None:
+        self._native = native
+        self._questions = questions
+        self._bits = [native.predicates.index(item.goal) for item in questions]
+        words = max(1, native.layout.words)
+        fan = max(1, len(native.traced.instances))
+        self._limit = max_states
+        self._table = np.empty((max_states + fan * search.BLOCK + 1, words), np.uint64)
+        self._parents = np.empty(len(self._table), np.uint32)
+        self._slots = np.zeros(1 << 16, np.uint32)
+        self._out = np.empty((fan * search.BLOCK, words), np.uint64)
+        self._tags = np.empty(fan * search.BLOCK, np.int64)
+        self._control = np.zeros(9, np.int64)
+        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
+        self._control[search.COUNT] = self._control[search.LEVEL_END] = 1
+        self._control[search.UNDECIDED] = -1
+        self._taken = np.zeros(fan, np.int64)
+        self._found = np.full(max(self._bits, default=-1) + 1, NOT_FOUND, np.int64)
+        self._watched = sum(1 << bit for bit in self._bits)
+        self._inverted = sum(
+            1 << bit for bit, item in zip(self._bits, questions, strict=True) if item.property.kind is Kind.ALWAYS
+        )
+        self._table[0] = native.layout.pack(native.traced.initial_state()) if native.layout.words else 0
+        self._parents[0] = 0
+        search.index(self._table, 1, self._slots)
+        search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
+
+    def run(self) -> Found:
+        """Search until a row that must hold is violated, or to the end, or to the limit."""
+        pause = _FIRST_PAUSE
+        while True:
+            status = self._advance(pause)
+            violated = self._violated()
+            if violated:
+                return Found(kills=violated, complete=False)
+            if status == search.WROTE_OUTSIDE:
+                label = self._native.traced.instances[int(self._control[search.WRONG_INSTANCE])].action.name
+                return Found(kills=(Kill(row=label, how=How.OUTSIDE),), complete=False)
+            if status == search.DONE:
+                return Found(kills=self._missing(), complete=True, taken=self._actions())
+            if status == search.SLOTS_FULL:
+                self._slots = np.zeros(len(self._slots) * 4, np.uint32)
+                search.index(self._table, int(self._control[search.COUNT]), self._slots)
+            if status == search.TABLE_FULL or self._control[search.COUNT] >= self._limit:
+                return Found(kills=(), complete=False)
+            pause *= 2
+
+    def _advance(self, pause: int) -> int:
+        return int(
+            search.advance(
+                self._native.successors,
+                self._native.properties,
+                self._watched,
+                self._inverted,
+                0,
+                False,
+                self._table,
+                self._parents,
+                self._slots,
+                self._out,
+                self._tags,
+                self._control,
+                self._taken,
+                self._found,
+                pause,
+                None,
+            )
+        )
+
+    def _violated(self) -> tuple[Kill, ...]:
+        return tuple(
+            Kill(row=item.row.id, how=How.VIOLATED)
+            for bit, item in zip(self._bits, self._questions, strict=True)
+            if item.property.kind is Kind.ALWAYS
+            and item.row.expected is Verdict.HOLDS
+            and self._found[bit] != NOT_FOUND
+        )
+
+    def _missing(self) -> tuple[Kill, ...]:
+        changes = []
+        for bit, item in zip(self._bits, self._questions, strict=True):
+            seen = self._found[bit] != NOT_FOUND
+            if item.property.kind is Kind.ALWAYS and item.row.expected is Verdict.VIOLATED and not seen:
+                changes.append(Kill(row=item.row.id, how=How.FINDING_GONE))
+            if item.property.kind is Kind.SOMETIMES and seen != (item.row.expected is Verdict.HOLDS):
+                changes.append(Kill(row=item.row.id, how=How.VIOLATED if seen else How.WITNESS_GONE))
+        return tuple(changes)
+
+    def _actions(self) -> frozenset[str]:
+        instances = self._native.traced.instances
+        return frozenset(item.action.name for item, count in zip(instances, self._taken, strict=False) if count)
+
+
+def _whole_runs(
+    native: NativeMachine, questions: Sequence[Question], found: Found, max_states: int, unfair: str
+) -> Found:
+    """Rows about whole runs: is there a fair run that violates one, where the suite has none; or none, where it has."""
+    kills: list[Kill] = []
+    whole: Graph | None = None
+    for item in questions:
+        # What comes after a goal that is owed once does not matter.
+        ends = item.property.kind is Kind.EVENTUALLY and item.property.after is None
+        try:
+            if ends:
+                graph = reachable_graph(native, stop_at=item.goal, max_states=max_states)
+            else:
+                graph = whole = whole or reachable_graph(native, max_states=max_states)
+        except ModelError:
+            return Found(kills=(Kill(row=item.row.id, how=How.OUTSIDE),), complete=False)
+        if graph.limit:
+            return Found(kills=(), complete=False, taken=found.taken)
+        violated = violates(graph, item, unfair)
+        if violated and item.row.expected is Verdict.HOLDS:
+            return Found(kills=(Kill(row=item.row.id, how=How.VIOLATED),), complete=False)
+        if not violated and item.row.expected is Verdict.VIOLATED:
+            kills.append(Kill(row=item.row.id, how=How.FINDING_GONE))
+    return Found(kills=tuple(kills), complete=True, taken=found.taken)
+
+
+def violates(graph: Graph, item: Question, unfair: str = "") -> bool:
+    """Whether some weakly fair run violates a row about whole runs, where one action is not fair."""
+    instances = graph.native.traced.instances
+    fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
+    without: Any = ~graph.where(item.goal)
+    start: Any = np.arange(graph.states) == 0
+    if item.property.after is not None:
+        start = graph.where(item.after)
+    if item.property.kind is Kind.EVENTUALLY:
+        return find_fair_lasso(graph, fair, start=start, within=without) is not None
+    return find_fair_lasso(graph, fair, start=start, within=np.ones_like(start), again=without) is not None

@@ -1,0 +1,332 @@
+"""The judge: what became of each generated mutant, asked of every row of the suite where it makes a difference."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+import types
+from collections.abc import Callable, Sequence, Set
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+
+from ...model.kernel import ModelError
+from ...model.kernel.native import CodeCache
+from ...model.kernel.plain import PlainMachine
+from ...properties.verdict import Verdict
+from ..liveness.graph import reachable_graph
+from ..run import counted, replay, story
+from . import hunt as hunting
+from .changes import Change, Sort
+from .ground import LIVENESS, Ground, Setting, texts_of
+from .theorems import Theorems, same_rule
+from .walk import Apart, apart
+
+
+class Fate(StrEnum):
+    """What became of a mutant.
+
+    KILLED: a row of the suite gives another answer. EQUIVALENT: in every configuration where its text is used the same
+    labelled runs are possible, or Z3 proves a rule equal. SURVIVED: it differs somewhere, and no row notices. UNKNOWN:
+    a limit was hit before a row changed. NO_MACHINE: wherever its text is used it speaks of what does not exist there,
+    or it is used nowhere.
+    """
+
+    KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    SURVIVED = "survived"
+    UNKNOWN = "unknown"
+    NO_MACHINE = "no machine"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one mutant.
+
+    Attributes:
+        change: the mutant, without its code.
+        fate: what became of it.
+        row: id of the first row that changes; ``how`` and ``where``: in which way, and in which configuration.
+        kills: ids of all rows known to change.
+        used, differs: in how many configurations its text is used, and in how many it makes a difference.
+        compared: states in which its steps were compared with the right ones.
+        run: where it survived, the shortest run that tells it from the right machine, and what is different then.
+        reason: why it is unknown, or no machine.
+        seconds: processor time.
+    """
+
+    change: Change
+    fate: Fate
+    row: str = ""
+    how: str = ""
+    where: str = ""
+    kills: tuple[str, ...] = ()
+    used: int = 0
+    differs: int = 0
+    compared: int = 0
+    run: str = ""
+    steps: int | None = None
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How far the judge goes.
+
+    Attributes:
+        states: distinct states of each search; a configuration of which the right machine has more is not asked.
+        jobs: processes.
+        every_row: ask all rows of all configurations, also after the first that changes.
+    """
+
+    states: int = 2_000_000
+    jobs: int = 1
+    every_row: bool = False
+
+
+def judge(
+    changes: Sequence[Change],
+    suite: Sequence[Setting],
+    theorems: Theorems,
+    effort: Effort | None = None,
+    *,
+    cache: CodeCache | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Outcome]:
+    """Judge mutants of machines, in their order."""
+    chosen = effort or Effort()
+    jobs = max(1, min(chosen.jobs, len(changes)))
+    if jobs == 1:
+        return _Judge(changes, suite, theorems, chosen, cache, progress).run()
+    found: dict[str, Outcome] = {}
+    shares = [changes[number::jobs] for number in range(jobs)]
+
+    def judged(number: int) -> list[Outcome]:
+        return _Judge(shares[number], suite, theorems, chosen, cache, progress if number == 0 else None).run()
+
+    global _share
+    _share = judged
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as executor:
+        for outcomes in executor.map(_run_share, range(jobs)):
+            found.update((item.change.id, item) for item in outcomes)
+    return [found[change.id] for change in changes]
+
+
+_share: Callable[[int], list[Outcome]] | None = None
+
+
+def _run_share(number: int) -> list[Outcome]:
+    assert _share is not None
+    return [_sendable(item) for item in _share(number)]
+
+
+def _sendable(outcome: Outcome) -> Outcome:
+    return replace(outcome, change=replace(outcome.change, function=None, code=None, rule=None))
+
+
+@dataclass
+class _Case:
+    """What is known of one mutant so far."""
+
+    change: Change
+    used: int = 0
+    refused: str = ""
+    differs: int = 0
+    compared: int = 0
+    kills: list[tuple[hunting.Kill, str]] = field(default_factory=list)
+    limit: str = ""
+    shortest: tuple[int, str] | None = None
+    never: dict[str, int] = field(default_factory=dict)
+    proved: bool = False
+    seconds: float = 0.0
+
+
+class _Judge:
+    def __init__(
+        self,
+        changes: Sequence[Change],
+        suite: Sequence[Setting],
+        theorems: Theorems,
+        effort: Effort,
+        cache: CodeCache | None,
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self._cases = [_Case(change) for change in changes]
+        self._suite = suite
+        self._theorems = theorems
+        self._effort = effort
+        self._cache = cache
+        self._progress = progress or (lambda _: None)
+        self._there: dict[str, int] = {}
+
+    def run(self) -> list[Outcome]:
+        for case in self._cases:
+            started = time.process_time()
+            self._ask_theorems(case)
+            case.seconds += time.process_time() - started
+        alive = [case for case in self._cases if not case.kills and not case.proved]
+        for number, setting in enumerate(self._suite, start=1):
+            if not alive:
+                break
+            actions = setting.machine.configure(**setting.constants).actions()
+            for name in actions:
+                self._there[name] = self._there.get(name, 0) + 1
+            texts = texts_of(setting)
+            here = [case for case in alive if _may_matter(case.change, actions, texts)]
+            if not here:
+                continue
+            self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
+            ground = Ground(setting, max_states=self._effort.states, cache=self._cache)
+            for case in here:
+                started = time.process_time()
+                self._ask(case, ground)
+                case.seconds += time.process_time() - started
+            alive = [case for case in alive if self._effort.every_row or not case.kills]
+        return [self._outcome(case) for case in self._cases]
+
+    def _ask_theorems(self, case: _Case) -> None:
+        rows = self._theorems.using(case.change)
+        if rows and same_rule(case.change):
+            case.proved = True
+            return
+        for row in rows:
+            how = self._theorems.kill(case.change, row)
+            case.used += 1
+            case.differs += 1
+            if how:
+                case.kills.append((hunting.Kill(row=row.id, how=how), row.machine))
+                if not self._effort.every_row:
+                    return
+
+    def _ask(self, case: _Case, ground: Ground) -> None:
+        change = case.change
+        if change.sort is Sort.UNFAIR:
+            self._ask_unfair(case, ground)
+            return
+        assert change.function is not None
+        if change.function.__code__ not in ground.uses:
+            return
+        try:
+            wrong = ground.wrong(change)
+        except ModelError as error:
+            case.refused = case.refused or f"{ground.setting.title}: {error}"
+            return
+        case.used += 1
+        if wrong is None:
+            return
+        difference = ground.first_difference(wrong)
+        case.compared += ground.graph.states
+        if difference is None:
+            if ground.graph.limit:
+                case.limit = f"{ground.setting.title}: {ground.graph.limit}"
+            return
+        native, code = ground.wrong_native(wrong)
+        found = hunting.hunt(native, ground.questions, max_states=4 * self._effort.states)
+        if found.kills:
+            case.differs += 1
+            case.kills.extend((item, ground.setting.title) for item in found.kills)
+            return
+        if not found.complete:
+            case.limit = f"{ground.setting.title}: more than {4 * self._effort.states:,} states"
+            return
+        if ground.graph.limit:
+            case.limit = f"{ground.setting.title}: {ground.graph.limit}"
+            return
+        parted = apart(ground.graph, reachable_graph(native))
+        del code
+        if parted is None:
+            return
+        case.differs += 1
+        if case.shortest is None or len(parted.steps) < case.shortest[0]:
+            case.shortest = len(parted.steps), _told(ground, parted)
+        taken = {ground.traced.instances[item].action.name for item in np.unique(ground.graph.instances)}
+        for name in taken - found.taken:
+            case.never[name] = case.never.get(name, 0) + 1
+
+    def _ask_unfair(self, case: _Case, ground: Ground) -> None:
+        questions = [item for item in ground.questions if item.property.kind in LIVENESS]
+        if not any(item.action.name == case.change.action and item.action.fair for item in ground.traced.instances):
+            return
+        case.used += 1
+        if not questions:
+            return
+        ground.prepare()
+        if ground.graph.limit:
+            case.limit = f"{ground.setting.title}: {ground.graph.limit}"
+            return
+        case.differs += 1
+        for item in questions:
+            if item.row.expected is Verdict.HOLDS and hunting.violates(ground.graph, item, case.change.action):
+                case.kills.append((hunting.Kill(row=item.row.id, how=hunting.How.VIOLATED), ground.setting.title))
+                return
+
+    def _outcome(self, case: _Case) -> Outcome:
+        gone = [name for name, count in case.never.items() if count == self._there.get(name)]
+        if gone and not case.kills and not case.limit:
+            case.kills.append((hunting.Kill(row="every-action-happens", how=hunting.How.NEVER), gone[0]))
+        kills = tuple(dict.fromkeys(item.row for item, _ in case.kills))
+        reason, run, steps = "", "", None
+        if case.kills:
+            fate = Fate.KILLED
+        elif case.proved:
+            fate, reason = Fate.EQUIVALENT, "Z3 proves the rule equal"
+        elif case.limit:
+            fate, reason = Fate.UNKNOWN, case.limit
+        elif not case.used:
+            fate = Fate.NO_MACHINE
+            reason = case.refused or "its text is used in no finite configuration of the suite"
+        elif case.differs or case.change.sort is Sort.UNFAIR:
+            fate = Fate.SURVIVED
+            steps, run = case.shortest or (None, "")
+        else:
+            fate = Fate.EQUIVALENT
+        first = case.kills[0] if case.kills else None
+        return Outcome(
+            change=case.change,
+            fate=fate,
+            row=first[0].row if first else "",
+            how=str(first[0].how) if first else "",
+            where=first[1] if first else "",
+            kills=kills,
+            used=case.used,
+            differs=case.differs,
+            compared=case.compared,
+            run=run,
+            steps=steps,
+            reason=reason,
+            seconds=case.seconds,
+        )
+
+
+def _may_matter(change: Change, actions: Set[str], texts: Set[types.CodeType]) -> bool:
+    """Whether a change can concern a setting, as far as names tell."""
+    return change.action in actions if change.function is None else change.function.__code__ in texts
+
+
+def _told(ground: Ground, parted: Apart) -> str:
+    """The shortest run after which the two machines cannot do the same, and what each can do then."""
+    numbers = {item.label: item.number for item in ground.traced.instances}
+    run = replay(PlainMachine(ground.traced), [numbers[label] for label in parted.steps])
+    lines = [ground.setting.title, story(run)]
+    for name, possible in (("right", parted.only_right), ("wrong", parted.only_wrong)):
+        if possible:
+            lines.append(f"then only the {name} machine can: {', '.join(possible)}")
+    return "\n".join(lines)
+
+
+def in_words(outcome: Outcome) -> str:
+    """One line on what became of a mutant."""
+    match outcome.fate:
+        case Fate.KILLED:
+            return f"{outcome.row} {outcome.how} ({outcome.where})"
+        case Fate.EQUIVALENT:
+            if outcome.reason:
+                return outcome.reason
+            return f"the same steps in {counted(outcome.compared, 'state')} of {counted(outcome.used, 'configuration')}"
+        case Fate.SURVIVED:
+            return f"differs in {outcome.differs} of {counted(outcome.used, 'configuration')}, and no row notices"
+        case _:
+            return outcome.reason

@@ -1,0 +1,110 @@
+"""Rules without a machine: the theorems that call a text, asked again with the wrong one in its place."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from ...model.kernel import ConfigurationError, ModelError
+from ...properties.theorem import Theorem
+from ...properties.unequal_views import GroupClaim
+from ...properties.verdict import Verdict
+from ..groups import search_groups
+from ..suite import Row
+from ..theorems import prove_theorem
+from .changes import Change
+
+_GROUP_SIZE = 4
+_ERRORS = (ModelError, ConfigurationError, TypeError, AttributeError, KeyError, IndexError, ValueError, z3.Z3Exception)
+
+
+@dataclass
+class Theorems:
+    """Rows about rules, with the functions that each calls.
+
+    Attributes:
+        seconds: time for each proof.
+    """
+
+    rows: list[Row]
+    seconds: float = 10.0
+    _uses: dict[str, set[types.CodeType]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Theorems:
+        """Those of a suite."""
+        return cls([row for row in rows if isinstance(row.subject, Theorem | GroupClaim)])
+
+    def using(self, change: Change) -> list[Row]:
+        """The rows whose answer may be another one with a change."""
+        if change.function is None:
+            return []
+        return [row for row in self.rows if change.function.__code__ in self._used_by(row)]
+
+    def kill(self, change: Change, row: Row) -> str:
+        """How a row changes: ``violated``, ``finding gone``, or what goes wrong; empty if not, or unknown."""
+        try:
+            with change.made():
+                verdict = self._judge(row)
+        except _ERRORS as error:
+            return f"cannot be computed: {error}"
+        if verdict is Verdict.UNKNOWN or verdict is row.expected:
+            return ""
+        return "violated" if verdict is Verdict.VIOLATED else "finding gone"
+
+    def _judge(self, row: Row) -> Verdict:
+        if isinstance(row.subject, Theorem):
+            return prove_theorem(row.subject, timeout_seconds=self.seconds).verdict
+        assert isinstance(row.subject, GroupClaim)
+        return search_groups(
+            row.subject, max_queues=_GROUP_SIZE, max_consumers=_GROUP_SIZE, timeout_seconds=self.seconds
+        ).verdict
+
+    def _used_by(self, row: Row) -> set[types.CodeType]:
+        if row.id not in self._uses:
+            noted: set[types.CodeType] = set()
+
+            def note(frame: types.FrameType, event: str, _argument: object) -> None:
+                if event == "call":
+                    noted.add(frame.f_code)
+
+            sys.setprofile(note)
+            try:
+                _build(row)
+            finally:
+                sys.setprofile(None)
+            self._uses[row.id] = noted
+        return self._uses[row.id]
+
+
+def same_rule(change: Change, *, timeout_ms: int = 5000) -> bool:
+    """Whether Z3 proves the wrong text of a rule equal to the right one, for whole numbers from 0 on."""
+    if change.rule is None:
+        return False
+    try:
+        symbols, right = change.rule.term()
+        with change.made():
+            _, wrong = change.rule.term()
+        solver = z3.Solver()
+        solver.set("timeout", timeout_ms)
+        solver.add(*(symbol >= 0 for symbol in symbols), right != wrong)
+        return bool(solver.check() == z3.unsat)
+    except _ERRORS:
+        return False
+
+
+def _build(row: Row) -> Any:
+    """Compute a row about small cases and about unknown ones, so that all it calls is called."""
+    if isinstance(row.subject, GroupClaim):
+        return search_groups(row.subject, max_queues=2, max_consumers=2)
+    assert isinstance(row.subject, Theorem)
+    for sizes in ({}, dict.fromkeys(row.subject.sizes, 2)):
+        case = row.subject.case(sizes)
+        row.subject.assumption(case)
+        row.subject.conclusion(case)
+    return None

@@ -1,0 +1,105 @@
+"""Generated mutants: what is changed, what becomes of it; also without rows, at a limit, where nothing differs."""
+
+import pytest
+
+from rocketproof.checkers.catalogue import default_rows
+from rocketproof.checkers.mutation.changes import Change, Sort, all_changes, parts, stratified
+from rocketproof.checkers.mutation.ground import Setting, settings
+from rocketproof.checkers.mutation.judge import Effort, Fate, Outcome, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.model.kernel import ModelError
+
+LOCK = [item for item in settings(row for row in default_rows() if row.machine == "orderly_lock") if item.bits <= 24]
+
+
+def changes(part: str, text: str, *sorts: Sort) -> list[Change]:
+    return [item for item in all_changes(part) if item.text == text and (not sorts or item.sort in sorts)]
+
+
+def judged(asked: list[Change], suite: list[Setting] | None = None, **effort: int) -> list[Outcome]:
+    return judge(asked, LOCK if suite is None else suite, Theorems([]), Effort(**effort))
+
+
+def test_every_place_of_a_text_is_changed_in_turn() -> None:
+    found = changes("orderly_lock", "take")
+    assert [(item.sort, item.told) for item in found] == [
+        (Sort.GUARD_DROPPED, "without the guard _may_take(s, c, q)"),
+        (Sort.GUARD_NEGATED, "the guard is not _may_take(s, c, q)"),
+        (Sort.UPDATE_DROPPED, "without grant(s, c, q)"),
+        (Sort.UPDATE_DROPPED, "without believe(s, c, q)"),
+        (Sort.UPDATE_DROPPED, "without s.window[c, q] = Window.IN"),
+        (Sort.UNFAIR, "take need not happen, however long it can"),
+    ]
+    assert len({item.id for item in found}) == 6
+
+
+def test_constants_go_up_and_down_and_branches_are_forced() -> None:
+    assert [(item.sort, item.told) for item in changes("retry_policy", "retry_level")] == [
+        (Sort.BRANCH_FORCED, "always FIRST_LEVEL + times, whether or not delay_level == 0"),
+        (Sort.BRANCH_FORCED, "always delay_level, whether or not delay_level == 0"),
+        (Sort.CONSTANT_CHANGED, "1 for 0 in delay_level == 0"),
+        (Sort.CONSTANT_CHANGED, "FIRST_LEVEL + 1 for FIRST_LEVEL"),
+    ]
+
+
+def test_a_change_is_undone() -> None:
+    change = changes("orderly_lock", "is_up")[0]
+    assert change.function is not None
+    right = change.function.__code__
+    with change.made():
+        assert change.function.__code__ is change.code
+    assert change.function.__code__ is right
+
+
+def test_a_lock_that_is_not_taken_is_noticed() -> None:
+    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told])
+    assert outcome.fate is Fate.KILLED
+    assert outcome.how == "violated"
+
+
+def test_without_rows_it_survives_and_the_run_shows_where_the_machines_part() -> None:
+    bare = [Setting(machine=LOCK[0].machine, constants=LOCK[0].constants, rows=(), bits=0)]
+    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], bare)
+    assert outcome.fate is Fate.SURVIVED
+    assert "then only the wrong machine can: " in outcome.run
+    assert outcome.steps == 1
+
+
+def test_a_limit_is_no_verdict() -> None:
+    bare = [Setting(machine=LOCK[0].machine, constants=LOCK[0].constants, rows=(), bits=0)]
+    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], bare, states=2)
+    assert outcome.fate is Fate.UNKNOWN
+    assert outcome.reason == "orderly_lock: more than 8 states"
+
+
+def test_what_makes_no_difference_is_equivalent() -> None:
+    # The age of a lock that nobody has is read by nobody, and is 0 again when somebody takes it.
+    losing = [item for item in settings(default_rows()) if item.title == "orderly_lock lock_losses=1"]
+    (age,) = judged(changes("lock", "forget_locks", Sort.RESET_SKIPPED)[1:], losing)
+    assert age.change.told == "without s.holder_age = 0"
+    assert age.fate is Fate.EQUIVALENT
+    assert age.compared > 0
+
+
+def test_rules_are_asked_by_theorems() -> None:
+    theorems = Theorems.of(default_rows())
+    found = judge(changes("retry_policy", "retry_level"), [], theorems)
+    assert [item.fate for item in found] == [Fate.KILLED] * 4
+    (same,) = judge(changes("retry_policy", "tries_left", Sort.BOUNDARY_MOVED), [], theorems)
+    assert (same.fate, same.reason) == (Fate.EQUIVALENT, "Z3 proves the rule equal")
+
+
+def test_a_sample_has_of_every_part_and_is_the_same_for_the_same_seed() -> None:
+    every = all_changes("orderly_lock")
+    sample = stratified(every, 30, 7)
+    assert len(sample) == 30
+    assert sample == stratified(every, 30, 7)
+    assert {item.sort for item in sample} == {item.sort for item in every}
+    with pytest.raises(ModelError, match="a sample of 0 is none"):
+        stratified(every, 0, 7)
+
+
+def test_an_unknown_part() -> None:
+    with pytest.raises(ModelError, match="there is no part 'lok'"):
+        all_changes("lok")
+    assert "history" not in parts()
