@@ -141,15 +141,35 @@ def send_back(f: Follower, event: Event) -> bool:
     if found is not f.sides[c].current:
         raise Impossible("the result of a dropped window is thrown away, whatever it is (CC-9)")
     if f.stage(c, m) is Stage.RUNNING:
-        fails(f, c, m, found)
-    if f.stage(c, m) is not Stage.FAILED:
+        head, first = _failed_from(f, c, m, found)
+        if first == head:
+            f.take("fail", "the task cannot fail", c=c, m=head)
+        # What was acknowledged in part stays in the window until all of the call is removed (CC-13).
+    elif f.stage(c, m) is not Stage.FAILED:
         raise Impossible("only a message whose listener failed is sent back")
     found.sent.setdefault(m, []).append((event.path, event.result))
     return True
 
 
+def settle(f: Follower, c: int, found: Window) -> None:
+    """Calls that were acknowledged in part, and whose rest is being sent back, end before their window is dropped."""
+    for m in sorted(found.sent):
+        if has_returned(f, c, m, found):
+            fails(f, c, m, found)
+
+
 def fails(f: Follower, c: int, m: int, found: Window) -> None:
-    """CC-10: the call that has ``m`` ends: what is below ``m`` has succeeded, and ``m`` with all behind it has failed.
+    """CC-10: the call that has ``m`` ends: its first messages have succeeded, ``m`` and all behind it have failed."""
+    head, first = _failed_from(f, c, m, found)
+    if first == head:
+        f.take("fail", "the task cannot fail", c=c, m=head)
+        return
+    f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=first - 1)
+    found.left |= {o for o in _task(f, c, head) if o < first}
+
+
+def _failed_from(f: Follower, c: int, m: int, found: Window) -> tuple[int, int]:
+    """The first message of the call that has ``m``, and the first of those that failed.
 
     The results say how a call ended message by message, or the status that the listener returned, of each: then what
     is behind the ackIndex shows by being sent back.
@@ -163,11 +183,7 @@ def fails(f: Follower, c: int, m: int, found: Window) -> None:
     told = found.results[first]
     if first > m or (told not in FAILURES and told is not Result.TIMEOUT and f.batches[c] == 1):
         raise Impossible(f"its listener returned {found.results[m]}")
-    if first == head:
-        f.take("fail", "the task cannot fail", c=c, m=head)
-        return
-    f.take("succeed_up_to", "the task cannot end so", c=c, m=head, last=first - 1)
-    found.left |= {o for o in task if o < first}
+    return head, first
 
 
 def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:

@@ -10,7 +10,7 @@ from . import texts
 from .behaviour import Impossible
 from .events import Event
 from .follow import Follower, Handler
-from .listeners import fails, has_returned
+from .listeners import fails, has_returned, settle
 from .processes import begins_to_stop
 from .windows import BEFORE, Held
 
@@ -131,6 +131,8 @@ def revoke(f: Follower, event: Event) -> None:
     """RB-30.1: the queue is marked dropped; the last commit shows by itself (RB-32)."""
     c = f.side_of(event)
     side = f.sides[c]
+    if side.current is not None and not f.orderly:
+        settle(f, c, side.current)
     if event.path is Path.SHUTDOWN or f.get("life", c) == Life.STOPPING:
         begins_to_stop(f, c)
         side.drop(event.time)

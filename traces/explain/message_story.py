@@ -26,6 +26,7 @@ from ..format.coverage import EVER, SETTINGS, Coverage, evidence_mask, missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind, Path, Result
 from ..format.message_status import MessageStatus
 from ..format.schema import Group, origin_of
+from ..format.whole_number import whole_number
 from ..io import Trace
 from ..recorders.members import members_of
 from .evidence import OF_MESSAGES, Found, Question, collect, turning_points
@@ -165,7 +166,7 @@ _Spot = tuple[Slot, int, int, int]
 def _look_up(trace: Trace, asked: str) -> tuple[set[int], list[_Spot], Names, Coverage]:
     """Origins of the message, where its copies are, as every group knows these places, and what was recorded."""
     names = Names(trace.header.groups)
-    by_name = {origin_of(asked)} | ({int(asked)} if asked.lstrip("-").isdecimal() else set())
+    by_name = {origin_of(asked)} | ({whole_number(asked)} if asked.lstrip("-").isdecimal() else set())
     heard = _scan(trace, by_name, asked, names)
     if not heard.origins and not heard.spans and not heard.events:
         raise TraceError(

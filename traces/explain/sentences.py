@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.context import actor_of
 from ..format.kinds import Kind, Path, Result
+from ..format.whole_number import whole_number
 from .timelines import GIVEN_UP
 
 Event = Mapping[str, Any]
@@ -65,10 +66,10 @@ def queues_in_words(queues: Sequence[str] | None) -> str:
             spans.append(queue)
             continue
         last = spans[-1] if spans else ""
-        if isinstance(last, tuple) and (last[0], last[2] + 1) == (broker, int(number)):
-            spans[-1] = broker, last[1], int(number)
+        if isinstance(last, tuple) and (last[0], last[2] + 1) == (broker, whole_number(number)):
+            spans[-1] = broker, last[1], whole_number(number)
         else:
-            spans.append((broker, int(number), int(number)))
+            spans.append((broker, whole_number(number), whole_number(number)))
     words = [
         each if isinstance(each, str) else f"{each[0]}:{each[1]}" + (f"-{each[2]}" if each[2] > each[1] else "")
         for each in spans

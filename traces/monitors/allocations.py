@@ -24,6 +24,7 @@ from ...model.allocation import (
 from ..encoding.names import Names
 from ..engine.findings import Doubt
 from ..format.kinds import FAILURES, Kind, Result
+from ..format.whole_number import whole_number
 from .notebook import Notebook, whole
 from .runs import Run, Told
 
@@ -34,6 +35,9 @@ NO_ANSWER = -1
 
 _NAMED = re.compile(r"\s*([A-Za-z0-9_-]+)\s*(?:\(([^)]*)\))?\s*")
 _FAILED = FAILURES | {Result.ERROR}
+
+_MOST_NODES = 10_000
+"""Virtual nodes of a client (10 usually); a recording that names more is not followed: that takes memory and time."""
 
 
 class Unreadable(ValueError):
@@ -49,7 +53,7 @@ def queue_of(topic: str, text: str) -> MessageQueue:
     broker, colon, number = text.rpartition(":")
     if not colon or not number.isdecimal():
         raise Unreadable(f"{text!r} is no queue; a queue is written as broker:id, such as broker-a:3.")
-    return MessageQueue(topic, broker, int(number))
+    return MessageQueue(topic, broker, whole_number(number))
 
 
 def strategy_of(text: str) -> tuple[Strategy, bool] | None:
@@ -68,7 +72,8 @@ def strategy_of(text: str) -> tuple[Strategy, bool] | None:
     if name == "CONSISTENT_HASH":
         if given is None:
             return ConsistentHash(), False
-        return (ConsistentHash(int(given)), True) if given.strip().isdecimal() else None
+        known = given.strip().isdecimal() and whole_number(given) <= _MOST_NODES
+        return (ConsistentHash(whole_number(given)), True) if known else None
     if name == "MACHINE_ROOM" and given is not None:
         return ByMachineRoom(frozenset(room.strip() for room in given.split(","))), True
     return None

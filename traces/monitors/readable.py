@@ -17,6 +17,7 @@ from ..engine.context import Context
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import Kind
+from ..format.whole_number import whole_number
 from .notebook import Notebook
 from .runs import Run, Told
 from .subscriptions import parse_subscription
@@ -83,7 +84,7 @@ def _is_as_old(slot: Slot, stored: Stored, stores: Mapping[Slot, Stored], known:
         broker, _, queue = text.rpartition(":")
         if broker != slot.broker or not queue.isdecimal():
             continue
-        other = stores.get(replace(slot, queue=int(queue)))
+        other = stores.get(replace(slot, queue=whole_number(queue)))
         if other is not None and abs(stored.since - other.since) <= _AT_ONCE and stored.first >= other.first:
             return True
     return False

@@ -17,6 +17,7 @@ from ..claims.settings import Settings
 from ..encoding.names import RETRY_PREFIX, Actor
 from ..engine.context import Context
 from ..format.kinds import Kind
+from ..format.whole_number import whole_number
 from .agreement import Statement, disagreements, latest, statements
 from .memberships import Lives
 from .notebook import Notebook, whole
@@ -63,7 +64,7 @@ def parse_subscription(text: str) -> tuple[str, str, int | None]:
     topic, _, rest = text.partition("=")
     expression, at, version = rest.rpartition("@")
     if at and version.isdecimal():
-        return topic.strip(), expression.strip(), int(version)
+        return topic.strip(), expression.strip(), whole_number(version)
     return topic.strip(), rest.strip(), None
 
 

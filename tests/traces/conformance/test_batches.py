@@ -67,6 +67,26 @@ def test_what_is_behind_the_ack_index_is_sent_back_and_all_is_removed_at_once(re
     assert (whys(answer), answer.followed) == ([], len(lines))
 
 
+def test_what_was_acknowledged_holds_the_mark_until_the_rest_was_sent_back(tmp_path: Path) -> None:
+    """CC-13: a call that ends meanwhile leaves an offset in front of all of the first one."""
+    lines = [
+        "assign c0 offset=0 epoch=1",
+        "pull c0 offset=0 epoch=1",
+        "pull_result c0 result=found offset=0 next=4 count=4 epoch=1",
+        *(f"deliver c0 offset={m} count=2 epoch=1" for m in range(4)),
+        *(f"result c0 offset={m} result={'later' if m == 1 else 'ok'} epoch=1" for m in range(4)),
+        *sent(1),
+        *left(2, 3, mark=0),
+        "commit_memory c0 offset=0",
+        *left(0, 1, mark=4),
+        "commit_memory c0 offset=4",
+    ]
+    answer = follow(tmp_path, lines)
+    assert (whys(answer), answer.followed) == ([], len(lines))
+    early = [line.replace("mark=0", "mark=1").replace("next=0 epoch", "next=1 epoch") for line in lines]
+    assert whys(follow(tmp_path, early)) == ["the low-water mark is 0"]
+
+
 @pytest.mark.parametrize("results", ["ok ok later later", LITERAL])
 def test_what_cannot_be_sent_back_stays_and_comes_again_in_one_call(results: str, tmp_path: Path) -> None:
     again = [

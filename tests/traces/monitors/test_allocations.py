@@ -150,4 +150,5 @@ def test_names_of_strategies() -> None:
     assert strategy_of("AVG_BY_CIRCLE") == (AveragelyByCircle(), True)
     assert strategy_of("MACHINE_ROOM(r1, r2)") == (ByMachineRoom(frozenset({"r1", "r2"})), True)
     assert strategy_of("CONSISTENT_HASH(many)") is None
+    assert strategy_of("CONSISTENT_HASH(99999999999)") is None
     assert strategy_of("") is None

@@ -17,6 +17,7 @@ from pathlib import Path
 from ...format.kinds import Kind, Result
 from ...format.problems import Problems
 from ...format.schema import Header
+from ...format.whole_number import whole_number
 from ..compressed import lines_of
 from .message_text import QUEUE
 from .protocol import Event, Imported
@@ -92,9 +93,9 @@ def _events(path: Path, problems: Problems, sent: _Sent, skipped: Counter[str]) 
         fields = line.split("\t")
         if _FAULT.fullmatch(line):
             skipped["fault"] += 1
-        elif _REQUEST.match(line) and len(fields) in (6, 7) and fields[5].isdigit():
+        elif _REQUEST.match(line) and len(fields) in (6, 7) and fields[5].isdecimal():
             skipped["request"] += 1
-        elif _RESPONSE.match(line) and len(fields) in (8, 10) and fields[6].isdigit() and fields[7].isdigit():
+        elif _RESPONSE.match(line) and len(fields) in (8, 10) and fields[6].isdecimal() and fields[7].isdecimal():
             if fields[1] == "enqueue":
                 yield _stored(fields)
             elif fields[3] == "SUCCESS":
@@ -109,7 +110,7 @@ def _stored(fields: list[str]) -> Event:
     """A response to a producer. The message may be consumed before it, so the time is that of the request."""
     found = _SENT.search(fields[8]) if len(fields) > 8 else None
     return {
-        "time": int(fields[6]) - int(fields[7]),
+        "time": whole_number(fields[6]) - whole_number(fields[7]),
         "kind": Kind.STORE,
         "result": _RESULTS[fields[3]],
         "client": f"producer-{fields[0]}",
@@ -127,7 +128,7 @@ def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     if place.get("queue") == told.get("queue") and place.get("offset") == told.get("offset"):
         told |= {name: place[name] for name in ("broker", "msg_id") if name in place}
     event: Event = {
-        "time": int(fields[6]),
+        "time": whole_number(fields[6]),
         "client": f"consumer-{fields[0]}",
         "group": GROUP,
         "key": place.get("key", fields[4]),
@@ -138,4 +139,6 @@ def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
 
 
 def _fields(found: re.Match[str]) -> Event:
-    return {name: int(value) if name in ("queue", "offset") else value for name, value in found.groupdict().items()}
+    return {
+        name: whole_number(value) if name in ("queue", "offset") else value for name, value in found.groupdict().items()
+    }

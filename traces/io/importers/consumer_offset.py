@@ -21,6 +21,7 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Group, Header
+from ...format.whole_number import whole_number
 from ..compressed import pieces_of
 from ..json_text import read_json, what_is_wrong
 from . import fastjson
@@ -143,7 +144,7 @@ class _Copy:
         keys = list(self.table or {})
         if any(key.startswith("{") for key in keys):
             return "local"
-        return "delay" if keys and all(key.isdigit() for key in keys) else "consumer"
+        return "delay" if keys and all(key.isdecimal() for key in keys) else "consumer"
 
     @property
     def group(self) -> str | None:
@@ -166,7 +167,7 @@ class _Copy:
                 queue = _queue_of(key)
                 told = [((self.group, queue.get("topic"), queue.get("brokerName"), queue.get("queueId")), value)]
             elif self.what == "delay":
-                told = [((None, SCHEDULE_TOPIC, None, int(key) - 1), value)]
+                told = [((None, SCHEDULE_TOPIC, None, whole_number(key) - 1), value)]
             else:
                 topic, _, group = key.partition("@")
                 queues = value if isinstance(value, dict) and topic and group else {None: value}

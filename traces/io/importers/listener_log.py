@@ -16,6 +16,7 @@ from pathlib import Path
 from ...format.kinds import Kind, Result
 from ...format.problems import Problems
 from ...format.schema import Header
+from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
 from .message_text import messages_in
 from .protocol import Event, Imported
@@ -79,7 +80,7 @@ class ListenerLog:
                     problems.add(str(path), line.number, "consume message failed, but not of which message")
 
     def _failure(self, base: Event, line: LogLine, thread: _Thread, found: re.Match[str]) -> Iterator[Event]:
-        key, topic, attempt = found[1], found[2], int(found[3])
+        key, topic, attempt = found[1], found[2], whole_number(found[3])
         call = base | {"topic": topic, "key": key, "attempt": attempt}
         if thread.call is not None and thread.call.get("key") == key:
             call |= {name: thread.call[name] for name in ("broker", "queue", "offset") if name in thread.call}
@@ -94,7 +95,7 @@ class ListenerLog:
         if thread.call is not None and thread.call.get("key") == found[1]:
             call = {name: value for name, value in thread.call.items() if name not in ("time", "kind")}
         else:
-            yield call | {"time": line.time - int(found[2]), "kind": Kind.DELIVER}
+            yield call | {"time": line.time - whole_number(found[2]), "kind": Kind.DELIVER}
         yield call | {"time": line.time, "kind": Kind.RESULT, "result": Result.OK}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ...format.kinds import Kind, Path, Result
 from ...format.schema import BY_NAME
+from ...format.whole_number import whole_number
 from .log_line import LogLine
 from .protocol import Event
 
@@ -119,7 +120,7 @@ def sort_of(line: LogLine, table: Sequence[Row]) -> str:
 def fields_in(found: re.Match[str]) -> Event:
     """The named groups of a match as fields; the word ``null`` is a null."""
     return {
-        name: int(value) if name in _WHOLE else value
+        name: whole_number(value) if name in _WHOLE else value
         for name, value in found.groupdict().items()
         if value is not None and value != "null"
     }

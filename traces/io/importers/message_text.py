@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...encoding.names import RETRY_PREFIX
+from ...format.whole_number import whole_number
 from .protocol import Event
 
 QUEUE = r"MessageQueue \[topic=(?P<topic>[^,]+), brokerName=(?P<broker>[^,]+), queueId=(?P<queue>\d+)\]"
@@ -32,7 +33,7 @@ def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
         if found is None:
             continue
         event: Event = {name: found[name] for name in ("broker", "topic", "msg_id") if found[name] != "null"}
-        event |= {name: int(found[name]) for name in ("queue", "offset", "attempt")}
+        event |= {name: whole_number(found[name]) for name in ("queue", "offset", "attempt")}
         key = _KEY.search(found["properties"] or "")
         if key:
             event["key"] = key[1]
@@ -46,5 +47,5 @@ def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
 
 def queues_in(text: str) -> list[str]:
     """Every queue printed in a text, as broker:id, in order of broker and id."""
-    found = sorted({(broker, int(queue)) for _, broker, queue in _QUEUES.findall(text)})
+    found = sorted({(broker, whole_number(queue)) for _, broker, queue in _QUEUES.findall(text)})
     return [f"{broker}:{queue}" for broker, queue in found]

@@ -1,0 +1,24 @@
+"""Whole numbers that are written in texts: names of queues, versions, lines of logs."""
+
+from __future__ import annotations
+
+_ENOUGH = 40
+"""Digits that show that a number is none of RocketMQ's, which have 64 bits; Python itself refuses more than 4,300."""
+
+
+def whole_number(text: str) -> int:
+    """The number that decimal digits are, with a sign or without.
+
+    Of one that is longer than any that RocketMQ writes the first digits are taken: it is as impossible as before.
+
+    Raises:
+        ValueError: the text is no number.
+    """
+    digits = text.strip()
+    if len(digits) <= _ENOUGH:
+        return int(digits)
+    sign = digits[:1] if digits[:1] in "+-" else ""
+    digits = digits[len(sign) :]
+    if not digits.isdecimal():
+        raise ValueError(f"no number: {text[:_ENOUGH]!r}…")
+    return int(sign + (digits.lstrip("0")[:_ENOUGH] or "0"))
