@@ -17,12 +17,12 @@ from .scenario import Consumer
 
 MAIN = "rocketproof.driver.Driver"
 ARTIFACTS = ("rocketmq-client", "rocketmq-tools")
+CLIENT_ALONE = ("rocketmq-client",)
+"""Of a client that writes its own log: with the tools beside it a client of 5.x writes to theirs."""
 HEAP_MB = 128
 START_SECONDS = 60.0
 """How long a client may take to start; a busy machine is slow at that."""
 ANSWER_SECONDS = 60.0
-REBALANCE_MS = 2_000
-"""Period of rebalance in the lab, 20 s usually (RB-1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,28 @@ class Setup:
     capture: Path | None
 
     def start(
-        self, role: str, name: str, settings: Mapping[str, Any], properties: Mapping[str, str], *, recorded: bool
+        self,
+        role: str,
+        name: str,
+        settings: Mapping[str, Any],
+        properties: Mapping[str, str],
+        *,
+        release: str = "",
+        artifacts: Sequence[str] = ARTIFACTS,
+        recorded: bool = False,
+        clock_ms: int = 0,
     ) -> Process:
         """Start a driver.
+
+        Args:
+            role: what it is, see the driver.
+            name: of the process, and of its folder.
+            settings: for the role.
+            properties: system properties.
+            release: of RocketMQ, where it is another one than :attr:`release`.
+            artifacts: of RocketMQ, in its class path.
+            recorded: whether the agent is in it.
+            clock_ms: how far the agent's stamps are ahead.
 
         Raises:
             LabError: the class path cannot be resolved, or a jar does not build.
@@ -52,14 +71,14 @@ class Setup:
         home = self.folder / name
         command = java_command(
             self.toolchain,
-            self.release,
+            release or self.release,
             MAIN,
-            artifacts=ARTIFACTS,
+            artifacts=artifacts,
             jars=[self.toolchain.jar("driver")],
             heap_mb=HEAP_MB,
             properties={"user.home": str(home), **properties},
             agent=self.toolchain.jar("agent") if recorded and self.capture else None,
-            agent_options=f"dir={self.capture}",
+            agent_options=f"dir={self.capture},clock={clock_ms}",
             arguments=[role, json.dumps(settings)],
         )
         return Process.start(name, command, folder=home, stdin=True)
@@ -124,8 +143,22 @@ class ConsumerProcess(_Asked):
         settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
         settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv}
         settings |= {"instance": consumer.instance or name, "start": "later"}
-        properties = {"rocketmq.client.rebalance.waitInterval": str(REBALANCE_MS), **consumer.properties}
-        return cls(setup.start("consumer", name, settings, properties, recorded=True))
+        if consumer.recorded == "hook" and setup.capture:
+            settings["hook"] = str(setup.capture / f"hook-{name}.jsonl")
+        properties = {"rocketmq.client.rebalance.waitInterval": str(consumer.rebalance_ms), **consumer.properties}
+        if consumer.host:
+            properties["user.home"] = str(setup.folder / consumer.host)
+        process = setup.start(
+            "consumer",
+            name,
+            settings,
+            properties,
+            release=consumer.release,
+            artifacts=CLIENT_ALONE if consumer.recorded == "log" else ARTIFACTS,
+            recorded=consumer.recorded == "agent",
+            clock_ms=consumer.clock_ms,
+        )
+        return cls(process)
 
     def loaded(self) -> None:
         """Wait until it can be started.
@@ -170,7 +203,7 @@ class Operator(_Asked):
         Raises:
             LabError: it does not start.
         """
-        process = setup.start("admin", "operator", {"namesrv": namesrv}, {}, recorded=False)
+        process = setup.start("admin", "operator", {"namesrv": namesrv}, {})
         try:
             process.said("ready", START_SECONDS)
         except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -140,6 +140,7 @@ class Cluster:
         settings: Mapping[str, str] | None = None,
         capture: Path | None = None,
         properties: Mapping[str, str] | None = None,
+        clock_ms: Sequence[int] = (),
         tell: Callable[[str], None] = lambda _: None,
     ) -> Cluster:
         """Start a cluster; returns when every part answers. Whatever goes wrong, nothing of it is left.
@@ -153,6 +154,7 @@ class Cluster:
                 name server's.
             capture: folder where the brokers record what they do, by the lab's agent; nothing is recorded without.
             properties: system properties of the brokers.
+            clock_ms: how far the stamps of the brokers' agents are ahead, by broker.
             tell: told what is under way.
 
         Raises:
@@ -168,7 +170,7 @@ class Cluster:
         cluster = cls(release=release, home=home, namesrv=f"{LOOPBACK}:{namesrv_port}", capture=capture)
         try:
             cluster.save()  # from here on `down` finds what there is
-            cluster._start(toolchain, ports, settings or {}, properties or {}, agent, tell)
+            cluster._start(toolchain, ports, settings or {}, properties or {}, agent, clock_ms, tell)
         except BaseException:
             cluster.down()
             raise
@@ -181,6 +183,7 @@ class Cluster:
         settings: Mapping[str, str],
         properties: Mapping[str, str],
         agent: Path | None,
+        clock_ms: Sequence[int],
         tell: Callable[[str], None],
     ) -> None:
         common = {**self.java_properties(), **SERVER_PROPERTIES, **write_logging(self.home)}
@@ -204,7 +207,8 @@ class Cluster:
         )
         self.save()
         self.namesrv_process.wait_for(self._namesrv_answers, "answer", START_SECONDS, every=_POLL_SECONDS)
-        for name, port in zip(BROKER_NAMES, ports, strict=False):
+        clocks = [*clock_ms, *[0] * (len(ports) - len(clock_ms))]
+        for name, port, clock in zip(BROKER_NAMES, ports, clocks, strict=False):
             file = self.home / f"{name}.properties"
             store = self.home / "store" / name
             store.mkdir(parents=True)
@@ -220,7 +224,7 @@ class Cluster:
                 heap_mb=_BROKER_HEAP,
                 properties={**common, **BROKER_PROPERTIES, **properties},
                 agent=agent,
-                agent_options=f"dir={self.capture}" if self.capture is not None else "",
+                agent_options=f"dir={self.capture},clock={clock}" if self.capture is not None else "",
                 arguments=("-c", str(file)),
             )
             process = self.start_process(name, command)

@@ -59,7 +59,8 @@ class Stage:
         for name, topic in self.scenario.topics.items():
             self._topic(name, topic.read, topic.write)
         retry_queues = self.scenario.retry_queues
-        self.operator.group(self.scenario.group, retry_queues=retry_queues, brokers=self._addresses)
+        for group in self.scenario.groups:
+            self.operator.group(group, retry_queues=retry_queues, brokers=self._addresses)
         for client in self._launched.values():
             client.loaded()
         self._begin = time.monotonic()
@@ -157,7 +158,7 @@ class Stage:
             self.setup,
             name,
             self.scenario.consumers[name],
-            group=self.scenario.group,
+            group=self.scenario.group_of(name),
             topics=self.scenario.topics_of(name),
             namesrv=self._namesrv(name),
         )
@@ -202,7 +203,7 @@ class Stage:
         first = self._sent.get(step.topic, 0)
         self._sent[step.topic] = first + step.count
         command = {"do": "send", "topic": step.topic, "count": step.count, "first": first, "rate": step.rate}
-        number = self.operator.tell({**command, "tags": step.tags, "queues": step.queues})
+        number = self.operator.tell({**command, "tags": step.tags, "queues": step.queues, "batch": step.batch})
         self._sending.append(number)
         if not step.background:
             self._finish_sending()
@@ -240,19 +241,22 @@ class Stage:
 
     def _consumed(self) -> str:
         """What is left to consume, in words."""
-        topics = [*self.scenario.topics, f"%RETRY%{self.scenario.group}"]
-        try:
-            progress = self.operator.progress(self.scenario.group, topics=topics, brokers=self._addresses)
-        except LabError as error:  # a broker that is starting, or busy, does not answer now
-            if not self.operator.process.alive():
-                raise
-            return str(error)
-        left = progress.behind(self._readable)
-        if left:
-            name = left[0]
-            stored, offset = progress.queues[name]
-            return f"{len(left)} queues are behind, {name} at {offset} of {stored}"
-        return f"{progress.delayed} messages are delayed" if progress.delayed else ""
+        for group in self.scenario.groups:
+            topics = [*self.scenario.topics_of_group(group), f"%RETRY%{group}"]
+            try:
+                progress = self.operator.progress(group, topics=topics, brokers=self._addresses)
+            except LabError as error:  # a broker that is starting, or busy, does not answer now
+                if not self.operator.process.alive():
+                    raise
+                return str(error)
+            left = progress.behind(self._readable)
+            if left:
+                name = left[0]
+                stored, offset = progress.queues[name]
+                return f"{group}: {len(left)} queues are behind, {name} at {offset} of {stored}"
+            if progress.delayed:
+                return f"{progress.delayed} messages are delayed"
+        return ""
 
     def _heard(self) -> str:
         """What a broadcasting client has not heard, in words."""

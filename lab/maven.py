@@ -22,6 +22,9 @@ from .errors import LabError
 RELEASES = ("5.3.3", "5.5.0", "4.9.8")
 """RocketMQ releases that the lab knows: the usual one, the newest 5.x whose artifacts are all there, and 4.9."""
 
+EARLIER = ("5.1.4", "4.9.4", "4.7.1")
+"""Further releases that can be run; of the last one only clients, against brokers of another."""
+
 DEFAULT_RELEASE = RELEASES[0]
 MODULES = ("agent", "driver", "oracle")
 """The lab's own Java, each with one jar."""
@@ -108,7 +111,7 @@ class Toolchain:
         """The jars that ``artifacts`` of RocketMQ need to run, themselves among them; asked of Maven once.
 
         Args:
-            release: one of :data:`RELEASES`.
+            release: one of :data:`RELEASES` or :data:`EARLIER`.
             artifacts: names such as ``rocketmq-client``. Broker and name server of 4.9.8, which were never published,
                 are those of 4.9.7.
 
@@ -215,8 +218,8 @@ def check_release(release: str) -> None:
     Raises:
         LabError: it is another one.
     """
-    if release not in RELEASES:
-        raise LabError(f"there is no release {release!r} in the lab; there are {', '.join(RELEASES)}.")
+    if release not in (*RELEASES, *EARLIER):
+        raise LabError(f"there is no release {release!r} in the lab; there are {', '.join((*RELEASES, *EARLIER))}.")
 
 
 def _major_of(java: str) -> int:

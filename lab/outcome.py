@@ -12,7 +12,7 @@ from ..properties.verdict import Verdict
 from ..traces.conformance import conform
 from ..traces.engine.local import check_locally
 from ..traces.engine.measured import Measured, measure
-from ..traces.io import open_trace
+from ..traces.io import Trace, open_trace
 from ..traces.samples import settings_for
 from .scenario import Expect, Range, Scenario
 
@@ -69,12 +69,19 @@ class Outcome:
 
 
 def judge(
-    path: Path, scenario: Scenario, release: str, *, left_out: Mapping[str, int], problems: Iterable[str] = ()
+    path: Path,
+    raw: Trace,
+    scenario: Scenario,
+    release: str,
+    *,
+    left_out: Mapping[str, int],
+    problems: Iterable[str] = (),
 ) -> Outcome:
     """Check the trace of a run, and hold what is found against what is expected.
 
     Args:
         path: the joined trace.
+        raw: the same as it was recorded, of which the same must be said.
         scenario: what was run.
         release: on which release.
         left_out: what joining left out.
@@ -94,7 +101,20 @@ def judge(
         left_out=dict(left_out),
         problems=(*problems, *map(str, result.problems.kept)),
     )
-    return replace(outcome, differences=tuple(differences(outcome, scenario.expected(release))))
+    apart = _apart(outcome, raw, scenario)
+    return replace(outcome, differences=(*differences(outcome, scenario.expected(release)), *apart))
+
+
+def _apart(outcome: Outcome, raw: Trace, scenario: Scenario) -> Iterable[str]:
+    """Where the recordings themselves get another verdict than the joined trace."""
+    result = check_locally(raw, settings=settings_for(raw, scenario.check))
+    for answer in result.verdicts:
+        if outcome.verdicts[answer.claim.id] != str(answer.verdict):
+            joined = outcome.verdicts[answer.claim.id]
+            yield f"{answer.claim.id} is {answer.verdict} of the recordings, {joined} of what was joined of them"
+    found = len(conform(raw).mismatches)
+    if found != outcome.mismatches:
+        yield f"the model does not allow {found} events of the recordings, {outcome.mismatches} of what was joined"
 
 
 def differences(outcome: Outcome, expect: Expect) -> Iterable[str]:
@@ -117,7 +137,7 @@ def differences(outcome: Outcome, expect: Expect) -> Iterable[str]:
     if expect.statuses:
         yield from _counts("messages", found.statuses, expect.statuses)
     yield from _often("events that the model does not allow", outcome.mismatches, _NONE)
-    yield from _often("problems in the recordings", len(outcome.problems), _NONE)
+    yield from _often("problems in the recordings", len(outcome.problems), expect.problems)
 
 
 def _often(what: str, found: int, expected: Range | None) -> Iterable[str]:

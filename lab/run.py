@@ -7,9 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..traces.errors import TraceError
+from ..traces.io import open_trace
 from .capture import keep_capture
 from .clients import Operator, Setup
 from .cluster import Cluster
@@ -52,7 +54,7 @@ class Runner:
         folder = Path(tempfile.mkdtemp(prefix=f"rocketproof-{scenario.name}-"))
         try:
             outcome = self._run(scenario, folder)
-        except LabError as error:
+        except (LabError, TraceError) as error:
             kept = self._keep(scenario, folder)
             raise LabError(f"{error}\nLogs of the run: {kept}") if kept else error from None
         finally:
@@ -64,9 +66,15 @@ class Runner:
         capture = folder / "capture"
         capture.mkdir()
         stage = self._play(scenario, folder, capture)
+        self._take_logs(scenario, folder / "clients", capture)
         trace = folder / TRACE
-        joined = keep_capture([capture], out=trace, deaths=stage.deaths, complete=scenario.end == "drained")
-        outcome = judge(trace, scenario, self.release, left_out=joined.left_out, problems=map(str, joined.problems))
+        complete = scenario.end == "drained"
+        joined = keep_capture([capture], out=trace, deaths=stage.deaths, complete=complete)
+        raw = open_trace([capture], deaths=stage.deaths, watched=True)
+        raw.header = replace(raw.header, complete=complete)
+        outcome = judge(
+            trace, raw, scenario, self.release, left_out=joined.left_out, problems=map(str, joined.problems)
+        )
         (folder / OUTCOME).write_text(json.dumps(outcome.as_json(), indent=2) + "\n", encoding="utf-8")
         self._keep(scenario, folder)
         return outcome
@@ -77,12 +85,13 @@ class Runner:
             cluster = cleaning.enter_context(
                 Cluster.up(
                     self.toolchain,
-                    release=self.release,
+                    release=scenario.cluster.release or self.release,
                     brokers=scenario.cluster.brokers,
                     home=folder / "cluster",
                     settings=scenario.cluster.settings,
                     properties=scenario.cluster.properties,
-                    capture=capture,
+                    capture=capture if scenario.cluster.recorded else None,
+                    clock_ms=scenario.cluster.clock_ms,
                 )
             )
             operator = Operator.start(setup, cluster.namesrv)
@@ -100,6 +109,14 @@ class Runner:
             for broker in cluster.brokers:
                 broker.stop()
         return stage
+
+    def _take_logs(self, scenario: Scenario, clients: Path, capture: Path) -> None:
+        """Take the logs of clients that nothing else has recorded."""
+        for name, consumer in scenario.consumers.items():
+            if consumer.recorded == "log":
+                for log in (clients / (consumer.host or name)).rglob("rocketmqlogs/*.log"):
+                    if log.stat().st_size:
+                        shutil.copyfile(log, capture / f"{name}-{log.name}")
 
     def _keep(self, scenario: Scenario, folder: Path) -> Path | None:
         """Copy what is to be kept of a run; returns the folder, None if nothing is."""

@@ -17,7 +17,7 @@ from ..model.history import Cause
 from ..traces.claims.claims import CODE
 from ..traces.format.message_status import MessageStatus
 from .errors import LabError
-from .maven import RELEASES
+from .maven import EARLIER, RELEASES
 
 FOLDER = Path(__file__).parent / "scenarios"
 """The scenarios of the kit."""
@@ -81,13 +81,24 @@ class Consumer(_Table):
 
     Attributes:
         instance: instance name, the second half of the client id (EN-6); the consumer's name if not given.
+        host: those of one host share a home, where offsets of broadcasting are kept; each has its own if not given.
+        group: the consumer group; that of the scenario if not given.
+        release: of RocketMQ; that of the run if not given.
+        recorded: by the agent; by a consume-message hook; by RocketMQ's own log of the client; or by nothing.
+        clock_ms: how far the stamps of its agent are ahead of the machine's clock.
         topics: topics, each with its expression; all topics of the scenario with ``*`` if not given.
         consume_timeout: minutes.
         await_ms: how long a shutdown waits for listeners.
+        acks: a concurrent listener acknowledges up to the first message of a batch that fails (``ackIndex``).
         properties: system properties of its JVM.
     """
 
     instance: str = ""
+    host: str = ""
+    group: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]*$")] = ""
+    release: str = ""
+    recorded: Literal["agent", "hook", "log", "nothing"] = "agent"
+    clock_ms: int = 0
     topics: dict[str, str] = {}
     listener: Literal["concurrently", "orderly"] = "concurrently"
     mode: Literal["clustering", "broadcasting"] = "clustering"
@@ -100,9 +111,11 @@ class Consumer(_Table):
     strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] = "AVG"
     suspend_ms: int = 1_000
     await_ms: int = 0
+    acks: bool = False
     heartbeat_ms: int = 1_000
     persist_ms: int = 1_000
     route_ms: int = 1_000
+    rebalance_ms: int = 2_000
     behaviour: Behaviour = Behaviour()
     properties: dict[str, str] = {}
 
@@ -115,9 +128,18 @@ class Topic(_Table):
 
 
 class Cluster(_Table):
-    """The brokers, their configuration, and system properties of their JVMs."""
+    """The brokers, their configuration, and system properties of their JVMs.
+
+    Attributes:
+        release: of RocketMQ; that of the run if not given.
+        recorded: whether the agent is in them.
+        clock_ms: how far the stamps of their agents are ahead of the machine's clock, by broker.
+    """
 
     brokers: Annotated[int, Field(ge=1, le=2)] = 1
+    release: str = ""
+    recorded: bool = True
+    clock_ms: list[int] = []
     settings: dict[str, str] = {}
     properties: dict[str, str] = {}
 
@@ -147,7 +169,7 @@ class Step(_Table):
         background: do not wait until it is done (send, stop).
         topic: of send, topic (change its queues to ``read`` and ``write``) and reset.
         count: send: how many messages, ``rate`` a second (0: as fast as it goes), ``tags`` in turn, ``queues`` as
-            broker:id.
+            broker:id, ``batch`` of them in a request (``send(List)``).
         timestamp: reset: to this time, ms; -1 for the end of the queues.
         seconds: of wait; a wait may also be for ``after`` alone.
     """
@@ -169,6 +191,7 @@ class Step(_Table):
     rate: int = 0
     tags: list[str] = []
     queues: list[str] = []
+    batch: Annotated[int, Field(ge=1)] = 1
     timestamp: int = -1
     seconds: float = 0
 
@@ -185,6 +208,7 @@ class Expect(_Table):
         losses: messages that are lost.
         statuses: what became of messages; a fate that is not named must not occur.
         overlaps: times that two clients had one queue.
+        problems: in the recordings.
     """
 
     violated: list[str] = []
@@ -195,6 +219,7 @@ class Expect(_Table):
     losses: Often = Range(low=0, high=0)
     statuses: dict[str, Often] = {}
     overlaps: Often | None = None
+    problems: Often = Range(low=0, high=0)
 
     @model_validator(mode="after")
     def _known(self) -> Expect:
@@ -259,9 +284,14 @@ class Scenario(_Table):
                 raise ValueError(f"step {number}: no topic {step.topic!r}; there are {', '.join(self.topics)}")
             if step.broker >= self.cluster.brokers:
                 raise ValueError(f"step {number}: no broker {step.broker}; they count from 0")
-        for release in [*self.releases, *self.expect_on]:
-            if release not in RELEASES:
-                raise ValueError(f"no release {release!r} in the lab; there are {', '.join(RELEASES)}")
+        known = (*RELEASES, *EARLIER)
+        parts = [self.cluster.release, *(consumer.release for consumer in self.consumers.values())]
+        for release in [*self.releases, *self.expect_on, *filter(None, parts)]:
+            if release not in known:
+                raise ValueError(f"no release {release!r} in the lab; there are {', '.join(known)}")
+        clocks = len(self.cluster.clock_ms)
+        if clocks > self.cluster.brokers:
+            raise ValueError(f"clock_ms has {clocks} clocks for {self.cluster.brokers} brokers")
         for release in self.expect_on:
             self.expected(release)
         return self
@@ -274,6 +304,20 @@ class Scenario(_Table):
     def topics_of(self, consumer: str) -> Mapping[str, str]:
         """What a consumer subscribes to: topics with expressions."""
         return self.consumers[consumer].topics or dict.fromkeys(self.topics, "*")
+
+    def group_of(self, consumer: str) -> str:
+        """The group of a consumer."""
+        return self.consumers[consumer].group or self.group
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """All groups, sorted."""
+        return tuple(sorted({self.group_of(name) for name in self.consumers}))
+
+    def topics_of_group(self, group: str) -> tuple[str, ...]:
+        """What some consumer of a group subscribes to, sorted."""
+        of = [self.topics_of(name) for name in self.consumers if self.group_of(name) == group]
+        return tuple(sorted({topic for topics in of for topic in topics}))
 
     @property
     def sent(self) -> int:

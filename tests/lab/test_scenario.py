@@ -11,16 +11,23 @@ from rocketproof.lab.maven import RELEASES
 from rocketproof.lab.scenario import Range, load, names, parse
 
 NAMES = (
+    "batch-acknowledged-in-part",
     "broadcast",
+    "broadcast-on-one-host",
     "broker-restart-consuming",
     "broker-restart-delays",
+    "clocks-apart",
     "different-tags",
     "different-topics",
     "failures-to-dead-letter",
     "fewer-read-queues",
     "graceful-shutdown-slow-listener",
+    "group-without-agent",
+    "hook-only",
     "kill-9-mid-batch",
     "last-offset-added-queues",
+    "log-only",
+    "mixed-releases",
     "network-cut",
     "orderly-hand-over",
     "same-client-id",
@@ -28,6 +35,7 @@ NAMES = (
     "sigstop-past-lock",
     "slow-listener-timeout",
     "steady",
+    "usual-timers",
 )
 
 SMALL = """

@@ -244,10 +244,14 @@ def _slots(question: Question, names: Names) -> list[int]:
     return [names.slot(slot), names.slot_at("", slot.topic, slot.broker, slot.queue, "")]
 
 
+def _within(number: int) -> int:
+    return max(-(1 << 63), min(number, (1 << 63) - 1))
+
+
 def _ranges(ranges: Iterable[tuple[int, int]]) -> Any:
-    """Ranges in order, with those that touch put together: two columns."""
+    """Ranges in order, with those that touch put together: two columns. What is beyond 64 bits ends there."""
     joined: list[list[int]] = []
-    for first, last in sorted(ranges):
+    for first, last in sorted((_within(first), _within(last)) for first, last in ranges):
         if joined and first <= joined[-1][1]:
             joined[-1][1] = max(joined[-1][1], last)
         else:

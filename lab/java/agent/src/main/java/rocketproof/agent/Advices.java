@@ -1,6 +1,7 @@
 package rocketproof.agent;
 
 import net.bytebuddy.agent.builder.AgentBuilder;
+import net.bytebuddy.asm.Advice;
 import net.bytebuddy.description.method.MethodDescription;
 import net.bytebuddy.matcher.ElementMatcher;
 import net.bytebuddy.matcher.ElementMatchers;
@@ -31,7 +32,13 @@ public final class Advices {
     /** The transformation of a class that was chosen in another way. */
     public static AgentBuilder.Transformer advice(
             ElementMatcher<? super MethodDescription> method, String advice) {
-        return new AgentBuilder.Transformer.ForAdvice()
+        return advice(method, advice, Advice.withCustomMapping());
+    }
+
+    /** As above, for advice with parameters of its own kinds. */
+    public static AgentBuilder.Transformer advice(
+            ElementMatcher<? super MethodDescription> method, String advice, Advice.WithCustomMapping mapping) {
+        return new AgentBuilder.Transformer.ForAdvice(mapping)
                 .include(Advices.class.getClassLoader())
                 .advice(method, advice);
     }

@@ -58,6 +58,7 @@ public final class Agent {
         }
         try {
             Options options = Options.parse(text);
+            Event.setClock(options.clock);
             recorder = new Recorder(options.dir, options.buffer).start();
             // The daemon thread goes on to write while the application's own hooks shut its consumers down.
             Runtime.getRuntime().addShutdownHook(new Thread(() -> recorder.flush(2000), "rocketproof-exit"));

@@ -20,6 +20,8 @@ public final class Event {
 
     private static final byte[] NONE = {};
     private static final Map<String, byte[]> KINDS = new ConcurrentHashMap<>();
+    /** What is added to this machine's clock, in ms. */
+    private static volatile long ahead;
 
     private final byte[] kind;
     private final byte[] shared;
@@ -54,10 +56,20 @@ public final class Event {
         return new Event(kind, shared, micros);
     }
 
+    /** From now on stamps are so many ms ahead of this machine's clock. */
+    static void setClock(long millis) {
+        ahead = millis;
+    }
+
+    /** A time by this machine's clock, in ms, as stamps have it. */
+    public static long stamp(long millis) {
+        return millis + ahead;
+    }
+
     /** The time: microseconds since 1970 UTC. */
     public static long now() {
         Instant now = Instant.now();
-        return now.getEpochSecond() * 1_000_000L + now.getNano() / 1000;
+        return now.getEpochSecond() * 1_000_000L + now.getNano() / 1000 + ahead * 1000;
     }
 
     /** A text; nothing where it is null. */

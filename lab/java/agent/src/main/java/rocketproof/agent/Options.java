@@ -9,10 +9,13 @@ final class Options {
     final Path dir;
     /** How many events wait at most to be written; default 65536. */
     final int buffer;
+    /** How far stamps are off this machine's clock, in ms, to try what comes of clocks that differ; default 0. */
+    final long clock;
 
-    private Options(Path dir, int buffer) {
+    private Options(Path dir, int buffer, long clock) {
         this.dir = dir;
         this.buffer = buffer;
+        this.clock = clock;
     }
 
     /**
@@ -23,6 +26,7 @@ final class Options {
     static Options parse(String text) {
         Path dir = Paths.get("").toAbsolutePath();
         int buffer = 65536;
+        long clock = 0;
         for (String option : text == null ? new String[0] : text.split(",")) {
             if (option.trim().isEmpty()) {
                 continue;
@@ -34,11 +38,13 @@ final class Options {
                 dir = Paths.get(value).toAbsolutePath();
             } else if (name.equals("buffer") && value.matches("[1-9][0-9]{0,6}")) {
                 buffer = Integer.parseInt(value);
+            } else if (name.equals("clock") && value.matches("-?[0-9]{1,12}")) {
+                clock = Long.parseLong(value);
             } else {
                 throw new IllegalArgumentException("option " + option.trim() + " is not understood; possible are"
-                        + " dir=FOLDER and buffer=EVENTS (1 to 9999999), separated by commas");
+                        + " dir=FOLDER, buffer=EVENTS (1 to 9999999) and clock=MS, separated by commas");
             }
         }
-        return new Options(dir, buffer);
+        return new Options(dir, buffer, clock);
     }
 }

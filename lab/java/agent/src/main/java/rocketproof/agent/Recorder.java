@@ -178,7 +178,7 @@ public final class Recorder {
         }
         for (TraceFile file : files.values()) {
             if (file.lost() != null) {
-                tellLost(file, System.currentTimeMillis() * 1000);
+                tellLost(file, Event.now());
             }
         }
         for (Map.Entry<TraceFile, Sink> each : sinks.entrySet()) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyContext;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
@@ -26,8 +27,9 @@ import rocketproof.common.Reflect;
  *
  * <p>Settings: group, namesrv, instance, topics (topic to expression), listener (concurrently, orderly), mode
  * (clustering, broadcasting), threads, batch, pull_batch, max_attempts, consume_from (first, last), consume_timeout
- * (minutes), strategy, suspend_ms (of an orderly queue), await_ms (for listeners, at shutdown), behaviour, and the
- * intervals heartbeat_ms, persist_ms and route_ms.
+ * (minutes), strategy, suspend_ms (of an orderly queue), await_ms (for listeners, at shutdown), acks (a concurrent
+ * listener acknowledges up to the first message that fails, by ackIndex), behaviour, hook (file that a consume-message
+ * hook writes to), and the intervals heartbeat_ms, persist_ms and route_ms.
  */
 final class Consumer implements Driver.Role {
     private static final Map<String, Supplier<AllocateMessageQueueStrategy>> STRATEGIES = Map.of(
@@ -39,10 +41,12 @@ final class Consumer implements Driver.Role {
     private final Behaviour behaviour;
     private final DefaultMQPushConsumer consumer;
     private final boolean later;
+    private final boolean acks;
 
     Consumer(Settings settings, Answers answers) throws Exception {
         this.answers = answers;
         later = settings.text("start", "now").equals("later");
+        acks = settings.flag("acks");
         behaviour = new Behaviour(settings.object("behaviour"));
         consumer = new DefaultMQPushConsumer(settings.text("group"));
         consumer.setNamesrvAddr(settings.text("namesrv"));
@@ -60,7 +64,9 @@ final class Consumer implements Driver.Role {
         consumer.setMaxReconsumeTimes(settings.small("max_attempts", -1));
         consumer.setConsumeTimeout(settings.number("consume_timeout", 15));
         consumer.setSuspendCurrentQueueTimeMillis(settings.number("suspend_ms", 1_000));
-        consumer.setAwaitTerminationMillisWhenShutdown(settings.number("await_ms", 0));
+        if (settings.number("await_ms", 0) > 0) { // not before 4.8
+            consumer.setAwaitTerminationMillisWhenShutdown(settings.number("await_ms", 0));
+        }
         consumer.setConsumeFromWhere(
             settings.text("consume_from", "first").equals("last")
                 ? ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
@@ -74,7 +80,11 @@ final class Consumer implements Driver.Role {
         if (settings.text("listener", "concurrently").equals("orderly")) {
             consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> orderly(messages));
         } else {
-            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> concurrently(messages));
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> concurrently(messages, context));
+        }
+        if (settings.has("hook")) {
+            Hook hook = Hook.to(settings.text("hook"), consumer.buildMQClientId());
+            consumer.getDefaultMQPushConsumerImpl().registerConsumeMessageHook(hook);
         }
     }
 
@@ -129,7 +139,17 @@ final class Consumer implements Driver.Role {
         return known.get();
     }
 
-    private ConsumeConcurrentlyStatus concurrently(List<MessageExt> messages) {
+    private ConsumeConcurrentlyStatus concurrently(List<MessageExt> messages, ConsumeConcurrentlyContext context) {
+        if (acks) {
+            // The usual way: what failed, and all after it, comes again.
+            for (int at = 0; at < messages.size(); at++) {
+                if (behaviour.handle(messages.get(at)) != Behaviour.Ending.OK) {
+                    context.setAckIndex(at - 1);
+                    break;
+                }
+            }
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        }
         switch (handle(messages)) {
             case OK:
                 return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;

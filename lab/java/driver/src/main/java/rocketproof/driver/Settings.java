@@ -47,6 +47,10 @@ final class Settings {
         return Math.toIntExact(number(name, otherwise));
     }
 
+    boolean flag(String name) {
+        return Boolean.TRUE.equals(members.get(name));
+    }
+
     List<String> texts(String name) {
         List<String> texts = new ArrayList<>();
         Object value = members.get(name);

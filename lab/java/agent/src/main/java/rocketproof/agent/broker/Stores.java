@@ -188,7 +188,7 @@ public final class Stores {
     }
 
     private static long due(Object schedule, int level, long storedAt) throws ReflectiveOperationException {
-        return (Long) dueOf(schedule.getClass()).invoke(schedule, level, storedAt);
+        return Event.stamp((Long) dueOf(schedule.getClass()).invoke(schedule, level, storedAt));
     }
 
     private static Method dueOf(Class<?> type) throws NoSuchMethodException {

@@ -58,14 +58,19 @@ public final class ClientSide implements Side {
     }
 
     private static AgentBuilder windows(AgentBuilder builder) {
-        AgentBuilder with = Advices.around(builder, WINDOW, "putMessage", advice("Window", "Put"));
-        with = Advices.around(with, WINDOW, "removeMessage", advice("Window", "Remove"));
-        with = Advices.around(with, WINDOW, "commit", advice("Window", "Commit"));
-        with = Advices.around(with, WINDOW, "rollback", advice("Window", "Rollback"));
-        with = Advices.around(with, WINDOW, "takeMessages", advice("Window", "Take"));
-        with = Advices.around(with, WINDOW, "setDropped", advice("Window", "Drop"));
-        with = Advices.around(with, WINDOW, "setLocked", advice("Window", "SetLocked"));
-        return Advices.around(with, WINDOW, "cleanExpiredMsg", advice("Window", "Clean"));
+        AgentBuilder with = window(builder, "putMessage", "Put");
+        with = window(with, "removeMessage", "Remove");
+        with = window(with, "commit", "Commit");
+        with = window(with, "rollback", "Rollback");
+        with = window(with, "takeMessages", "Take");
+        with = window(with, "setDropped", "Drop");
+        with = window(with, "setLocked", "SetLocked");
+        return window(with, "cleanExpiredMsg", "Clean");
+    }
+
+    private static AgentBuilder window(AgentBuilder builder, String method, String name) {
+        return builder.type(named(WINDOW))
+                .transform(Advices.advice(named(method), advice("Window", name), TreeLock.mapping()));
     }
 
     private static AgentBuilder pulls(AgentBuilder builder) {

@@ -14,14 +14,14 @@ final class WindowAdvice {
     /** Around putMessage. */
     static final class Put {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static boolean enter(@Advice.This Object queue, @Advice.FieldValue("treeMapLock") ReadWriteLock lock) {
+        static boolean enter(@Advice.This Object queue, @TreeLock.Of ReadWriteLock lock) {
             return Windows.lock(queue, lock);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.Enter boolean locked) {
             Pulls.put(queue, lock, locked);
         }
@@ -32,7 +32,7 @@ final class WindowAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long[] enter(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.FieldValue("msgTreeMap") TreeMap<Long, MessageExt> tree,
                 @Advice.Argument(0) List<MessageExt> messages) {
             long[] offsets = new long[messages.size()];
@@ -45,7 +45,7 @@ final class WindowAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.Return long mark,
                 @Advice.Enter long[] offsets) {
             Windows.afterRemoval(queue, lock, offsets, mark);
@@ -57,7 +57,7 @@ final class WindowAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static long[] enter(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.FieldValue("consumingMsgOrderlyTreeMap") TreeMap<Long, MessageExt> taken) {
             return Windows.beforeCommit(queue, lock, taken);
         }
@@ -65,7 +65,7 @@ final class WindowAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.FieldValue("msgTreeMap") TreeMap<Long, MessageExt> tree,
                 @Advice.FieldValue("queueOffsetMax") long last,
                 @Advice.Return long committed,
@@ -110,7 +110,7 @@ final class WindowAdvice {
         @Advice.OnMethodEnter(suppress = Throwable.class)
         static boolean enter(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.FieldValue("dropped") boolean dropped,
                 @Advice.Argument(0) boolean drop) {
             return Windows.beforeDrop(queue, lock, drop, dropped);
@@ -119,7 +119,7 @@ final class WindowAdvice {
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(
                 @Advice.This Object queue,
-                @Advice.FieldValue("treeMapLock") ReadWriteLock lock,
+                @TreeLock.Of ReadWriteLock lock,
                 @Advice.Enter boolean locked) {
             Windows.afterDrop(queue, lock, locked);
         }
