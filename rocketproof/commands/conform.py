@@ -82,7 +82,7 @@ def _print(console: SafeConsole, trace: Trace, answer: Conformance, shown: int) 
         console.say(text)
 
     for problem in trace.problems.kept:
-        line(f"cannot be read: {problem}")
+        line(f"problem of reading: {problem}")
     for mismatch in answer.mismatches[:shown]:
         for text in _told(mismatch):
             line(text)

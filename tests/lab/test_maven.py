@@ -171,7 +171,10 @@ def test_an_unknown_release_is_refused_before_maven_is_asked(tmp_path: Path) -> 
     machine = Machine(tmp_path, "exit 1")
     with pytest.raises(LabError) as error:
         machine.toolchain.classpath("4.8.0", "rocketmq-client")
-    assert str(error.value) == "there is no release '4.8.0' in the lab; there are 5.3.3, 5.5.0, 4.9.8."
+    assert (
+        str(error.value)
+        == "there is no release '4.8.0' in the lab; there are 5.3.3, 5.5.0, 4.9.8, 5.1.4, 4.9.4, 4.7.1."
+    )
     assert machine.count() == 0
 
 

@@ -136,6 +136,11 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
     return groups
 
 
+def rules_of(release: str) -> str:
+    """What releases of the same rules have in common: their first number. Mixed ones of 5.x are nothing to tell."""
+    return release.partition(".")[0]
+
+
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     """One header for all files.
 
@@ -153,7 +158,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             if name in one.members and getattr(header, name):
                 value = getattr(header, name)
                 kept, file = first.setdefault(name, (value, one.file))
-                if kept != value:
+                if kept != value and (name != "release" or rules_of(kept) != rules_of(value)):
                     problems.add(one.file, 0, f"{name} is {value}, in {file} {kept}", kind=Trouble.DISAGREE)
         for name, group in header.groups.items():
             known, file = groups.setdefault(name, (group, one.file))

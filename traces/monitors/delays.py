@@ -18,8 +18,8 @@ _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-wh
 _EVIDENCE, _SKEW = int64(Doubt.EVIDENCE), int64(Doubt.SKEW)
 
 _STORED_WITHIN = int64(1_000)
-"""DL-3: the delay counts from the stamp that a message gets before the broker waits for its turn to append it; the event
-comes after that, on a busy machine so much later, ms. Brokers refuse what waits longer (osPageCacheBusyTimeOutMills)."""
+"""ms. The delay counts from the stamp that a message gets before the broker waits for its turn to append it, and the
+event comes after that, on a busy machine so much later. What waits longer is refused (osPageCacheBusyTimeOutMills)."""
 
 
 @part

@@ -21,7 +21,10 @@ def test_without_a_command_it_says_which_there_are(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["up", "--release", "5"], "there is no release '5' in the lab; there are 5.3.3, 5.5.0, 4.9.8."),
+        (
+            ["up", "--release", "5"],
+            "there is no release '5' in the lab; there are 5.3.3, 5.5.0, 4.9.8, 5.1.4, 4.9.4, 4.7.1.",
+        ),
         (["up", "--brokers", "0"], "a cluster of the lab has 1 or 2 brokers, not 0."),
         (["up", "--set", "x"], "--set 'x' is not NAME=VALUE."),
         (["up", "--capture", __file__], f"cannot write to {__file__}: {__file__} is a file, and a folder is needed."),
