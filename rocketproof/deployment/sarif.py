@@ -15,11 +15,12 @@ _KINDS = {Level.OK: "pass", Level.UNKNOWN: "open"}
 
 
 def as_sarif(answers: Sequence[Answer], file: str) -> str:
-    """A SARIF log with one rule for each kind of check and a result for each answer.
+    """A SARIF log with a result for each answer that somebody must look at, and a rule for each kind of them.
 
-    A result that is fine has kind ``pass``, an unknown one kind ``open`` and a notification of the run, so that it is
-    not taken for a pass; an accepted one is suppressed. The location is the line of the file, a story a code flow.
+    An unknown result has kind ``open`` and a notification of the run, so that it is not taken for a pass; an accepted
+    one is suppressed. What is fine is left out. The location is the line of the file, a story a code flow.
     """
+    answers = [answer for answer in answers if answer.level is not Level.OK or answer.accepted]
     rules: dict[str, Check] = {}
     for answer in answers:
         rules.setdefault(answer.check.id, answer.check)

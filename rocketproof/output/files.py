@@ -92,7 +92,7 @@ def read_text(path: Path, *, name: str | None = None) -> str:
         InputError: it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read the configuration file {name or path}: {error.strerror}.") from None
     except UnicodeDecodeError as error:

@@ -20,8 +20,6 @@ from .trace_report import counts_of
 LOCATED = 200
 """Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
 
-_KINDS = {Verdict.HOLDS: "pass", Verdict.UNKNOWN: "open", Verdict.NOT_OBSERVABLE: "notApplicable"}
-
 
 def as_json(result: CheckResult, told: Sequence[Story]) -> str:
     """The answer as a JSON object."""
@@ -67,14 +65,16 @@ def as_junit(result: CheckResult, told: Sequence[Story]) -> str:
 
 
 def as_sarif(result: CheckResult, told: Sequence[Story]) -> str:
-    """A SARIF log: a result for each story, at the source line of its finding, and one for each claim without any.
+    """A SARIF log of what is violated or unknown: a result for each story, at the source line of its finding.
 
-    Kinds are ``fail``, ``pass``, ``open`` for what is in doubt or unknown, and ``notApplicable`` for what cannot be
-    observed. A claim that is unknown is a notification of the run besides, so that it is not taken for a pass.
+    A claim without a story has one result. Kinds are ``fail``, and ``open`` for what is in doubt or unknown. A claim
+    that is unknown is a notification of the run besides, so that it is not taken for a pass. What holds or cannot be
+    observed is left out: nobody has to act on it.
     """
-    places = {answer.claim.id: place for place, answer in enumerate(result.verdicts)}
+    answers = [answer for answer in result.verdicts if answer.verdict in (Verdict.VIOLATED, Verdict.UNKNOWN)]
+    places = {answer.claim.id: place for place, answer in enumerate(answers)}
     results = []
-    for answer in result.verdicts:
+    for answer in answers:
         own = [story for story in told if story.claim.id == answer.claim.id]
         results += [_story_result(story, answer, places, result.files[0]) for story in own]
         # Stories in doubt do not stand for a violation without.
@@ -90,7 +90,7 @@ def as_sarif(result: CheckResult, told: Sequence[Story]) -> str:
                 level="error",
                 tags=["rocketmq", "trace", str(answer.claim.monitor)],
             )
-            for answer in result.verdicts
+            for answer in answers
         ],
         results=results,
         files=result.files,
@@ -101,7 +101,7 @@ def as_sarif(result: CheckResult, told: Sequence[Story]) -> str:
                 text=f"{answer.verdict}: {answer.why}",
                 where=sarif.location(result.files[0], 1),
             )
-            for answer in result.verdicts
+            for answer in answers
             if answer.verdict is Verdict.UNKNOWN
         ],
     )  # fmt: skip
@@ -197,7 +197,7 @@ def _claim_result(answer: ClaimVerdict, places: dict[str, int], file: str) -> sa
     return sarif.result(
         answer.claim.id,
         places[answer.claim.id],
-        kind=_KINDS.get(answer.verdict, "fail"),
+        kind="fail" if violated else "open",
         level="error" if violated else "none",
         text=f"{answer.verdict}: {answer.claim.statement} {counts_of(answer)}",
         where=sarif.location(file, 1),

@@ -84,15 +84,15 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
     "OR-1",
 )
 def locked_out(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-31: up to 4.9 an orderly consumer asks for the broker's lock in BROADCASTING too."""
+    """RB-31: up to 5.3.1 an orderly consumer asks for the broker's lock in BROADCASTING too."""
     for client in _broadcasting(facts):
-        old = version(client.settings.client_version) < (5, 0, 0)
+        old = version(client.settings.client_version) < (5, 3, 2)
         if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
             yield Finding(
                 facts.place(client, "client_version"),
                 f"orderly consumers {client.settings.client_version} ask for a queue's lock even in BROADCASTING: only "
                 f"the first of the {len(facts.clients)} members consumes a queue, the others get nothing of it.",
-                "Upgrade the clients to 5.x, or use concurrent listeners.",
+                "Upgrade the clients to 5.3.2 or later, or use concurrent listeners.",
             )
             return
 
