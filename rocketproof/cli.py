@@ -566,6 +566,39 @@ def samples(
     raise typer.Exit(run.add(names or []) if add else run.check_samples(names or [], to_json=json))
 
 
+LEARN_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  shown, or the answer is right
+  1  the answer is not right yet
+  2  the answer could not be judged: a limit was hit, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+@app.command(
+    short_help="Lessons about consumption, with exercises.",
+    help="List the lessons; open one; verify the answer to its exercise, a Python file: learn check LESSON FILE."
+    + LEARN_EXIT_CODES,
+    epilog="Example: rocketproof learn push-is-pull",
+)
+def learn(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LESSON] | check LESSON FILE", show_default=False, help="A lesson by its number or name."
+        ),
+    ] = None,
+    language: Annotated[str, typer.Option(metavar="CODE", help="en, or zh-CN for Chinese.")] = "en",
+) -> None:
+    """List, open or verify what was asked for."""
+    from .learn import command as run
+
+    raise typer.Exit(run.learn(words or [], language=language))
+
+
 CONFORM_EXIT_CODES = """
 
 \b

@@ -1,0 +1,1 @@
+"""Lessons about RocketMQ's consumption: to read, to run, and with exercises whose answers are verified."""

@@ -1,0 +1,79 @@
+"""``rocketproof learn``: list the lessons, open one, verify the answer to its exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.text import Text
+
+from ..console import VERDICT_STYLES, make_console
+from ..errors import InputError
+from ..properties.verdict import Verdict, merge
+from .lessons import lesson_called, lessons
+
+CHECK = "check"
+
+
+def learn(words: Sequence[str], *, language: str) -> int:
+    """Do what the words say: nothing lists, a lesson opens it, ``check LESSON FILE`` verifies an answer.
+
+    Returns:
+        The exit code: 0, or of an answer 1 if it is not right yet, and 2 if it could not be judged.
+
+    Raises:
+        InputError: there is no such lesson, or the words do not fit together.
+    """
+    console = make_console(quiet=False)
+    match list(words):
+        case []:
+            _list(console, language)
+        case [name] if name != CHECK:
+            _open(console, lesson_called(name, language).text)
+        case [first, name, file] if first == CHECK:
+            return _check(console, lesson_called(name).name, Path(file))
+        case _:
+            raise InputError(f"{' '.join(words)!r} is not possible; write LESSON, or {CHECK} LESSON FILE.")
+    return 0
+
+
+def _list(console: Console, language: str) -> None:
+    known = lessons(language)
+    width = max(len(lesson.name) for lesson in known)
+    for lesson in known:
+        console.print(Text(f"{lesson.number:>2}  {lesson.name:{width}}  {lesson.title}"), soft_wrap=True)
+    console.print()
+    console.print(Text(f"Open one: rocketproof learn {known[0].name}"))
+
+
+def _open(console: Console, text: str) -> None:
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        console.print(Text(text), soft_wrap=True)
+
+
+def _check(console: Console, name: str, answer: Path) -> int:
+    from ..model.kernel import ModelError
+    from .tasks import EXERCISES
+
+    try:
+        steps = EXERCISES[name].check(answer)
+    except ModelError as error:
+        raise InputError(f"{answer}: {error}") from None
+    for step in steps:
+        console.print(
+            Text.assemble((f"{step.verdict:8}", VERDICT_STYLES[step.verdict]), f"  {step.asked}"), soft_wrap=True
+        )
+        for line in step.told.splitlines():
+            console.print(Text("    " + line), soft_wrap=True)
+    whole = merge(step.verdict for step in steps)
+    console.print()
+    said = {
+        Verdict.HOLDS: f"{answer} solves the exercise of {name}.",
+        Verdict.VIOLATED: f"{answer} does not solve the exercise of {name} yet.",
+    }
+    console.print(Text(said.get(whole, f"{answer} could not be judged: a limit was hit.")), soft_wrap=True)
+    return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1}.get(whole, 2)

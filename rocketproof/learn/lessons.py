@@ -1,0 +1,73 @@
+"""The lessons: Markdown files of ``docs/learn``, which come with the package."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..model.kernel import nearest
+
+FOLDER = Path(__file__).parent / "text"
+"""Where the lessons are: in English here, in other languages in folders called by their codes."""
+ENGLISH = "en"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson.
+
+    Attributes:
+        number: its place, from 1 on.
+        name: what it is called on the command line, such as ``push-is-pull``.
+        title: the question it answers.
+        path: its text.
+    """
+
+    number: int
+    name: str
+    title: str
+    path: Path
+
+    @property
+    def text(self) -> str:
+        """The whole lesson, as Markdown."""
+        return self.path.read_text(encoding="utf-8")
+
+
+def languages() -> list[str]:
+    """The languages in which there are lessons."""
+    return [ENGLISH, *sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and list(path.glob("[0-9]*.md")))]
+
+
+def lessons(language: str = ENGLISH) -> list[Lesson]:
+    """All lessons in a language, in their order.
+
+    Raises:
+        InputError: there are none in that language.
+    """
+    if language not in languages():
+        raise InputError(f"there are no lessons in {language!r}.{nearest(language, languages())}")
+    folder = FOLDER if language == ENGLISH else FOLDER / language
+    return [_lesson(path) for path in sorted(folder.glob("[0-9]*.md"))]
+
+
+def lesson_called(name: str, language: str = ENGLISH) -> Lesson:
+    """The lesson with that number or name.
+
+    Raises:
+        InputError: there is none.
+    """
+    known = lessons(language)
+    for lesson in known:
+        if name in (lesson.name, str(lesson.number)):
+            return lesson
+    raise InputError(f"there is no lesson {name!r}.{nearest(name, [lesson.name for lesson in known])}")
+
+
+def _lesson(path: Path) -> Lesson:
+    number, name = path.stem.split("-", 1)
+    with path.open(encoding="utf-8") as text:
+        title = re.sub(r"^# (\d+\. )?", "", text.readline()).strip()
+    return Lesson(int(number), name, title, path)

@@ -1,0 +1,157 @@
+"""What each lesson asks for in its exercise, by the name of the lesson."""
+
+from __future__ import annotations
+
+from ..model.consumption import consumption
+from ..model.kernel import BoolLike, State, all_of, not_
+from ..properties.broadcast import was_called
+from ..properties.delivery import claims as delivery_claims
+from ..properties.filtering import claims as filtering_claims
+from ..properties.orderly import ONE_ORDERLY_LISTENER
+from ..properties.retry import claims as retry_claims
+from ..properties.verdict import Verdict
+from .exercises import Change, Constants, Exercise, Killer, Situation, Strategy, property_of
+from .words import Consumer, Message, Queue, Stage, end
+
+_DELIVERY = tuple(delivery_claims())
+_RETRY = tuple(retry_claims())
+_FILTERING = tuple(filtering_claims())
+
+_RETRIES: Constants = {"consumers": 1, "queues": 2, "messages": 3, "retry_room": 2, "copies": 3, "failures": 3}
+
+
+def _parked(s: State) -> BoolLike:
+    return s.exists(
+        Consumer,
+        lambda c: s.exists(Queue, lambda q: all_of(s.asked[c, q], s.next_offset[c, q] == end(s, q))),
+    )
+
+
+def _twice_at_work(s: State) -> BoolLike:
+    topic, retry = 0, 1
+    overdue = s.exists(Consumer, lambda c: s.exists(Message, lambda m: s.overdue[c, topic, m]))
+    copy = s.exists(Consumer, lambda c: s.exists(Message, lambda m: s.stage[c, retry, m] == Stage.RUNNING))
+    return all_of(overdue, copy)
+
+
+def _done_again(s: State) -> BoolLike:
+    def runs(q: object, m: object) -> BoolLike:
+        return s.exists(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
+
+    return s.exists(Queue, lambda q: s.exists(Message, lambda m: all_of(s.handled[q, m], runs(q, m))))
+
+
+def _would_go_back(s: State) -> BoolLike:
+    return s.exists(
+        Consumer,
+        lambda c: s.exists(Queue, lambda q: all_of(s.owns[c, q], 0 <= s.memory[c, q], s.memory[c, q] < s.committed[q])),
+    )
+
+
+def _left_out(s: State) -> BoolLike:
+    def passed(c: object, q: object, m: object) -> BoolLike:
+        return all_of(m < s.file[c, q], not_(was_called(s, c, q, m)))  # type: ignore[arg-type,operator]
+
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: passed(c, q, m))))
+
+
+EXERCISES: dict[str, Exercise] = {
+    "push-is-pull": Situation(
+        name="parked",
+        machine=consumption,
+        constants={"pulls": "fine", "messages": 1, "arriving": 1, "consumers": 1, "moves": 1},
+        meant=_parked,
+    ),
+    "slow-listener": Situation(
+        name="twice_at_work",
+        machine=consumption,
+        constants={**_RETRIES, "attempts": 2, "expiries": 1},
+        meant=_twice_at_work,
+    ),
+    "success-or-later": Change(
+        name="sent_back",
+        machine=consumption,
+        constants={"consumers": 1, "failures": 1, "pull_batch": 2, "causes": 1},
+        expected=(
+            (property_of(_DELIVERY, "sent-back-only-after-failing"), Verdict.VIOLATED),
+            (property_of(_DELIVERY, "at-least-once"), Verdict.HOLDS),
+        ),
+    ),
+    "idempotence": Situation(
+        name="done_again",
+        machine=consumption,
+        constants={"messages": 1, "moves": 1, "crashes": 1},
+        meant=_done_again,
+    ),
+    "retry-and-dead-letter": Change(
+        name="dead_letter_level",
+        machine=consumption,
+        constants={**_RETRIES, "watch_retries": 1},
+        expected=(
+            (property_of(_RETRY, "dead-letter-at-once"), Verdict.VIOLATED),
+            (property_of(_RETRY, "attempts-exactly-the-maximum"), Verdict.HOLDS),
+        ),
+    ),
+    "sorted-views": Strategy(),
+    "low-water-mark": Change(
+        name="low_water_mark",
+        machine=consumption,
+        constants={"messages": 2, "consumers": 1, "causes": 1},
+        expected=((property_of(_DELIVERY, "offset-never-past-unfinished"), Verdict.VIOLATED),),
+    ),
+    "scaling": Strategy(laws=("joiner-only-takes",)),
+    "orderly": Situation(
+        name="two_listeners",
+        machine=consumption,
+        constants={
+            "listener": "orderly",
+            "client_window": 1,
+            "broker_window": 2,
+            "call": 1,
+            "unlock_delay": 1,
+            "messages": 1,
+            "orphans": 1,
+            "lock_losses": 1,
+        },
+        meant=lambda s: not_(ONE_ORDERLY_LISTENER.holds(s)),
+    ),
+    "offsets": Situation(
+        name="would_go_back",
+        machine=consumption,
+        constants={"messages": 2, "moves": 1},
+        meant=_would_go_back,
+    ),
+    "broadcasting": Situation(
+        name="left_out",
+        machine=consumption,
+        constants={
+            "mode": "broadcasting",
+            "messages": 3,
+            "watch_clients": 1,
+            "consumers": 1,
+            "arriving": 2,
+            "group": "new",
+            "crashes": 1,
+            "restarts": 1,
+        },
+        meant=_left_out,
+    ),
+    "tags": Change(
+        name="client_keeps",
+        machine=consumption,
+        constants={"messages": 2, "expression": "Aa", "tags": "Aa,BB"},
+        expected=((property_of(_FILTERING, "unasked-never-delivered"), Verdict.VIOLATED),),
+    ),
+    "incident": Killer(
+        name="safe",
+        machine=consumption,
+        constants={"listener": "orderly", "pulls": "fine", "messages": 1, "consumers": 1},
+        mutant="B7",
+    ),
+    "property-and-mutant": Killer(
+        name="nothing_lost",
+        machine=consumption,
+        constants={"consumers": 1, "failures": 1, "refusals": 1, "messages": 2},
+        mutant="D1",
+    ),
+}

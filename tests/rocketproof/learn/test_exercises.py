@@ -1,0 +1,67 @@
+"""Exercises: a right answer passes, a wrong one is told what it does instead, and nothing else is taken."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketproof.errors import InputError
+from rocketproof.learn.command import learn
+from rocketproof.learn.lessons import lessons
+from rocketproof.learn.tasks import EXERCISES
+from rocketproof.properties.verdict import Verdict, merge
+
+from .answers import RIGHT, WORDS, WRONG
+
+QUICK = ("push-is-pull", "success-or-later", "idempotence", "scaling", "incident")
+"""One exercise of each kind, at least; the others run last."""
+
+by_name = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in RIGHT]
+)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "answer.py"
+    path.write_text(WORDS + text, encoding="utf-8")
+    return path
+
+
+def test_every_lesson_has_an_exercise() -> None:
+    assert [lesson.name for lesson in lessons()] == list(EXERCISES) == list(RIGHT) == list(WRONG)
+
+
+@by_name
+def test_a_right_answer_passes_and_a_wrong_one_is_told_why(name: str, tmp_path: Path) -> None:
+    right = EXERCISES[name].check(written(tmp_path, RIGHT[name]))
+    assert [step.verdict for step in right] == [Verdict.HOLDS] * len(right)
+    wrong = EXERCISES[name].check(written(tmp_path, WRONG[name]))
+    assert merge(step.verdict for step in wrong) is Verdict.VIOLATED
+    assert all(step.told for step in wrong if step.verdict is Verdict.VIOLATED)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def parkd(s): return True", r"has no function parked\(s\)\. Did you mean 'parkd'"),
+        ("def parked(s, c): return True", r"parked\(s, c\) should be parked\(s\)"),
+        ("def parked(s): return 1 / 0", "parked fails: ZeroDivisionError"),
+        ("def parked(s): return s.nothing", "there is no variable 'nothing'"),
+        ("def parked(s): pass", "it returns nothing"),
+        ("def parked(s) return True", "cannot be run: SyntaxError"),
+    ],
+)
+def test_what_is_no_answer_is_told_in_a_line(text: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError, match=message):
+        learn(["check", "push-is-pull", str(path)], language="en")
+
+
+def test_a_missing_file_and_unknown_lessons_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file"):
+        learn(["check", "1", str(tmp_path / "none.py")], language="en")
+    with pytest.raises(InputError, match="there is no lesson 'push'"):
+        learn(["push"], language="en")
+    with pytest.raises(InputError, match="there are no lessons in 'de'"):
+        learn([], language="de")
+    with pytest.raises(InputError, match="is not possible"):
+        learn(["check", "1"], language="en")
