@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model.kernel import ModelError, Traced
 from ..model.kernel.plain import PlainMachine, StateTuple
 from .glossary import WATCHING, glossary
+
+_CHANGE = re.compile(r" {4,}.*: .+ → ")
+"""A line of a story that says what a step changed."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,11 @@ def story(run: Run | Told) -> str:
     if run.loop is not None and run.loop == len(run.steps):
         lines.append("and nothing that must happen can: the run stays here for ever.")
     return "\n".join(lines)
+
+
+def brief_story(run: Run | Told) -> str:
+    """Tell a run step by step, without what each step changed."""
+    return "\n".join(line for line in story(run).splitlines() if not _CHANGE.match(line))
 
 
 def steps_in_words(run: Run | Told) -> str:

@@ -123,6 +123,15 @@ ONE_LISTENER = Property(
     holds=lambda s: every_message(s, lambda q, m: _listeners(s, q, m) <= 1),
     rules=("G1", "CC-9"),
 )
+WAITS_AT_BROKER = Property(
+    id="request-waits-at-the-broker",
+    statement="A pull request waits at the broker, which has nothing for it yet.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Consumer, lambda c: s.exists(Queue, lambda q: all_of(s.asked[c, q], s.next_offset[c, q] == end(s, q)))
+    ),
+    rules=("PL-1", "PL-22"),
+)
 PROGRESS = Property(
     id="every-message-is-handled",
     statement="Every message is handled some time, if a client lives.",
@@ -218,5 +227,6 @@ def claims() -> Iterator[Claim]:
     yield _claim(ONE_LISTENER, {"messages": 2, "overlaps": 0, "crashes": 1, "failures": 1})
     for witness, constants in _WITNESSES:
         yield _claim(witness, {**constants, "repeats": 1})
+    yield _claim(WAITS_AT_BROKER, {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"})
     yield _claim(PROGRESS, {"messages": 2, "moves": 1, "crashes": 1, "failures": 1})
     yield _claim(PROGRESS, {"messages": 2, "pauses": 1, "leaves": 1, "pulls": "fine"})

@@ -115,6 +115,10 @@ def verify(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configurations; repeatable."),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
+    ] = None,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="Use this engine: explore, prove, simulate, liveness, groups.")
     ] = "",
@@ -163,6 +167,7 @@ def verify(
         ),
     ] = None,
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Tell stories without what each step changes.")] = False,
     glossary: Annotated[
         bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
     ] = False,
@@ -197,6 +202,7 @@ def verify(
         jobs=jobs,
         reduce=reduce or [],
         through=through or [],
+        where=where or [],
     )
     if list_:
         run.list_rows(request)
@@ -205,7 +211,13 @@ def verify(
         run.search_rows(search, request)
         raise typer.Exit(AS_EXPECTED)
     outputs = Outputs(
-        json=json, junit=junit, sarif=sarif, annotations=annotations is not None, stories=stories, glossary=glossary
+        json=json,
+        junit=junit,
+        sarif=sarif,
+        annotations=annotations is not None,
+        stories=stories,
+        brief=brief,
+        glossary=glossary,
     )
     raise typer.Exit(run.verify(request, outputs))
 
@@ -594,7 +606,7 @@ def learn(
     language: Annotated[str, typer.Option(metavar="CODE", help="en, or zh-CN for Chinese.")] = "en",
 ) -> None:
     """List, open or verify what was asked for."""
-    from .learn import command as run
+    from .commands import learn as run
 
     raise typer.Exit(run.learn(words or [], language=language))
 

@@ -62,6 +62,7 @@ class Outputs:
     sarif: str = ""
     annotations: bool = False
     stories: bool = False
+    brief: bool = False
     glossary: bool = False
 
     @property
@@ -108,6 +109,7 @@ class Request:
     jobs: int = 1
     reduce: Sequence[str] = ()
     through: Sequence[str] = ()
+    where: Mapping[str, int | str] = field(default_factory=dict)
     deployment: DeploymentFile | None = None
     fail_on: str = "error"
 
@@ -129,6 +131,7 @@ class Request:
         reduce: Sequence[str] = (),
         fail_on: str = "",
         through: Sequence[str] = (),
+        where: Sequence[str] = (),
     ) -> Request:
         """Put the options of the command line, which win, over those of the file.
 
@@ -165,7 +168,7 @@ class Request:
             "--preset": preset,
             "--module": module,
         }
-        chosen["--through"] = list(through)
+        chosen |= {"--through": list(through), "--where": list(where)}
         for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
             if deployment is not None and value:
                 raise InputError(
@@ -191,6 +194,7 @@ class Request:
             jobs=jobs,
             reduce=reduce,
             through=through,
+            where=_pairs("--where", where, _word_or_number, None),
         )
 
     @classmethod

@@ -65,7 +65,7 @@ def verify(request: Request, outputs: Outputs) -> int:
     print_table(console, outcomes)
     for outcome in outcomes:
         if few or (has_story(outcome) and (stories or not outcome.as_expected)):
-            print_story(console, outcome, glossary=outputs.glossary)
+            print_story(console, outcome, brief=outputs.brief, glossary=outputs.glossary)
     console.print()
     console.print(summary(outcomes, seconds), highlight=False)
     if interrupted:
@@ -109,6 +109,8 @@ def select(request: Request) -> list[Row]:
             raise InputError(f"there is no property {name!r}{where}.{_near(name, rows)} 'verify --list' shows all.")
     if request.properties:
         rows = [row for row in rows if row.id in request.properties]
+    if request.where:
+        rows = _configured(rows, request)
     if request.constants:
         rows = [row for row in rows if isinstance(row.subject, Claim)]
         if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
@@ -122,7 +124,40 @@ def select(request: Request) -> list[Row]:
             if rows
             else "--set changes constants of machines, and no row of a machine was chosen."
         )
+    able = _distinct(able, request)
     return _led(able, request) if request.through else able
+
+
+def _configured(rows: Sequence[Row], request: Request) -> list[Row]:
+    """The rows about configurations with the constants of ``--where``, given or usual.
+
+    Raises:
+        InputError: there is none.
+    """
+
+    def constants(row: Row) -> dict[str, int | str]:
+        usual = row.subject.machine.constants if isinstance(row.subject, Claim) else {}
+        return {**{name: constant.default for name, constant in usual.items()}, **row.constants}
+
+    found = [row for row in rows if request.where.items() <= constants(row).items()]
+    if not found:
+        asked = " ".join(f"{name}={value}" for name, value in request.where.items())
+        possible = dict.fromkeys(row.configuration for row in rows if row.configuration)
+        raise InputError(f"no row has {asked}.{nearest(asked, possible)}")
+    return found
+
+
+def _distinct(rows: Sequence[Row], request: Request) -> list[Row]:
+    """``rows`` without those that ``--set`` makes the same as others; what a row without changes expects counts."""
+    if not request.constants:
+        return list(rows)
+    asked: dict[object, Row] = {}
+    for row in rows:
+        constants = {**row.constants, **request.constants}
+        same = (row.machine, row.id, tuple(sorted(constants.items())))
+        if same not in asked or constants == row.constants:
+            asked[same] = row
+    return list(asked.values())
 
 
 def _led(rows: Sequence[Row], request: Request) -> list[Row]:
@@ -135,6 +170,8 @@ def _led(rows: Sequence[Row], request: Request) -> list[Row]:
     led: list[Row] = []
     missing: ConfigurationError | None = None
     for row in rows:
+        if UNBOUNDED in row.constants.values():  # what is proven for every number has no runs
+            continue
         if not isinstance(row.subject, Claim):
             raise InputError(f"--through leads runs of machines, and {row.id} is not about runs.")
         try:
@@ -143,8 +180,8 @@ def _led(rows: Sequence[Row], request: Request) -> list[Row]:
             missing = missing or error
             continue
         led.append(replace(row, subject=subject))
-    if missing is not None and not led:
-        raise missing
+    if not led:
+        raise missing or InputError("--through leads runs, and this is proven for every number of steps.")
     return led
 
 

@@ -176,7 +176,7 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
         known = runpy.run_path(str(answer))
     except Exception as error:
         raise InputError(f"{answer} cannot be run: {type(error).__name__}: {error}.") from None
-    text = known.get(name)
+    text: Any = known.get(name)
     if not callable(text):
         functions = [key for key, value in known.items() if inspect.isfunction(value)]
         wanted = f"{name}({', '.join(parameters)})"
@@ -185,15 +185,14 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
     if len(given) != len(parameters):
         raise InputError(f"{answer}: {name}({', '.join(given)}) should be {name}({', '.join(parameters)}).")
 
-    if may_raise:
-        return text
-
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             return text(*args, **kwargs)
         except ModelError:
             raise
         except Exception as error:
+            if may_raise:
+                raise
             raise InputError(f"{answer}: {name} fails: {type(error).__name__}: {error}.") from None
 
     return guarded
@@ -202,7 +201,7 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
 def _truth(value: object) -> BoolLike:
     if value is None:
         raise ModelError("it returns nothing; return a truth value, such as all_of(…)")
-    return value  # type: ignore[return-value]
+    return value
 
 
 def _explored(machine: Machine, constants: Constants, properties: Sequence[Property]) -> Sequence[Result]:

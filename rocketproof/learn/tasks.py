@@ -5,26 +5,20 @@ from __future__ import annotations
 from ..model.consumption import consumption
 from ..model.kernel import BoolLike, State, all_of, not_
 from ..properties.broadcast import was_called
+from ..properties.delivery import WAITS_AT_BROKER
 from ..properties.delivery import claims as delivery_claims
 from ..properties.filtering import claims as filtering_claims
 from ..properties.orderly import ONE_ORDERLY_LISTENER
 from ..properties.retry import claims as retry_claims
 from ..properties.verdict import Verdict
 from .exercises import Change, Constants, Exercise, Killer, Situation, Strategy, property_of
-from .words import Consumer, Message, Queue, Stage, end
+from .words import Consumer, Message, Queue, Stage
 
 _DELIVERY = tuple(delivery_claims())
 _RETRY = tuple(retry_claims())
 _FILTERING = tuple(filtering_claims())
 
 _RETRIES: Constants = {"consumers": 1, "queues": 2, "messages": 3, "retry_room": 2, "copies": 3, "failures": 3}
-
-
-def _parked(s: State) -> BoolLike:
-    return s.exists(
-        Consumer,
-        lambda c: s.exists(Queue, lambda q: all_of(s.asked[c, q], s.next_offset[c, q] == end(s, q))),
-    )
 
 
 def _twice_at_work(s: State) -> BoolLike:
@@ -50,7 +44,7 @@ def _would_go_back(s: State) -> BoolLike:
 
 def _left_out(s: State) -> BoolLike:
     def passed(c: object, q: object, m: object) -> BoolLike:
-        return all_of(m < s.file[c, q], not_(was_called(s, c, q, m)))  # type: ignore[arg-type,operator]
+        return all_of(m < s.file[c, q], not_(was_called(s, c, q, m)))
 
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: passed(c, q, m))))
 
@@ -60,7 +54,7 @@ EXERCISES: dict[str, Exercise] = {
         name="parked",
         machine=consumption,
         constants={"pulls": "fine", "messages": 1, "arriving": 1, "consumers": 1, "moves": 1},
-        meant=_parked,
+        meant=WAITS_AT_BROKER.holds,
     ),
     "slow-listener": Situation(
         name="twice_at_work",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from ..checkers.run import glossary_lines, story
+from ..checkers.run import brief_story, glossary_lines, story
 from ..checkers.strategies import Law
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
@@ -110,13 +110,13 @@ def has_story(outcome: Outcome) -> bool:
     return outcome.result.run is not None or bool(outcome.result.explanation)
 
 
-def print_story(console: Console, outcome: Outcome, *, glossary: bool = False) -> None:
+def print_story(console: Console, outcome: Outcome, *, brief: bool = False, glossary: bool = False) -> None:
     """Tell what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
     row = outcome.row
     console.print()
     console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
     console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()), soft_wrap=True)
-    text = _story_text(outcome)
+    text = _story_text(outcome, brief=brief)
     for line in text.splitlines():
         console.print(Text("    " + line), soft_wrap=True)
     if row.lesson:
@@ -175,6 +175,7 @@ def _object(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _story_text(outcome: Outcome) -> str:
+def _story_text(outcome: Outcome, *, brief: bool = False) -> str:
     result = outcome.result
-    return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+    tell = brief_story if brief else story
+    return "\n".join(filter(None, [result.explanation, tell(result.run) if result.run is not None else ""]))

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXECUTED_ELSEWHERE = {"writing-a-machine.md"}
 DOCUMENTS = sorted(
     path
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/learn/*.md")]
     if path.name not in EXECUTED_ELSEWHERE
 )  # fmt: skip
 

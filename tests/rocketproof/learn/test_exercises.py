@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from rocketproof.commands.learn import learn
 from rocketproof.errors import InputError
-from rocketproof.learn.command import learn
 from rocketproof.learn.lessons import lessons
 from rocketproof.learn.tasks import EXERCISES
 from rocketproof.properties.verdict import Verdict, merge

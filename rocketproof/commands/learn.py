@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from ..console import VERDICT_STYLES, make_console
 from ..errors import InputError
+from ..learn.lessons import lesson_called, lessons
+from ..output.console import VERDICT_STYLES, make_console
 from ..properties.verdict import Verdict, merge
-from .lessons import lesson_called, lessons
 
 CHECK = "check"
 
@@ -56,8 +56,8 @@ def _open(console: Console, text: str) -> None:
 
 
 def _check(console: Console, name: str, answer: Path) -> int:
+    from ..learn.tasks import EXERCISES
     from ..model.kernel import ModelError
-    from .tasks import EXERCISES
 
     try:
         steps = EXERCISES[name].check(answer)
