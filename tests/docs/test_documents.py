@@ -18,9 +18,13 @@ FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "rocketp
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 RULES = ROOT / "docs" / "rules.md"
 
-ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LESSONS = [path for path in DOCUMENTS if path.parent == ROOT / "docs" / "learn"]
 
-name_of = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+name_of = pytest.mark.parametrize(
+    "document",
+    [pytest.param(path, id=path.name, marks=[pytest.mark.slow] if path in LESSONS else []) for path in DOCUMENTS],
+)
 
 
 def prose(document: Path) -> str:
@@ -72,6 +76,7 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         "in-your-ci.md",
         "mutants.md",
         "strategies.md",
+        *(lesson.name for lesson in LESSONS),
     }
 
 
@@ -169,6 +174,13 @@ def test_every_field_of_the_json_is_described(tmp_path: Path) -> None:
 def test_every_key_of_the_configuration_file_is_described() -> None:
     described = re.findall(r"`(\w+)`", section(COMMAND_LINE, "Configuration file").split("Possible are")[1])
     assert sorted(described) == sorted([*request.VerifyTable.model_fields, *request.LimitTable.model_fields])
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.name)
+def test_the_rules_of_a_lesson_are_described(lesson: Path) -> None:
+    cited = set(re.findall(r"\b[A-Z]{2}-\d+\b", prose(lesson)))
+    assert cited <= set(re.findall(r"^\| ([A-Z]{2}-\d+) \|", RULES.read_text(encoding="utf-8"), re.MULTILINE))
+    assert cited, "a lesson names its rules"
 
 
 def test_every_rule_is_described_once_and_none_is_made_up() -> None:
