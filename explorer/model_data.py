@@ -6,6 +6,7 @@ well; ``script/kernel/compile.mjs`` makes JavaScript of them.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from ..model.kernel.traced import Check, Family, Instance, Traced
 from ..model.kernel.tracer import Spelled
 from ..properties.claim import Claim
 from ..properties.property import Kind, Predicate, Property
+from .picture import drawn, lanes
 
 OPERATIONS = tuple(Op)
 """Operations by their number in the data; ``script/kernel/program.mjs`` has the same list."""
@@ -47,7 +49,11 @@ def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Traced
         if claim.property.after is not None:
             predicates[AFTER + claim.property.id] = claim.property.after
     traced = trace(configuration, predicates)
-    traced.require_finite("the explorer")
+    reason = traced.unbounded_reason()
+    if reason is not None:
+        raise ModelError(
+            f"{configuration.machine.name} cannot be stepped through: {reason}; give its constants numbers with --set."
+        )
     return traced
 
 
@@ -68,6 +74,9 @@ def model_data(
     by_id = {id(cell.family): cell.family for cell in traced.cells}
     actions = list(dict.fromkeys(instance.action.name for instance in traced.instances))
     instances = [_instance(program, instance, actions.index(instance.action.name)) for instance in traced.instances]
+    on = lanes(traced)
+    for data, instance in zip(instances, traced.instances, strict=True):
+        data["drawn"] = dataclasses.astuple(drawn(instance, on))
     properties = [_property(program, traced, claim) for claim in claims]
     data = {
         "machine": machine.name,
@@ -88,6 +97,7 @@ def model_data(
         "actions": [_action(machine.actions[name], name) for name in actions],
         "instances": instances,
         "properties": properties,
+        "lanes": on,
         "nodes": [_node(node) for node in program.nodes],
     }
     data["rules"] = _named(data, rules or {})

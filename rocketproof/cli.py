@@ -326,6 +326,35 @@ def export(
 
 
 @app.command(
+    short_help="Step through the model in a browser.",
+    help="Make a page in which the model itself runs: step, undo, search the shortest run to something. The page "
+    "is one file and needs no network.",
+    epilog="Example: rocketproof explore delivery --set messages=3 --out delivery.html",
+)
+def explore(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", show_default=False, help="A machine, preset, property or known bug."),
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configuration; repeatable."),
+    ] = None,
+    out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; usually NAME.html.")] = "",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine instead, also for other constants.")
+    ] = False,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Where to serve; 0 is any free port.")] = 0,
+) -> None:
+    """Make or serve what was asked for, and leave with its exit code."""
+    from .commands import explore as run
+    from .commands.request import read_constants
+
+    request = run.ExploreRequest(name=name, constants=read_constants(set_ or []), out=out, port=port if serve else None)
+    raise typer.Exit(run.explore(request))
+
+
+@app.command(
     short_help="Check recorded traces.",
     help="Hold recorded traces against what RocketMQ promises: logs, message traces, or the kit's own format."
     + CHECK_EXIT_CODES,

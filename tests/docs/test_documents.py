@@ -14,7 +14,7 @@ from rocketproof.commands import request
 
 from .console import DOCUMENTS, ROOT, Session, blocks, commands, fits, rewritten, without_times, write_files
 
-FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "rocketproof", "benchmarks")
+FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof", "benchmarks")
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 RULES = ROOT / "docs" / "rules.md"
 
@@ -73,6 +73,7 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         "README.md",
         "checking-traces.md",
         "command-line.md",
+        "explorer.md",
         "in-your-ci.md",
         "mutants.md",
         "strategies.md",

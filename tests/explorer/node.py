@@ -33,3 +33,13 @@ def run_node(script: str, given: Any, folder: Path) -> Any:
     done = subprocess.run([NODE, str(module)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def check_syntax(text: str, folder: Path) -> None:
+    """Fail where a module cannot be read, or declares a name twice."""
+    if NODE is None:
+        pytest.skip("there is no node here")
+    module = folder / "module.mjs"
+    module.write_text(text, encoding="utf-8")
+    done = subprocess.run([NODE, "--check", str(module)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

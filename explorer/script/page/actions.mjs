@@ -1,0 +1,86 @@
+// What can happen now, grouped by who acts, and why the rest cannot.
+
+import { h } from "./dom.mjs";
+import { ruled } from "./rules.mjs";
+
+const TITLES = { Consumer: "Client", Broker: "Broker", Queue: "Queue", Copy: "Retry copy" };
+const NOBODY = "Broker, time, operator";
+
+/** Who takes a step: the first element it names. */
+export function actor(model, instance) {
+  const { parameters } = model.actions[instance.action];
+  const [name] = Object.keys(parameters);
+  const kind = parameters[name];
+  if (!name || !(kind in TITLES)) return name && instance.drawn[0] !== "·" ? `${kind} ${instance.drawn[0]}` : NOBODY;
+  const label = instance.label.slice(instance.label.indexOf("(") + 1).split(/[,)]/)[0];
+  return `${TITLES[kind]} ${label}`;
+}
+
+/** The groups of actions; `filter` keeps those whose sentence has it, `find(instance)` looks for a way there. */
+export function actions({ machine, model, words, run, filter, openWhy, find }) {
+  const enabled = new Set(machine.enabled(run.state));
+  const groups = new Map();
+  model.instances.forEach((instance, number) => {
+    if (filter && !`${instance.tells} ${instance.label}`.toLowerCase().includes(filter)) return;
+    const name = actor(model, instance);
+    const group = groups.get(name) ?? { can: [], cannot: [] };
+    (enabled.has(number) ? group.can : group.cannot).push(number);
+    groups.set(name, group);
+  });
+  let key = 0;
+  const sections = [...groups].map(([name, { can, cannot }]) =>
+    h("section", { class: "group", "aria-label": name },
+      h("h3", {}, name, h("small", {}, can.length ? `${can.length} possible` : "nothing possible")),
+      h("div", { class: "can" }, can.map((number) => {
+        key += 1;
+        return choice(model, number, run, key);
+      })),
+      cannot.length
+        ? h("details", { class: "cannot", open: openWhy.has(name) || Boolean(filter), ontoggle: (event) => {
+            const box = event.target;
+            if (box.open) {
+              openWhy.add(name);
+              if (!box.querySelector("ul")) box.append(reasons({ machine, model, words, run, find }, cannot));
+            } else openWhy.delete(name);
+          } }, h("summary", {}, `${cannot.length} not possible now: why?`))
+        : null,
+    ),
+  );
+  if (!enabled.size) sections.unshift(h("p", { class: "end" }, "Nothing can happen any more: the run ends here."));
+  return sections;
+}
+
+function choice(model, number, run, key) {
+  const instance = model.instances[number];
+  const action = model.actions[instance.action];
+  const shortcut = key < 10 ? String(key) : null;
+  return h("button", {
+    class: instance.drawn[4] ? "action fault" : "action", "data-label": instance.label, "aria-keyshortcuts": shortcut,
+    title: action.doc || null, onclick: () => run.take(number),
+  },
+    h("span", {}, instance.tells),
+    shortcut ? h("kbd", { "aria-hidden": "true" }, shortcut) : null,
+  );
+}
+
+function reasons({ machine, model, words, run, find }, numbers) {
+  return h("ul", { class: "reasons" }, numbers.map((number) => {
+    const instance = model.instances[number];
+    const failing = machine.failing(run.state, number);
+    return h("li", { "data-label": instance.label },
+      h("p", { class: "what" }, instance.tells, " ",
+        h("button", { class: "small", "aria-label": `Find the shortest run to: ${instance.tells}`, onclick: () => find(number) }, "find a way")),
+      failing.map((part) => reason(model, words, run, part)),
+      model.actions[instance.action].doc ? h("p", { class: "quiet" }, ruled(model, model.actions[instance.action].doc)) : null,
+    );
+  }));
+}
+
+function reason(model, words, run, part) {
+  const text = words.condition(part);
+  const cells = words.cellsOf(part);
+  const now = cells.slice(0, 6).map((cell) => `${words.labels[cell]} = ${words.value(cell, run.state[cell])}`);
+  return h("p", { class: "fails" },
+    "needs ", text === null ? "a condition on what follows" : h("code", {}, text),
+    h("small", {}, `now ${now.join(", ")}${cells.length > 6 ? ", …" : ""}`));
+}

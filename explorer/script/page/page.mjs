@@ -1,0 +1,220 @@
+// One open configuration: its panels, drawn anew whenever the run changes.
+
+import { Machine } from "../kernel/machine.mjs";
+import { actions } from "./actions.mjs";
+import { boards } from "./board.mjs";
+import { announce, byId, fill, h, toast } from "./dom.mjs";
+import { firstChosen, graph } from "./graph.mjs";
+import { ask, Hunter } from "./hunt.mjs";
+import { light, lights } from "./lights.mjs";
+import { queues, Reader } from "./queues.mjs";
+import { ruled } from "./rules.mjs";
+import { Run } from "./run.mjs";
+import { sequence } from "./sequence.mjs";
+import { asStory, asTest, changed, command, fragment, stepsOf } from "./share.mjs";
+import { variables } from "./variables.mjs";
+import { Words } from "./words.mjs";
+
+/** A configuration on the page, with its run. */
+export class Page {
+  constructor(model, entry) {
+    this.model = model;
+    this.entry = entry;
+    this.machine = new Machine(model);
+    this.words = new Words(model);
+    this.reader = new Reader(model);
+    this.run = new Run(this.machine);
+    this.hunter = new Hunter(this);
+    this.openLights = new Set();
+    this.openWhy = new Set();
+    this.chosen = firstChosen(model);
+    this.filter = "";
+    this.view = "run";
+    this.walking = null;
+    this.run.onChange((how) => this.changed(how));
+  }
+
+  /** Draw everything for the first time. */
+  show() {
+    const { model } = this;
+    byId("name").textContent = this.entry.title;
+    fill(byId("about"), this.entry.doc || model.doc);
+    document.title = `${this.entry.title} · rocketproof explorer`;
+    fill(byId("constants"), this.#constants());
+    this.draw();
+  }
+
+  /** The run is another one, or is looked at elsewhere. */
+  changed(how) {
+    const { run, model } = this;
+    const last = run.at ? model.instances[run.steps[run.at - 1]].tells : "the start";
+    announce(`${how === "step" ? "" : `Step ${run.at}: `}${last}. ${this.#lightsInWords()}`);
+    this.draw();
+    clearTimeout(this.linking);
+    this.linking = setTimeout(() => history.replaceState(null, "", `#${fragment(this.entry.id, run, model)}`), 120);
+  }
+
+  draw() {
+    const { model, machine, words, run, reader, openWhy, openLights } = this;
+    fill(byId("actions"), actions({ machine, model, words, run, filter: this.filter, openWhy, find: (number) => this.hunter.start({ kind: "step", instance: number }, { fromHere: true }) }));
+    fill(byId("lights"), lights({ machine, model, run, open: openLights, hunt: (property) => this.huntProperty(property) }));
+    fill(byId("variables"), variables({ model, words, run }));
+    fill(byId("pictures"), queues({ reader, run }), h("div", { class: "boards" }, boards({ reader, model, run })));
+    fill(byId("happened"), this.#happened());
+    this.#sequence();
+    this.#timeline();
+    if (this.view === "graph") this.drawGraph();
+    const bad = model.properties.filter((property) => light(machine, property, run).color === "bad").length;
+    byId("summary").textContent = bad ? `${bad} violated` : "";
+    byId("summary").hidden = !bad;
+  }
+
+  drawGraph() {
+    const { machine, model, words, run, chosen } = this;
+    graph({ machine, model, words, run, chosen, redraw: () => this.drawGraph() }, byId("graph"));
+  }
+
+  /** Look for the run that turns the light of a property. */
+  huntProperty(property) {
+    this.openLights.add(property.id);
+    this.hunter.start({ kind: "property", node: property.holds, wanted: property.kind === "sometimes" });
+  }
+
+  /** Random steps until there are `steps` more, or nothing can happen; a second call stops it. */
+  walk(steps = 20) {
+    if (this.walking) {
+      clearInterval(this.walking);
+      this.walking = null;
+    } else {
+      let left = steps;
+      this.walking = setInterval(() => {
+        left -= 1;
+        if (!this.run.random() || left <= 0) this.walk();
+      }, 160);
+    }
+    byId("walk").setAttribute("aria-pressed", String(this.walking !== null));
+  }
+
+  /** Restore the run of a fragment. */
+  restore(parameters) {
+    const { model, run } = this;
+    const asked = parameters.get("set") ?? "";
+    if (parameters.has("set") && asked !== changed(model)) {
+      toast(`This link is about other constants (${asked}). Open it with: rocketproof explore ${model.machine} --set ${asked.replaceAll(",", " --set ")}`);
+      return false;
+    }
+    const { steps, unknown } = stepsOf(parameters.get("run") ?? "", model);
+    const at = parameters.has("at") ? Number(parameters.get("at")) : steps.length;
+    const loop = parameters.has("loop") ? Number(parameters.get("loop")) : null;
+    const broken = run.load(steps, Number.isFinite(at) ? at : steps.length, loop);
+    if (unknown !== null) toast(`There is no step ${unknown} in this configuration; the link is shown up to there.`);
+    else if (broken >= 0) toast(`Step ${broken + 1} of the link cannot happen here; the run is shown up to it.`);
+    return true;
+  }
+
+  /** What the buttons and keys do. */
+  commands() {
+    const { run, machine, model, words } = this;
+    return {
+      undo: () => run.jump(run.at - 1),
+      redo: () => run.jump(run.at + 1),
+      first: () => run.jump(0),
+      last: () => run.jump(run.steps.length),
+      reset: () => run.load([]),
+      random: () => run.random() || toast("Nothing can happen any more."),
+      walk: () => this.walk(),
+      hunt: () => ask(this),
+      link: () => copy(`${location.href.split("#")[0]}#${fragment(this.entry.id, run, model)}`, "The link"),
+      test: () => copy(asTest(machine, model, run, words), "A regression test"),
+      story: () => copy(asStory(model, run, words), "The story"),
+      command: () => copy(command(model), "The command"),
+    };
+  }
+
+  #happened() {
+    const { model, run, words } = this;
+    if (!run.at) return [h("p", { class: "tells" }, "The start."), h("p", { class: "quiet" }, "Choose what happens first, take a random walk, or ask for the shortest run to something.")];
+    const instance = model.instances[run.steps[run.at - 1]];
+    const action = model.actions[instance.action];
+    const changes = words.changes(run.before, run.state);
+    return [
+      h("p", { class: instance.drawn[4] ? "tells fault" : "tells" }, h("span", { class: "count" }, String(run.at)), instance.tells),
+      h("ul", { class: "changes" }, changes.length
+        ? changes.map(({ cell, label, old, now }) => h("li", { title: words.family(cell).doc || null }, h("code", {}, label), ` ${old} → `, h("b", {}, now)))
+        : h("li", {}, "nothing that the model follows changes")),
+      action.doc ? h("p", { class: "quiet" }, ruled(model, action.doc)) : null,
+      run.loop !== null && run.at === run.steps.length ? h("p", { class: "warn" }, `From step ${run.loop} on this repeats for ever.`) : null,
+    ];
+  }
+
+  #sequence() {
+    const { model, run, machine } = this;
+    const marks = new Map();
+    for (const property of model.properties) {
+      if (property.kind !== "always") continue;
+      const holds = machine.predicate(property.holds);
+      const since = run.states.findIndex((state) => !holds(state));
+      if (since > 0) marks.set(since, "bad");
+    }
+    const box = byId("sequence");
+    fill(box, sequence({ model, run, marks, width: Math.max(300, box.clientWidth - 4) }));
+    const here = box.querySelector(".step.here");
+    if (here) box.scrollTop = here.getBBox().y - box.clientHeight + 90;
+    else box.scrollTop = 0;
+  }
+
+  #timeline() {
+    const { run } = this;
+    const slider = byId("at");
+    slider.max = run.steps.length;
+    slider.value = run.at;
+    slider.disabled = !run.steps.length;
+    slider.setAttribute("aria-valuetext", `step ${run.at} of ${run.steps.length}`);
+    byId("count").textContent = `${run.at} / ${run.steps.length}`;
+    for (const id of ["undo", "first"]) byId(id).disabled = run.at === 0;
+    for (const id of ["redo", "last"]) byId(id).disabled = run.at === run.steps.length;
+    byId("reset").disabled = !run.steps.length;
+  }
+
+  #lightsInWords() {
+    const red = this.model.properties.filter((property) => light(this.machine, property, this.run).color === "bad");
+    return red.length ? `Violated: ${red.map(({ id }) => id).join(", ")}.` : "";
+  }
+
+  #constants() {
+    const all = Object.entries(this.model.constants);
+    const own = all.filter(([, { value, usual }]) => value !== usual);
+    const row = ([name, { value, usual, doc, allowed }]) => h("tr", { class: value === usual ? "" : "own" },
+      h("th", { scope: "row" }, h("code", {}, name)),
+      h("td", {}, h("input", { "data-constant": name, value, size: 6, "aria-label": `${name}: ${allowed}` })),
+      h("td", {}, ruled(this.model, doc), h("small", {}, ` ${allowed}; usually ${usual}`)));
+    const chosen = () => [...byId("constants").querySelectorAll("input")].filter((input) => input.value !== String(this.model.constants[input.dataset.constant].usual))
+      .map((input) => `${input.dataset.constant}=${input.value.trim()}`);
+    return [
+      h("p", { class: "quiet" }, `${own.length} of ${all.length} constants differ from their usual values. `,
+        document.body.dataset.served ? "Change them and apply." : "Change them here, and copy the command that makes the page for them."),
+      h("div", { class: "buttons" }, h("button", { class: "primary", id: "apply", onclick: () => {
+        const sets = chosen();
+        if (document.body.dataset.served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}`;
+        else copy(`rocketproof explore ${this.model.machine}${sets.map((text) => ` --set ${text}`).join("")}`, "The command");
+      } }, document.body.dataset.served ? "Apply" : "Copy the command")),
+      h("table", {}, h("tbody", {}, own.map(row), all.filter((item) => !own.includes(item)).map(row))),
+    ];
+  }
+}
+
+/** Copy a text, and show it where copying is not allowed. */
+function copy(text, what) {
+  byId("copied-text").value = text;
+  byId("copied-title").textContent = `${what} was copied`;
+  const show = () => byId("copied").showModal();
+  if (!navigator.clipboard) {
+    byId("copied-title").textContent = what;
+    show();
+    return;
+  }
+  navigator.clipboard.writeText(text).then(show, () => {
+    byId("copied-title").textContent = what;
+    show();
+  });
+}

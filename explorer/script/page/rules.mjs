@@ -1,0 +1,32 @@
+// Ids of rules in a text become links to what the rule says.
+
+import { byId, fill, h } from "./dom.mjs";
+
+const RULE = /\b[A-Z]{1,2}-?\d+\b/g;
+
+/** A text with its rules as buttons, and names in backquotes as code. */
+export function ruled(model, text) {
+  return text.split(/`{1,2}/).map((part, at) => (at % 2 ? h("code", {}, part) : linked(model, part)));
+}
+
+function linked(model, text) {
+  const parts = [];
+  let end = 0;
+  for (const found of text.matchAll(RULE)) {
+    if (!(found[0] in model.rules)) continue;
+    parts.push(text.slice(end, found.index), button(model, found[0]));
+    end = found.index + found[0].length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+function button(model, rule) {
+  return h("button", { class: "rule", "aria-label": `Rule ${rule}`, onclick: () => show(model, rule) }, rule);
+}
+
+function show(model, rule) {
+  const [text, source] = model.rules[rule];
+  const box = byId("rule");
+  fill(byId("rule-text"), h("h3", {}, rule), h("p", {}, ruled(model, text)), h("p", { class: "quiet" }, "Java source: ", ruled(model, source)));
+  box.showModal();
+}

@@ -1,0 +1,196 @@
+"""What can be explored by name: machines, presets, properties and known bugs, each a configuration with its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import z3
+
+from ..checkers.catalogue import all_rows
+from ..checkers.mutants import Entry as KnownBug
+from ..checkers.mutants import MachineMutant, Surprise, entries
+from ..model.kernel import Configuration, ConfigurationError, Machine, nearest, readable
+from ..model.kernel.traced import Traced
+from ..model.presets import PRESETS
+from ..properties.claim import Claim
+from ..properties.presets import preset_claims
+from ..properties.verdict import Verdict
+from .model_data import Data, model_data, traced_with
+from .page import Entry
+from .picture import title_of
+
+Constants = Mapping[str, int | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A configuration to explore.
+
+    Attributes:
+        id: what the user named.
+        title, doc: for the page.
+        claims: what is claimed of this very configuration.
+        others: claims of other configurations of the machine, which may not hold here.
+        hunt: id of the property that the user is after; empty if none.
+        note: how the catalogue sees it.
+    """
+
+    id: str
+    title: str
+    doc: str
+    configuration: Configuration
+    claims: tuple[Claim, ...] = ()
+    others: tuple[Claim, ...] = ()
+    hunt: str = ""
+    note: str = ""
+
+
+def subject(name: str, constants: Constants | None = None) -> Subject:
+    """The machine, preset, property or known bug of a name, with some constants changed.
+
+    Raises:
+        ConfigurationError: there is nothing of that name, or a constant is not possible.
+    """
+    changes = dict(constants or {})
+    machines = known_machines()
+    presets = {preset.name: preset for preset in PRESETS}
+    claims = {claim.property.id: claim for claim in reversed(_finite_claims())}
+    if name in presets:
+        preset = presets[name]
+        configuration = preset.machine.configure(**{**preset.constants, **changes})
+        own = tuple(preset_claims(preset))
+        return _with_others(Subject(id=name, title=name, doc=preset.doc, configuration=configuration, claims=own))
+    if name.replace("-", "_") in machines:
+        machine = machines[name.replace("-", "_")]
+        configuration = machine.configure(**changes)
+        title = title_of(configuration)
+        return _with_others(Subject(id=name, title=title, doc=machine.doc, configuration=configuration))
+    if name in claims:
+        return of_claim(claims[name], changes)
+    bugs = {bug.id: bug for bug in entries(all_rows())}
+    if name in bugs:
+        return of_bug(bugs[name], changes)
+    if any(row.id == name for row in all_rows()):
+        raise ConfigurationError(
+            f"{name} is no property of a finite machine, so there is nothing to step through; verify {name} tells it."
+        )
+    possible = [*presets, *machines, *claims, *bugs]
+    raise ConfigurationError(
+        f"there is no machine, preset, property, known bug or file {name!r}.{nearest(name, possible)} "
+        f"Presets are {', '.join(presets)}; 'verify --list' shows properties, 'mutants --list' known bugs."
+    )
+
+
+def of_claim(claim: Claim, changes: Constants | None = None) -> Subject:
+    """The configuration that a claim is about."""
+    configuration = claim.machine.configure(**{**claim.constants, **(changes or {})})
+    return _with_others(
+        Subject(
+            id=claim.property.id,
+            title=claim.property.id,
+            doc=claim.property.statement,
+            configuration=configuration,
+            claims=(claim,),
+            hunt=claim.property.id,
+            note="an expected finding" if claim.expected is Verdict.VIOLATED else "",
+        )
+    )
+
+
+def of_bug(bug: KnownBug, changes: Constants | None = None) -> Subject:
+    """The configuration in which a known bug shows.
+
+    Raises:
+        ConfigurationError: it is no bug of a machine.
+    """
+    match bug:
+        case MachineMutant():
+            machine, killer = bug.machine.mutated(bug.id), bug.killer
+            constants: Constants = bug.mutant.wrong_constants
+            doc, slug = bug.mutant.doc, bug.mutant.slug
+        case Surprise():
+            machine, constants, killer = bug.machine, bug.explanation.constants, bug.naive
+            doc, slug = bug.explanation.doc, bug.explanation.slug
+        case _:
+            raise ConfigurationError(f"{bug.id} is no bug of a machine, so there is nothing to step through.")
+    configuration = machine.configure(**{**constants, **(changes or {})})
+    claim = Claim(property=killer, machine=machine, constants=constants, lesson=" ".join(doc.split()))
+    found = Subject(
+        id=bug.id,
+        title=f"{bug.id} {slug}",
+        doc=" ".join(doc.split()),
+        configuration=configuration,
+        claims=(claim,),
+        hunt=killer.id,
+        note="a known bug",
+    )
+    return _with_others(found)
+
+
+def known_machines() -> dict[str, Machine]:
+    """Every machine of the catalogue and the presets, by name."""
+    found = {claim.machine.name: claim.machine for claim in _finite_claims()}
+    return {**found, **{preset.machine.name: preset.machine for preset in PRESETS}}
+
+
+def data_of(given: Subject, *, rules: Mapping[str, tuple[str, str]] | None = None) -> tuple[Traced, Data]:
+    """The configuration as terms, and as the page reads it.
+
+    Raises:
+        ModelError: the configuration is infinite.
+    """
+    traced = traced_with(given.configuration, [*given.claims, *given.others])
+    # What speaks of nothing in this configuration is the same in every state, and would only be in the way.
+    others = [claim for claim in given.others if not _known(traced.predicates[claim.property.id].term)]
+    data = model_data(traced, [*given.claims, *others], rules=rules)
+    for told in data["properties"][len(given.claims) :]:
+        told["elsewhere"] = True
+    return traced, data
+
+
+def entry_of(
+    given: Subject,
+    *,
+    rules: Mapping[str, tuple[str, str]] | None = None,
+    steps: Iterable[str] | None = None,
+    loop: int | None = None,
+) -> Entry:
+    """The configuration as an entry of a page, perhaps with a run."""
+    _, data = data_of(given, rules=rules)
+    return Entry(
+        id=given.id,
+        title=given.title,
+        doc=given.doc,
+        data=data,
+        steps=None if steps is None else list(steps),
+        loop=loop,
+        hunt=given.hunt,
+        note=given.note,
+    )
+
+
+def _known(term: object) -> bool:
+    simple = z3.simplify(term)
+    return bool(z3.is_true(simple) or z3.is_false(simple))
+
+
+def _finite_claims() -> list[Claim]:
+    """Claims of the catalogue about finite configurations."""
+    subjects = [row.subject for row in all_rows()]
+    claims = [item for item in subjects if isinstance(item, Claim)]
+    return [claim for claim in claims if not claim.machine.configure(**claim.constants).unbounded]
+
+
+def _with_others(given: Subject) -> Subject:
+    """With the claims of other configurations that this one can be asked as well, each property once."""
+    named = {claim.property.id for claim in given.claims}
+    name = given.configuration.machine.name.partition("~")[0]
+    found: dict[str, Claim] = {}
+    for claim in (row.subject for row in all_rows()):
+        if isinstance(claim, Claim) and claim.machine.name == name and claim.property.id not in named:
+            found.setdefault(claim.property.id, claim)
+    speak = readable(given.configuration, {key: claim.property.holds for key, claim in found.items()})
+    after = {key: claim.property.after for key, claim in found.items() if claim.property.after is not None}
+    speak -= set(after) - readable(given.configuration, after)
+    return replace(given, others=tuple(claim for key, claim in found.items() if key in speak))

@@ -1,0 +1,115 @@
+"""``rocketproof explore``: a configuration as a page in which the model runs, written to a file or served."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from ..errors import InputError
+from ..explorer.page import Entry, page
+from ..explorer.subjects import entry_of, subject
+from ..model.kernel import ConfigurationError, ModelError
+from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..traces.explain.report.rules import all_rules
+from .request import read_constants
+
+Constants = Mapping[str, int | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreRequest:
+    """What to explore.
+
+    Attributes:
+        name: a machine, preset, property, known bug, or files of a trace.
+        constants: what differs from its configuration.
+        out: the file to write; empty for one named after the subject.
+        port: serve the page there instead of writing it, 0 for any free one; None to write it.
+    """
+
+    name: str
+    constants: Constants
+    out: str = ""
+    port: int | None = None
+
+
+def explore(request: ExploreRequest) -> int:
+    """Write or serve the page that was asked for; returns the exit code.
+
+    Raises:
+        InputError: the file cannot be written.
+        ConfigurationError, ModelError: there is no such subject, or it cannot be stepped through.
+    """
+    if request.port is not None and request.out:
+        raise InputError("--out writes the page and --serve shows it; leave one of them out.")
+    out = request.out or f"{Path(request.name).stem}.html"
+    if request.port is None:
+        check_writable(out)
+    text = text_of(request.name, request.constants, served=request.port is not None)
+    if request.port is not None:
+        return _serve(text, request.port)
+    write(out, text)
+    if out != STANDARD_OUTPUT:
+        print(f"{out}: open it in a browser; it needs no network", file=sys.stderr)
+    return 0
+
+
+def text_of(name: str, constants: Constants, *, served: bool = False) -> str:
+    """The page about a machine, preset, property, known bug, or trace."""
+    return page([entry(name, constants)], served=served)
+
+
+def entry(name: str, constants: Constants) -> Entry:
+    """What is known by a name, with the rules it cites."""
+    return entry_of(subject(name, constants), rules=rule_texts())
+
+
+@functools.cache
+def rule_texts() -> Mapping[str, tuple[str, str]]:
+    """Every rule by id: what it says, and where it is in the Java source."""
+    return {rule.id: (rule.text, rule.source) for rule in all_rules().values()}
+
+
+def _serve(first: str, port: int) -> int:
+    """Serve the page until Ctrl-C, and pages of other constants as they are asked for."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = urlsplit(self.path)
+            if asked.path != "/":
+                return self._answer(404, f"There is no {asked.path} here.", kind="text/plain")
+            query = parse_qs(asked.query)
+            if "subject" not in query:
+                return self._answer(200, first)
+            try:
+                told = text_of(query["subject"][0], read_constants(query.get("set", [])), served=True)
+            except (InputError, ConfigurationError, ModelError) as error:
+                return self._answer(400, str(error), kind="text/plain")
+            return self._answer(200, told)
+
+        def _answer(self, status: int, text: str, *, kind: str = "text/html") -> None:
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: the terminal is for the address."""
+
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        raise InputError(f"cannot serve at port {port}: {error.strerror}; choose another with --port.") from None
+    print(f"http://127.0.0.1:{server.server_address[1]}/ shows it; Ctrl-C ends it", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+    return 0
