@@ -120,4 +120,6 @@ def test_no_sample_tells_where_it_was_made() -> None:
     for sample in samples():
         text = sample.path.with_suffix("").with_suffix(".json").read_text(encoding="utf-8")
         assert "/tmp" not in text
-        assert str(sample.open().header.source).startswith("rocketproof agent")
+        assert str(sample.open().header.source).startswith(
+            ("rocketproof agent", "a consume-message hook", "client log (")
+        )
