@@ -37,6 +37,7 @@ class Direct:
         actions: the actions that exist here, by name.
         values: of the families, by name.
         ranges: the elements of domains that are looked at, where these are not all.
+        changed: names of the variables that the last step has changed.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -61,6 +62,7 @@ class Direct:
         self._state = DirectState(self)
         self._varied: dict[tuple[tuple[str, int | str], ...], Constants] = {}
         self.ranges: dict[str, Sequence[int]] = {}
+        self.changed: set[str] = set()
         self._log: list[tuple[dict[Any, Any], Any, Any]] = []
         self._pending: list[tuple[Values, tuple[int, ...], int]] = []
         self._title: Callable[[], str] = str
@@ -224,16 +226,17 @@ class Direct:
 
     def _commit(self) -> None:
         """Texts read what was before: what they write counts when they are through."""
-        changed = [write for write in self._pending if write[0].at(write[1]) != write[2]]
-        for values, index, value in changed:
+        for values, index, value in self._pending:
             if not values.contains(value) or not values.is_inside(index):
                 allowed = values.family.allowed
                 raise ModelError(f"{self.where()}: writes {value} to {values.name}{list(index)}, allowed is {allowed}.")
-        for values, index, value in changed:
+        self.changed.clear()
+        for values, index, value in self._pending:
             known = values.known
             key: Any = index if values.count else values.name
             self._log.append((known, key, known.get(key, _MISSING)))
             values.set(index, value)
+            self.changed.add(values.name)
 
     @contextmanager
     def _with(self, varied: Mapping[str, int | str]) -> Iterator[None]:
@@ -276,14 +279,18 @@ class Direct:
         if not missing:
             self._note(values, index, given)
         elif missing == 1 and callable(given):
+            known, usual = values.known, values.usual
             for item in self.range_of(values.family.dims[-1]):
-                self._note(values, (*index, item), given(item))
+                value, place = given(item), (*index, item)
+                if value is not known.get(place, usual):
+                    self._note(values, place, value)
         else:
             rest = values.family.dims[len(index) :]
             for choice in itertools.product(*(self.range_of(dim) for dim in rest)):
                 self._note(values, (*index, *choice), given(*choice) if callable(given) else given)
 
     def _note(self, values: Values, index: tuple[int, ...], value: Any) -> None:
+        """Note a write of one value, which must be of its variable's kind, if it changes anything."""
         kind = value.__class__
         if kind is not values.enumeration and (kind is bool) is not values.is_bool:
             wanted = "a truth value" if values.is_bool else "a whole number"
@@ -295,7 +302,8 @@ class Direct:
                 holds = values.enumeration.__name__ if values.enumeration else "a plain number"
                 raise ModelError(f"{self.where()}: {values.name!r} holds {holds}, but is given {value!r}.")
             value = int(value)
-        self._pending.append((values, index, value))
+        if values.at(index) != value:
+            self._pending.append((values, index, value))
 
     def range_of(self, elements: Elements) -> Sequence[int]:
         """The elements that are looked at."""

@@ -37,8 +37,11 @@ _OF_BATCHES = frozenset(
 """Actions of orderly workers."""
 
 
-_OF_PULLS = frozenset({"send_pull", "answer_found", "answer_nothing", "nothing_new", "answered_with_error", "mark"})
+_OF_PULLS = frozenset({"send_pull", "answer_found", "answer_nothing", "nothing_new", "answered_with_error"})
 """Actions and texts that ask of a window where it begins and ends, and of no other message that it holds."""
+
+_SHOWN = frozenset({"memory", "committed", "file"})
+"""Variables of offsets that clients have in memory, and that are stored."""
 
 _STAGES, _ORPHANS = tuple(Stage), tuple(Orphan)
 
@@ -82,7 +85,8 @@ class Behaviour:
 
     def get(self, name: str, *index: int) -> int:
         """A variable of the machine; of a switched off one 0."""
-        return self.direct.get(name, *index) if self.direct.has(name) else 0
+        values = self.direct.values.get(name)
+        return 0 if values is None else int(values.at(index))
 
     def memory(self, c: int) -> int:
         """The in-memory offset of ``c``."""
@@ -111,7 +115,8 @@ class Behaviour:
 
     def stage(self, c: int, m: int) -> Stage:
         """Where the window of ``c`` has a message."""
-        return _STAGES[self.direct.get("stage", c, texts.Q, m)]
+        stage: int = self.direct.values["stage"][c, texts.Q, m]
+        return _STAGES[stage]
 
     def orphan(self, c: int, m: int) -> Orphan:
         """What goes on about a message in a dropped window of ``c``."""
@@ -152,7 +157,7 @@ class Behaviour:
         self._look(name, given, int((varied or {}).get("pull_batch", 1)))
         if not self.direct.step(name, varied=varied, **given):
             return False
-        self.noted()
+        self._stepped()
         return True
 
     def take(self, name: str, why: str, *, varied: Mapping[str, int] | None = None, **arguments: int) -> None:
@@ -165,12 +170,16 @@ class Behaviour:
         self._look(text.__name__, arguments)
         if not self.direct.run(text, **arguments):
             raise Impossible(why or f"the model does not allow {text.__name__.replace('_', ' ')} here")
-        self.noted()
+        self._stepped()
 
     def allows(self, name: str, arguments: Mapping[str, int]) -> bool:
         """Whether the machine allows an action with all of its arguments."""
         self._look(name, arguments)
         return self.direct.enabled(name, **arguments)
+
+    def _stepped(self) -> None:
+        if not _SHOWN.isdisjoint(self.direct.changed):
+            self.noted()
 
     def noted(self) -> None:
         """The state is another one: what it shows of in-memory and stored offsets is noted."""
@@ -211,13 +220,19 @@ class Behaviour:
         """
         c, m = arguments.get("c"), arguments.get("m")
         if c is not None and m is not None:
-            found = {m - 1, m, m + 1} if self._batch == 1 else {*range(m - 1, m + self._batch + 1)}
             stages, q = self.direct.values["stage"], texts.Q
+            near = range(m, m + 1) if self._batch == 1 else range(max(m - 1, 0), m + self._batch + 1)
+            near = near[: max(self.count - near.start, 0)]
             for o in self.sides[c].live:
-                if o not in found and stages[c, q, o] != Stage.ABSENT:
-                    found.add(o)
-                    break
-        elif c is not None and name in _OF_BATCHES:
+                if o not in near and stages[c, q, o] != Stage.ABSENT:
+                    self.direct.focus(Message=[o, *near] if o < m else [*near, o])
+                    return
+            self.direct.focus(Message=near)
+            return
+        if c is not None and name == "mark":
+            self.direct.focus(Message=[*itertools.islice(self._held(c), 1)])
+            return
+        if c is not None and name in _OF_BATCHES:
             taken = self.taken(c)
             found = {*taken, *itertools.islice(self._held(c), len(taken), len(taken) + self._batch + 1)}
         elif name == "produce":
@@ -228,4 +243,4 @@ class Behaviour:
                 start = self.direct.get("next_offset", d, texts.Q)
                 found.update(range(start, start + max(pulled, self._batch) + 1))
                 found.update(itertools.islice(self._held(d), 1) if name in _OF_PULLS else self.sides[d].live)
-        self.direct.focus(Message=sorted(o for o in found if 0 <= o < self.count))
+        self.direct.focus(Message=[o for o in sorted(found) if 0 <= o < self.count])

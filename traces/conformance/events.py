@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from ..format.kinds import Kind, Path, Result
+from ..format.schema import BY_NAME
 
 Actor: TypeAlias = tuple[str, int]
 """A process: client id and incarnation."""
@@ -17,37 +18,6 @@ FOLLOWED = "followed"
 
 NUMBER = "number"
 """The column that numbers the events of a trace, in their order."""
-
-COLUMNS = (
-    "time",
-    "seq",
-    "kind",
-    "result",
-    "path",
-    "client",
-    "incarnation",
-    "group",
-    "topic",
-    "broker",
-    "queue",
-    "offset",
-    "next",
-    "min",
-    "max",
-    "count",
-    "key",
-    "origin",
-    "attempt",
-    "level",
-    "due",
-    "max_attempts",
-    "epoch",
-    "members",
-    "queues",
-    "assigned",
-    "detail",
-)
-"""Columns of the schema that are read, in the order of the members of :class:`Event`."""
 
 _KINDS = {str(word): word for word in Kind}
 _RESULTS = {str(word): word for word in Result}
@@ -116,6 +86,10 @@ class Event:
             if getattr(self, name) is not None:
                 words.append(f"{name}={getattr(self, name)}")
         return " ".join(words)
+
+
+COLUMNS = tuple(item.name for item in fields(Event) if item.name in BY_NAME)
+"""Columns of the schema that are read, in the order of the members of :class:`Event`."""
 
 
 def events_of(table: pa.Table | pa.RecordBatch) -> list[Event]:

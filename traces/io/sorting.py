@@ -21,6 +21,7 @@ import pyarrow as pa
 from ..recorders.repeated import REPEATED, Repeated
 from .source import Source, cut
 from .temporary import in_temporary_folder
+from .time_order import Standing
 
 MEMORY = 1 << 30
 """Bytes that sorting may take, unless told otherwise."""
@@ -31,21 +32,6 @@ _MOST_OPEN = 64  # files that are merged without being sorted first
 _MOST_HELD = 1 << 30  # texts of one array are at most 2 GiB
 
 
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Where the events of a file are in time.
-
-    Attributes:
-        sorted: whether the file is in order.
-        first: time of the earliest event in ms.
-        last: time of the latest event in ms.
-    """
-
-    sorted: bool
-    first: int
-    last: int
-
-
 class Ordered:
     """A source together with what is known about its order."""
 
@@ -53,19 +39,12 @@ class Ordered:
         self.source = source
 
     @cached_property
-    def span(self) -> Span | None:
-        """Whether the file is in order, and where its events are; None without events. Reads its times once."""
-        in_order = True
-        first = last = 0
-        before: tuple[int, int] | None = None
+    def standing(self) -> Standing:
+        """How its events stand, and where in time. Reads their times once."""
+        standing = Standing()
         for batch in self.source.batches(("time", "seq"), rows=1 << 20):
-            time, seq = _numbers(batch, "time"), _numbers(batch, "seq")
-            if before is None:
-                first, last = int(time[0]), int(time[0])
-            in_order = in_order and (before is None or before <= (time[0], seq[0])) and _ascends(time, seq)
-            before = (int(time[-1]), int(seq[-1]))
-            first, last = min(first, int(time.min())), max(last, int(time.max()))
-        return None if before is None else Span(sorted=in_order, first=first, last=last)
+            standing.see(batch)
+        return standing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +58,7 @@ def in_order(
 ) -> Iterator[pa.RecordBatch]:
     """The events of all sources in order, see the module for what that is; how many were repeated is counted."""
     read = (*columns, *(name for name in ("time", "seq") if name not in columns))
-    if len(sources) == 1 and sources[0].source.rows is not None and (span := sources[0].span) and span.sorted:
+    if len(sources) == 1 and sources[0].source.rows is not None and sources[0].standing.by_time:
         beside = Repeated(thorough=False)
         for batch in sources[0].source.batches(read, rows=rows):
             yield beside.drop(batch, sources[0].source.counted).select(list(columns))
@@ -92,8 +71,8 @@ def in_order(
         direct = _mergeable(sources)
         for file, one in enumerate(sources):
             if file in direct:
-                if one.span is not None:
-                    merged.append(_Run(start=one.span.first, batches=_stream(one.source, file, read)))
+                if one.standing.first is not None:
+                    merged.append(_Run(start=one.standing.begin, batches=_stream(one.source, file, read)))
                 continue
             for batch in one.source.batches(read, rows=_PIECE):
                 sorter.add(_tagged(batch, file))
@@ -105,19 +84,20 @@ def in_order(
 
 def _mergeable(sources: Sequence[Ordered]) -> set[int]:
     """Files in order that can be merged as they are read: knowing their order must be cheap, as it is for Parquet."""
-    spans = {
-        file: one.span
-        for file, one in enumerate(sources)
-        if one.source.rows is not None and (one.span is None or one.span.sorted)
+    found = {
+        file: one.standing for file, one in enumerate(sources) if one.source.rows is not None and one.standing.by_time
     }
     changes = sorted(
-        change for span in spans.values() if span is not None for change in ((span.first, 0, 1), (span.last, 1, -1))
+        change
+        for each in found.values()
+        if each.first is not None
+        for change in ((each.begin, 0, 1), (each.end, 1, -1))
     )
     open_files = most = 0
     for _, _, change in changes:
         open_files += change
         most = max(most, open_files)
-    return set(spans) if most <= _MOST_OPEN else set()
+    return set(found) if most <= _MOST_OPEN else set()
 
 
 def _stream(source: Source, file: int, columns: Sequence[str]) -> Callable[[], Iterator[pa.RecordBatch]]:

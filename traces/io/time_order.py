@@ -17,12 +17,15 @@ class Standing:
         by_time: in the order of time, then ``seq``.
         by_seq: in the order of ``seq``.
         first: time and ``seq`` of the first event; ``last``: of the last. None without events.
+        begin: time of the earliest event, ms; ``end``: of the latest. They mean nothing without events.
     """
 
     by_time: bool = True
     by_seq: bool = True
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
+    begin: int = 2**63 - 1
+    end: int = -(2**63)
 
     @property
     def needs_seq(self) -> bool:
@@ -39,7 +42,8 @@ class Standing:
         wrong = time[1:] < time[:-1]
         by_time = not wrong.any() and (by_seq or not (back & (time[1:] == time[:-1])).any())
         first, last = (int(time[0]), int(seq[0])), (int(time[-1]), int(seq[-1]))
-        self.join(Standing(by_time=by_time, by_seq=by_seq, first=first, last=last))
+        begin, end = (first[0], last[0]) if by_time else (int(time.min()), int(time.max()))
+        self.join(Standing(by_time=by_time, by_seq=by_seq, first=first, last=last, begin=begin, end=end))
 
     def join(self, later: Standing) -> None:
         """Add the events after these."""
@@ -50,3 +54,4 @@ class Standing:
             self.by_seq = self.by_seq and self.last[1] <= later.first[1]
         self.by_time, self.by_seq = self.by_time and later.by_time, self.by_seq and later.by_seq
         self.first, self.last = self.first or later.first, later.last
+        self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)

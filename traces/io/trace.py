@@ -146,18 +146,6 @@ class Trace:
         if empty:
             raise self.without_events()
 
-    @property
-    def is_sorted(self) -> bool:
-        """Whether :meth:`batches` gives the events in the order of :meth:`sorted_batches`. Reads times once."""
-        latest: int | None = None
-        for one in self._ordered:
-            if one.span is None:
-                continue
-            if not one.span.sorted or (latest is not None and one.span.first < latest):
-                return False
-            latest = one.span.last
-        return True
-
     def without_events(self) -> TraceError:
         """What to raise where there is nothing to check."""
         given = ", ".join(self.files)

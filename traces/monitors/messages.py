@@ -115,16 +115,6 @@ def wanted(coded: Coded) -> Any:
     return found
 
 
-def wanted_sql() -> str:
-    """The same as a condition of SQL over the columns of the schema."""
-    kinds = ", ".join(f"'{kind}'" for kind in MESSAGE_KINDS)
-    well = ", ".join(f"'{result}'" for result in sorted(SUCCESSES))
-    return (
-        f"kind IN ({kinds}) AND NOT (kind = 'result' AND coalesce(attempt, -1) = 0 "
-        f"AND \"offset\" IS NOT NULL AND coalesce(result, '') IN ({well}))"
-    )
-
-
 class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 

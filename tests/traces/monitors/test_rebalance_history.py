@@ -26,12 +26,6 @@ def test_what_each_pass_changed() -> None:
     assert (third.joined, third.lost, third.disagrees) == (("c2",), ("b:2", "b:3"), {})
     assert (fourth.left, fourth.added, fourth.gained) == (("c1",), ("b:4",), ("b:0", "b:1", "b:4"))
     assert fourth.disagrees == {}  # c1 is gone
-    assert not any(change.unprovoked for change in changes)
-
-
-def test_an_answer_that_changes_while_the_view_does_not() -> None:
-    events = [rebalance(time, "c1", ["c1"], assigned=assigned) for time, assigned in [(0, ["b:0"]), (9, ["b:1"])]]
-    assert [change.unprovoked for change in rebalance_history(context_of(events), "G")] == [False, True]
 
 
 def test_a_calm_group() -> None:
