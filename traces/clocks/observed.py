@@ -126,7 +126,8 @@ class Observed:
             self._note_brokers(batch)
         if self._mask:
             places = _shared(batch, self._mask)
-            batch, micros = batch.take(pa.array(places)), None if micros is None else micros[places]
+            columns = batch.select([name for name in COLUMNS if name in batch.schema.names])
+            batch, micros = columns.take(pa.array(places)), None if micros is None else micros[places]
         view = _View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None
@@ -248,7 +249,10 @@ class Observed:
 
 def _share(offsets: Any, mask: int) -> Any:
     """Which of the events are kept: the same share of both sides of every pair."""
-    return ((offsets.view(np.uint64) * _ODD) >> np.uint64(40)) & np.uint64(mask) == 0
+    mixed = offsets.view(np.uint64) * _ODD
+    mixed >>= np.uint64(40)
+    mixed &= np.uint64(mask)
+    return mixed == 0
 
 
 def _shared(batch: pa.RecordBatch, mask: int) -> Any:
@@ -297,7 +301,7 @@ class _View:
     """A batch by its columns."""
 
     def __init__(self, batch: pa.RecordBatch, micros: Any) -> None:
-        self._batch = batch.select([name for name in COLUMNS if name in batch.schema.names])
+        self._batch = batch
         self._wholes: dict[str, Any] = {}
         self._words: dict[str, tuple[Any, list[str]]] = {}
         self._hashes: dict[str, Any] = {}
