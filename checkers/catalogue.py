@@ -21,6 +21,7 @@ from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
+from ..properties.settings import claims as settings_claims
 from ..properties.unbounded import claims as unbounded_claims
 from ..properties.unbounded_broadcast import claims as unbounded_broadcast_claims
 from ..properties.unequal_views import GROUP_CLAIMS
@@ -50,6 +51,7 @@ def _claims() -> Iterator[Claim]:
     yield from orderly_claims()
     yield from retry_claims()
     yield from schedule_claims()
+    yield from settings_claims()
 
 
 def retry_rows() -> list[Row]:

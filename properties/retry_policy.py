@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ..model.dead_letter import given_up_at_once
 from ..model.delay import DEFAULT_LEVELS, DelayTable, stored_level
-from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, ite, not_, same
 from ..model.retry_policy import (
     DEFAULT_MAXIMUM,
     FIRST_LEVEL,
@@ -19,7 +19,6 @@ from ..model.retry_policy import (
     Circumstances,
     answer,
     broker_checks,
-    copied,
     copy_times,
     fallback_gives_up,
     fallback_level,
@@ -247,16 +246,35 @@ def fallback_combination(*, sends_next: bool, strictly: bool) -> Theorem:
 def answers_of_request(*, retry_queues: bool) -> Theorem:
     """SB-9 … SB-14: what SUCCESS says; ``retry_queues`` assumes that the group has a retry queue."""
 
-    def checks(master: IntLike, group: IntLike, queues: IntLike, rest: IntLike, dead: IntLike) -> BoolLike:
+    def checks(
+        master: IntLike,
+        group: IntLike,
+        broker: IntLike,
+        queues: IntLike,
+        topic: IntLike,
+        writable: IntLike,
+        readable: IntLike,
+        letters: IntLike,
+        put: IntLike,
+        dead: IntLike,
+    ) -> BoolLike:
         found = Circumstances(
             has_master=master > 0,
             group_exists=group > 0,
+            broker_writable=broker > 0,
             retry_queues=queues,
-            message_readable=rest > 0,
-            stored=rest > 1,
+            retry_topic=topic > 0,
+            retry_topic_writable=writable > 0,
+            message_readable=readable > 0,
+            dead_letter_topic=letters > 0,
+            stored=put > 0,
         )
-        table = broker_checks(found, dead_letter=dead > 0)
-        return implies(answer(table) == Answer.SUCCESS, copied(table))
+        # Nothing here is taken from the broker's table: what is met is said once more.
+        met = all_of(*(item > 0 for item in (master, group, broker, queues, topic, writable, readable, put)))
+        is_stored = all_of(met, any_of(dead <= 0, letters > 0))
+        success = answer(broker_checks(found, dead_letter=dead > 0)) == Answer.SUCCESS
+        old = answer(broker_checks(found, dead_letter=dead > 0, version="4.9.8")) == Answer.SUCCESS
+        return all_of(implies(success, is_stored), implies(is_stored, all_of(success, old)))
 
     return Theorem(
         id="success-means-stored" if retry_queues else "success-always-means-stored",
@@ -268,6 +286,73 @@ def answers_of_request(*, retry_queues: bool) -> Theorem:
         tells=lambda queues: f"with retryQueueNums = {queues} the answer is SUCCESS, and nothing is stored",
         covers="everything a broker may find",
         rules=("SB-9", "SB-12", "G2"),
+    )
+
+
+def first_obstacle_named() -> Theorem:
+    """SB-9 … SB-16: which response code a user sees for what is wrong at the broker, if several things are."""
+
+    def named(
+        master: IntLike,
+        group: IntLike,
+        broker: IntLike,
+        queues: IntLike,
+        topic: IntLike,
+        writable: IntLike,
+        readable: IntLike,
+        letters: IntLike,
+        put: IntLike,
+        dead: IntLike,
+    ) -> BoolLike:
+        found = Circumstances(
+            has_master=master > 0,
+            group_exists=group > 0,
+            broker_writable=broker > 0,
+            retry_queues=queues,
+            retry_topic=topic > 0,
+            retry_topic_writable=writable > 0,
+            message_readable=readable > 0,
+            dead_letter_topic=letters > 0,
+            stored=put > 0,
+        )
+        no_letters = ite(all_of(dead > 0, letters <= 0), Answer.SYSTEM_ERROR, ite(put > 0, 0, Answer.SYSTEM_ERROR))
+        from_topic = ite(
+            topic <= 0,
+            Answer.SYSTEM_ERROR,
+            ite(writable <= 0, Answer.NO_PERMISSION, ite(readable <= 0, Answer.SYSTEM_ERROR, no_letters)),
+        )
+        # Without a retry queue the answer is SUCCESS, whatever else is wrong further on (SB-12).
+        from_broker = ite(broker <= 0, Answer.NO_PERMISSION, ite(queues <= 0, Answer.SUCCESS, from_topic))
+        old = ite(group <= 0, Answer.SUBSCRIPTION_GROUP_NOT_EXIST, from_broker)
+        new = ite(master <= 0, Answer.SYSTEM_ERROR, old)
+        return all_of(
+            same(answer(broker_checks(found, dead_letter=dead > 0)), new),
+            same(answer(broker_checks(found, dead_letter=dead > 0, version="4.9.8")), old),
+        )
+
+    return Theorem(
+        id="answer-names-the-first-obstacle",
+        statement="The answer to request 36 names the first thing that is wrong; 4.9.8 does not ask for a master.",
+        sizes=("queues",),
+        given=lambda queues: queues >= 0,
+        claim=named,
+        tells=lambda queues: f"with retryQueueNums = {queues} the answer is another one",
+        covers="everything a broker may find",
+        rules=("SB-9", "SB-10", "SB-11", "SB-12", "SB-13", "SB-14", "SB-16", "DQ-1"),
+    )
+
+
+def chosen_maximum_is_sent() -> Theorem:
+    """SB-2: maxReconsumeTimes as the client sends it."""
+    return Theorem(
+        id="maximum-sent-as-configured",
+        statement="The client sends maxReconsumeTimes as it is configured, and 16 for -1.",
+        sizes=("configured",),
+        given=lambda configured: configured >= 0,
+        claim=lambda configured: all_of(same(maximum_sent(configured), configured), same(maximum_sent(-1), 16)),
+        tells=lambda configured: f"with maxReconsumeTimes = {configured} or -1 another maximum is sent",
+        covers="every maximum",
+        rules=("SB-2",),
     )
 
 
@@ -308,6 +393,8 @@ RETRY_THEOREMS: tuple[Theorem, ...] = (
     dead_letter_read_again(),
     paths_agree("5.3.3"),
     answers_of_request(retry_queues=True),
+    first_obstacle_named(),
+    chosen_maximum_is_sent(),
 )
 """What holds of every chain of retries."""
 
