@@ -5,6 +5,7 @@ All of it sits in arrays with one entry for each slot, so that queues may come i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,141 +36,80 @@ QUERY_LIMIT = 5_000
 
 _WHOLE = np.int64
 
-SLOT = np.dtype(
-    [
-        ("flags", _WHOLE),  # see ..names
-        ("broker", _WHOLE),  # actor code of its broker, UNKNOWN if that never ended
-        # Offsets of messages.
-        ("first", _WHOLE),  # where the trace begins to follow the queue
-        ("sure", _WHOLE),  # 1: everything from there on is seen to be pulled
-        ("low", _WHOLE),  # everything below may be passed by the stored offset, or was reported
-        ("high", _WHOLE),  # end of what was delivered or filtered
-        ("log_end", _WHOLE),  # maxOffset of the latest pull
-        ("log_end_time", _WHOLE),  # when it was seen
-        ("log_end_actor", _WHOLE),  # who saw it, UNKNOWN for a broker
-        ("log_back_to", _WHOLE),  # the log was seen to end here after it had ended later
-        ("log_back_time", _WHOLE),
-        # The stored offset.
-        ("stored", _WHOLE),
-        ("stored_time", _WHOLE),
-        ("stored_actor", _WHOLE),
-        ("stored_path", _WHOLE),
-        ("stored_end", _WHOLE),  # log_end when it was stored
-        ("recent", _WHOLE),  # what it was before the commits since recent_time, all a short time ago
-        ("recent_time", _WHOLE),
-        ("earlier", _WHOLE),  # what it was before the commits since earlier_time, all within IN_FLIGHT
-        ("earlier_time", _WHOLE),
-        ("back_from", _WHOLE),  # its last decrease
-        ("back_to", _WHOLE),
-        ("back_time", _WHOLE),
-        ("back_actor", _WHOLE),
-        ("back_reason", _WHOLE),  # Regression
-        ("reset_to", _WHOLE),  # the operator's last reset
-        ("reset_time", _WHOLE),
-        ("correct_to", _WHOLE),  # the client's last correction
-        ("correct_time", _WHOLE),
-        ("noted_time", _WHOLE),  # of the last row that tells the stored offset
-        ("passed_from", _WHOLE),  # what the stored offset passed last although it should not have
-        ("passed_to", _WHOLE),
-        ("passed_time", _WHOLE),
-        # Windows.
-        ("window", _WHOLE),  # the place of the one that was used last
-        ("explicit", _WHOLE),  # 1: an assign or revoke was seen
-        ("unowned", _WHOLE),  # since when there is no owner; NEVER where there is one, or never was
-        ("query_actor", _WHOLE),  # the last offset query
-        ("query_time", _WHOLE),
-        ("query_stored", _WHOLE),  # what was stored then, and
-        ("query_recent", _WHOLE),  # a short time before
-        ("nothing_known", _WHOLE),  # 1: a query was answered that nothing is stored, and nobody has started since
-        ("started_new", _WHOLE),  # where the group started then
-        ("flapper", _WHOLE),  # who takes the queue again and again
-        ("flaps", _WHOLE),
-        ("flaps_since", _WHOLE),
-        ("flaps_until", _WHOLE),
-        # Pulls.
-        ("pulled", _WHOLE),  # time of the last pull or its result
-        ("refuser", _WHOLE),  # whose pulls are refused
-        ("refusals", _WHOLE),
-        ("refused_since", _WHOLE),
-        ("refused_until", _WHOLE),
-        ("illegal_actor", _WHOLE),
-        ("illegal_offset", _WHOLE),  # the request that is illegal
-        ("illegals", _WHOLE),
-        ("illegal_since", _WHOLE),
-        ("illegal_until", _WHOLE),
-        ("illegal_next", _WHOLE),  # what the broker proposed instead, and
-        ("illegal_should", _WHOLE),  # should have proposed
-        ("ranges", _WHOLE),  # the first range that was filtered, and
-        ("last_range", _WHOLE),  # the last one
-        ("past", _WHOLE),  # the last passed range
-        # Pages.
-        ("page", _WHOLE),
-        ("page_at", _WHOLE),
-    ]
-)
-"""What is known of a queue."""
-
-_AT_FIRST = {
-    **dict.fromkeys(
-        [
-            "broker",
-            "first",
-            "low",
-            "high",
-            "log_end",
-            "log_end_actor",
-            "log_back_to",
-            "stored",
-            "stored_actor",
-            "stored_end",
-            "recent",
-            "earlier",
-            "back_from",
-            "back_to",
-            "reset_to",
-            "correct_to",
-            "passed_from",
-            "passed_to",
-            "query_actor",
-            "query_stored",
-            "query_recent",
-            "started_new",
-            "flapper",
-            "refuser",
-            "illegal_actor",
-            "illegal_offset",
-            "illegal_next",
-            "illegal_should",
-            "ranges",
-            "last_range",
-            "past",
-            "page",
-            "page_at",
-        ],
-        UNKNOWN,
-    ),
-    **dict.fromkeys(
-        [
-            "log_end_time",
-            "log_back_time",
-            "stored_time",
-            "recent_time",
-            "earlier_time",
-            "back_time",
-            "reset_time",
-            "correct_time",
-            "noted_time",
-            "passed_time",
-            "unowned",
-            "query_time",
-            "pulled",
-            "refused_until",
-            "illegal_until",
-            "flaps_until",
-        ],
-        NEVER,
-    ),
+_AT_FIRST: Mapping[str, Any] = {
+    "flags": 0,  # see ..names
+    "broker": UNKNOWN,  # actor code of its broker, UNKNOWN if that never ended
+    # Offsets of messages.
+    "first": UNKNOWN,  # where the trace begins to follow the queue
+    "sure": 0,  # 1: everything from there on is seen to be pulled
+    "low": UNKNOWN,  # everything below may be passed by the stored offset, or was reported
+    "high": UNKNOWN,  # end of what was delivered or filtered
+    "log_end": UNKNOWN,  # maxOffset of the latest pull
+    "log_end_time": NEVER,  # when it was seen
+    "log_end_actor": UNKNOWN,  # who saw it, UNKNOWN for a broker
+    "log_back_to": UNKNOWN,  # the log was seen to end here after it had ended later
+    "log_back_time": NEVER,
+    # The stored offset.
+    "stored": UNKNOWN,
+    "stored_time": NEVER,
+    "stored_actor": UNKNOWN,
+    "stored_path": 0,
+    "stored_end": UNKNOWN,  # log_end when it was stored
+    "recent": UNKNOWN,  # what it was before the commits since recent_time, all a short time ago
+    "recent_time": NEVER,
+    "earlier": UNKNOWN,  # what it was before the commits since earlier_time, all within IN_FLIGHT
+    "earlier_time": NEVER,
+    "back_from": UNKNOWN,  # its last decrease
+    "back_to": UNKNOWN,
+    "back_time": NEVER,
+    "back_actor": 0,
+    "back_reason": 0,  # Regression
+    "reset_to": UNKNOWN,  # the operator's last reset
+    "reset_time": NEVER,
+    "correct_to": UNKNOWN,  # the client's last correction
+    "correct_time": NEVER,
+    "noted_time": NEVER,  # of the last row that tells the stored offset
+    "passed_from": UNKNOWN,  # what the stored offset passed last although it should not have
+    "passed_to": UNKNOWN,
+    "passed_time": NEVER,
+    # Windows.
+    "window": 0,  # the place of the one that was used last
+    "explicit": 0,  # 1: an assign or revoke was seen
+    "unowned": NEVER,  # since when there is no owner; NEVER where there is one, or never was
+    "query_actor": UNKNOWN,  # the last offset query
+    "query_time": NEVER,
+    "query_stored": UNKNOWN,  # what was stored then, and
+    "query_recent": UNKNOWN,  # a short time before
+    "nothing_known": 0,  # 1: a query was answered that nothing is stored, and nobody has started since
+    "started_new": UNKNOWN,  # where the group started then
+    "flapper": UNKNOWN,  # who takes the queue again and again
+    "flaps": 0,
+    "flaps_since": 0,
+    "flaps_until": NEVER,
+    # Pulls.
+    "pulled": NEVER,  # time of the last pull or its result
+    "refuser": UNKNOWN,  # whose pulls are refused
+    "refusals": 0,
+    "refused_since": 0,
+    "refused_until": NEVER,
+    "illegal_actor": UNKNOWN,
+    "illegal_offset": UNKNOWN,  # the request that is illegal
+    "illegals": 0,
+    "illegal_since": 0,
+    "illegal_until": NEVER,
+    "illegal_next": UNKNOWN,  # what the broker proposed instead, and
+    "illegal_should": UNKNOWN,  # should have proposed
+    "ranges": UNKNOWN,  # the first range that was filtered, and
+    "last_range": UNKNOWN,  # the last one
+    "past": UNKNOWN,  # the last passed range
+    # Pages.
+    "page": UNKNOWN,
+    "page_at": UNKNOWN,
 }
+"""What is known of a queue, and what it is at first."""
+
+SLOT = np.dtype([(name, _WHOLE) for name in _AT_FIRST])
+"""What is known of a queue."""
 
 WINDOW = np.dtype(
     [
