@@ -19,7 +19,7 @@ from . import search
 from .native_calls import NOT_FOUND
 from .reduction import PartialOrder, Reduction, Symmetry, tables
 from .result import Result
-from .run import Run, counted, replay, steps_in_words
+from .run import Run, counted, holds, replay, steps_in_words
 
 ENGINE = "explore"
 NO_DEADLOCK = "no-deadlock"
@@ -302,7 +302,7 @@ class _Search:
         run = None
         if row != NOT_FOUND:
             run = self._run_to(row)
-            if self._plain.holds(item.id, run.states[-1]) == always:
+            if holds(self._plain, item.id, run.states[-1]) == always:
                 raise ModelError(
                     f"property {item.id}: replay does not confirm what the search found; this is a defect."
                 )

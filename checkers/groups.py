@@ -12,20 +12,20 @@ ENGINE = "groups"
 
 
 def search_groups(
-    claim: GroupClaim, *, max_queues: int = 6, max_consumers: int = 6, timeout_seconds: float = 30.0
+    claim: GroupClaim, *, max_queues: int = 6, max_consumers: int = 6, max_seconds: float | None = None
 ) -> Result:
     """Look at every group of ``claim`` with up to so many queues and consumers, smallest sum first.
 
-    The first group that contradicts it is therefore a smallest one. UNKNOWN when the time is up before, or when there
-    was no group to look at.
+    The first group that contradicts it is therefore a smallest one. UNKNOWN when the time that is given, if any, is up
+    before, or when there was no group to look at.
     """
     start = time.monotonic()
     groups = 0
     sizes = [(queues, consumers) for consumers in range(1, max_consumers + 1) for queues in range(1, max_queues + 1)]
     for queues, consumers in sorted(sizes, key=lambda size: (sum(size), size[1])):
         for division in claim.groups(queues, consumers):
-            if time.monotonic() - start > timeout_seconds:
-                bounds = f"stopped after {timeout_seconds:g} s in groups of {queues} queues and {consumers} clients"
+            if max_seconds is not None and time.monotonic() - start > max_seconds:
+                bounds = f"stopped after {max_seconds:g} s in groups of {queues} queues and {consumers} clients"
                 return _result(claim, Verdict.UNKNOWN, bounds, start, groups, explanation=bounds)
             groups += 1
             wrong = claim.wrong(division)

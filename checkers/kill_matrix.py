@@ -68,14 +68,14 @@ class Effort:
     Attributes:
         runs, steps, seed: random runs, and how long they are.
         depth: length of the runs that a bounded proof looks at.
-        seconds: time for each bounded proof.
+        work: Z3 resource units for each bounded proof.
     """
 
     runs: int = 30
     steps: int = 40
     seed: int = 0
     depth: int = 8
-    seconds: float = 2.0
+    work: int = 4_000_000
 
 
 def cells(entry: Entry, trials: Trials, effort: Effort | None = None) -> list[Cell]:
@@ -120,7 +120,7 @@ def _questions(
         runs = partial(simulate, runs=effort.runs, steps=effort.steps, seed=effort.seed)
         yield "simulate", always, partial(runs, wrong, always)
     if entry.killer in always:
-        search = partial(bounded, wrong, entry.killer, depth=effort.depth, timeout_seconds=effort.seconds)
+        search = partial(bounded, wrong, entry.killer, depth=effort.depth, work=effort.work)
         yield "prove", [entry.killer], lambda: [search()]
 
 
@@ -131,7 +131,7 @@ def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
         original = trials.original_theorem(theorem)
         if original.verdict is not Verdict.VIOLATED:
             with entry.rule.mutated(entry.id):
-                mutated = prove_theorem(theorem, timeout_seconds=trials.limits.seconds or 60.0)
+                mutated = prove_theorem(theorem)
             yield _cell(mutated, original.verdict)
     for name, check in _STRATEGIES.items():
         with entry.rule.mutated(entry.id) as calls:

@@ -244,7 +244,7 @@ class Trials:
                 (original,) = self.original(entry.machine, entry.mutant.constants, [entry.killer])
             case RuleMutant():
                 with entry.rule.mutated(entry.id):
-                    mutated = prove_theorem(entry.theorem, timeout_seconds=self.limits.seconds or 60.0)
+                    mutated = prove_theorem(entry.theorem)
                 original = self.original_theorem(entry.theorem)
             case Surprise():
                 constants = entry.explanation.constants
@@ -304,7 +304,7 @@ class Trials:
     def original_theorem(self, theorem: Theorem) -> Result:
         """The proof of a theorem about the rules as they are."""
         if theorem.id not in self._known:
-            self._known[theorem.id] = prove_theorem(theorem, timeout_seconds=self.limits.seconds or 60.0)
+            self._known[theorem.id] = prove_theorem(theorem)
         return self._known[theorem.id]
 
 

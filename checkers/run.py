@@ -1,4 +1,4 @@
-"""Runs: finite paths and lassos of a machine, replayed in the plain Python form and told as a story."""
+"""Runs: finite paths and lassos of a machine, replayed by its texts, and told as a story."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.kernel import ModelError, Traced
+from ..model.kernel import Instance, ModelError, Traced
+from ..model.kernel.direct import Direct
 from ..model.kernel.plain import PlainMachine, StateTuple
 from .glossary import WATCHING, glossary
 
@@ -79,24 +80,53 @@ def glossary_lines(run: Run | Told) -> Sequence[str]:
 
 
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
-    """Take ``steps`` from the initial state in the plain Python form; the result is what really happens.
+    """Take ``steps`` from the initial state; the result is what really happens.
+
+    That is done twice: in the plain Python form, which comes from the terms that engines work on, and by the texts
+    themselves, run on plain numbers without any term. After each step both must be in the same state.
 
     Raises:
         ModelError: a step is not enabled where it is taken, or the loop does not close: the engine that found the path
-            disagrees with the machine.
+            disagrees with the machine; or terms and texts disagree.
     """
+    direct = Direct(machine.traced.configuration)
     states = [machine.initial]
+    if direct.flat() != machine.initial:
+        raise ModelError("replay: the texts begin in another state than the terms; this is a defect.")
     for position, number in enumerate(steps):
         following = machine.step(states[-1], number)
-        label = machine.traced.instances[number].label
+        instance = machine.traced.instances[number]
         if following is None:
             raise ModelError(
-                f"replay: step {position + 1}, {label}, is not enabled; the engine that found it is wrong."
+                f"replay: step {position + 1}, {instance.label}, is not enabled; the engine that found it is wrong."
+            )
+        if not direct.step(instance.action.name, **_known(instance)) or direct.flat() != following:
+            raise ModelError(
+                f"replay: texts and terms disagree about step {position + 1}, {instance.label}; this is a defect."
             )
         states.append(following)
     if loop is not None and states[loop] != states[-1]:
         raise ModelError(f"replay: the run does not return to state {loop}; the engine that found the loop is wrong.")
     return Run(machine.traced, tuple(states), tuple(steps), loop)
+
+
+def holds(machine: PlainMachine, name: str, state: StateTuple) -> bool:
+    """Whether the predicate ``name`` holds in a state, by its terms and by its text.
+
+    Raises:
+        ModelError: they disagree.
+    """
+    direct = Direct(machine.traced.configuration)
+    direct.become(state)
+    by_text = bool(direct.ask(machine.traced.predicates[name].text))
+    if machine.holds(name, state) is not by_text:
+        raise ModelError(f"replay: text and terms disagree about {name!r}; this is a defect.")
+    return by_text
+
+
+def _known(instance: Instance) -> dict[str, int]:
+    """The arguments of an instance of a finite configuration: none of them is open."""
+    return {name: value for name, value in instance.arguments.items() if value is not None}
 
 
 def story(run: Run | Told) -> str:

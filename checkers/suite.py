@@ -19,7 +19,7 @@ from .explore import Exploration, Limits, Progress, explore, half_of_memory
 from .groups import ENGINE as GROUPS
 from .groups import search_groups
 from .liveness import check_eventually
-from .prove import prove_together
+from .prove import WORK, prove_together
 from .reduction import Reduction
 from .reduction.equivariance import symmetric_domains
 from .result import Result
@@ -102,6 +102,7 @@ class Options:
         engine: the engine to use; None for the usual one of each row.
         constants: values that replace those of every row.
         states, seconds, bytes: limits for each search; beyond them the verdict is UNKNOWN.
+        work: limit for each proof, in Z3 resource units; the time of the clock limits none.
         depth: bound of ``prove`` for bounded model checking, in steps.
         runs, steps, seed: how much ``simulate`` does.
         cache: keeps compiled code between runs.
@@ -114,6 +115,7 @@ class Options:
     states: int | None = None
     seconds: float | None = None
     bytes: int | None = None
+    work: int = WORK
     depth: int = 12
     runs: int = 200
     steps: int = 50
@@ -318,9 +320,9 @@ def _configuration(group: _Group) -> Configuration:
 def _judge(group: _Group, options: Options) -> Sequence[Result]:
     subject = group.rows[0].subject
     if isinstance(subject, Theorem):
-        return [prove_theorem(subject, timeout_seconds=options.seconds or 30.0)]
+        return [prove_theorem(subject, work=options.work)]
     if isinstance(subject, GroupClaim):
-        return [search_groups(subject, timeout_seconds=options.seconds or 30.0)]
+        return [search_groups(subject, max_seconds=options.seconds)]
     if not isinstance(subject, Claim):
         raise ModelError(f"{subject.id} is a law for strategies of users; 'verify --strategy' checks it.")
     configuration = _configuration(group)
@@ -341,7 +343,7 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
                 properties,
                 lemmas=subject.lemmas,
                 search_depth=options.depth,
-                timeout_seconds=options.seconds or 60.0,
+                work=options.work,
             )
         case _:
             return [

@@ -15,7 +15,7 @@ from ..model.kernel import BoolLike, not_
 from ..model.kernel.terms import as_bool
 from ..properties.theorem import Case, Relation, Theorem
 from ..properties.verdict import Verdict
-from .prove.solving import check
+from .prove.solving import LARGEST_RLIMIT, WORK, Model, check, units
 from .result import Result
 
 ENGINE = "prove"
@@ -30,9 +30,7 @@ Entry: TypeAlias = tuple[str, tuple[int, ...]]
 """A relation or function and the arguments at which its value is meant."""
 
 
-def prove_theorem(
-    theorem: Theorem, *, timeout_seconds: float = 10.0, largest: int = 10, resource_limit: int = 0, seed: int = 0
-) -> Result:
+def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed: int = 0) -> Result:
     """Prove ``theorem`` for all values of its parameters, or find the smallest case in which it fails.
 
     A proof must be about something: the assumption has to be met by some case whose sizes add up to at most
@@ -41,12 +39,11 @@ def prove_theorem(
 
     Args:
         theorem: the statement.
-        timeout_seconds: time for the solver, all questions together.
+        work: Z3 resource units for all questions together, a limit that does not depend on the machine's speed.
         largest: up to which sum of the sizes the smallest failing case is looked for.
-        resource_limit: Z3's ``rlimit`` for each question, which does not depend on the machine's speed; 0 for none.
         seed: of the solver.
     """
-    solver = _Solver(theorem, time.monotonic() + timeout_seconds, resource_limit, seed)
+    solver = _Solver(theorem, work, seed)
     start = time.monotonic()
 
     def result(verdict: Verdict, bounds: str, explanation: str = "", **figures: Any) -> Result:
@@ -58,7 +55,7 @@ def prove_theorem(
             bounds=bounds,
             seconds=seconds,
             explanation=explanation,
-            figures={"questions": solver.questions, **figures},
+            figures={"questions": solver.questions, "work": solver.used, **figures},
         )
 
     answer = solver.ask({}, claim_fails=True)
@@ -99,47 +96,49 @@ class _Answer:
 
 
 class _Solver:
-    """Asks Z3 about one theorem, within one deadline."""
+    """Asks Z3 about one theorem, within one limit of work."""
 
-    def __init__(self, theorem: Theorem, deadline: float, resource_limit: int, seed: int) -> None:
+    def __init__(self, theorem: Theorem, work: int, seed: int) -> None:
         self.theorem = theorem
         self.questions = 0
-        self._deadline = deadline
-        self._resource_limit = resource_limit
+        self._context = z3.Context()  # its own: what was asked before, of other theorems, changes no answer
+        self._work = work
+        self.used = 0
         self._seed = seed
 
     def ask(
         self, known: Mapping[str, int], *, claim_fails: bool, entries: Mapping[Entry, int] | None = None
     ) -> _Answer:
         """Is there a case with these numbers and table entries that meets the assumption (and fails the claim)?"""
-        left = int((self._deadline - time.monotonic()) * 1000)
+        left = self._work - self.used
         if left <= 0:
-            return _Answer(None, reason="timeout")
+            return _Answer(None, reason=f"the limit of {self._work:,} Z3 resource units was hit")
         case = self.theorem.case(known)
         question: list[BoolLike] = [self.theorem.assumption(case)]
         if question[0] is False:
             return _Answer(False)
         if claim_fails:
             question.append(not_(self.theorem.conclusion(case)))
-        solver = z3.Solver()
-        solver.set("timeout", left)
-        solver.set("rlimit", self._resource_limit)
+        solver = z3.Solver(ctx=self._context)
+        solver.set("rlimit", min(left, LARGEST_RLIMIT))
         solver.set("random_seed", self._seed)
-        solver.add(*(as_bool(part) for part in question))
+        terms = [as_bool(part) for part in question]
         for (name, arguments), value in (entries or {}).items():
             is_relation = isinstance(self.theorem.symbols[name], Relation)
-            solver.add(
+            terms.append(
                 self.theorem.declaration(name)(*arguments) == (z3.BoolVal(bool(value)) if is_relation else value)
             )
+        solver.add(*(term.translate(self._context) for term in terms))
         self.questions += 1
         answer, reason = check(solver)
+        self.used = units(solver)
         if answer == z3.unsat:
             return _Answer(False)
         if answer == z3.unknown:
             return _Answer(None, reason=reason)
-        return _Answer(True, self._plain(known, solver.model()))
+        return _Answer(True, self._plain(known, Model(solver.model(), self._context)))
 
-    def _plain(self, known: Mapping[str, int], model: Any) -> Case:
+    def _plain(self, known: Mapping[str, int], model: Model) -> Case:
         """The case of a solver's model, with plain numbers and Python functions of plain numbers."""
         case: dict[str, Any] = {}
         for name in self.theorem.parameters:
@@ -148,14 +147,14 @@ class _Solver:
             elif name in self.theorem.symbols:
                 case[name] = _Table(self.theorem, name, model)
             else:
-                case[name] = model.eval(z3.Int(name), model_completion=True).as_long()
+                case[name] = model.number(z3.Int(name))
         return case
 
 
 class _Table:
     """A relation or function as a solver's model has it; remembers the values asked for."""
 
-    def __init__(self, theorem: Theorem, name: str, model: Any) -> None:
+    def __init__(self, theorem: Theorem, name: str, model: Model) -> None:
         self._declaration = theorem.declaration(name)
         self._is_relation = isinstance(theorem.symbols[name], Relation)
         self._model = model
@@ -163,8 +162,8 @@ class _Table:
 
     def __call__(self, *arguments: int) -> int | bool:
         if arguments not in self.values:
-            value = self._model.eval(self._declaration(*arguments), model_completion=True)
-            self.values[arguments] = z3.is_true(value) if self._is_relation else value.as_long()
+            value = self._model.number(self._declaration(*arguments))
+            self.values[arguments] = bool(value) if self._is_relation else value
         return self.values[arguments]
 
 

@@ -126,8 +126,8 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N (prove), "
-            "runs=N, steps=N, seed=N (simulate); repeatable.",
+            help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N, work=N "
+            "(prove), runs=N, steps=N, seed=N (simulate); repeatable.",
         ),
     ] = None,
     reduce: Annotated[
@@ -170,6 +170,9 @@ def verify(
     brief: Annotated[bool, typer.Option("--brief", help="Tell stories without what each step changes.")] = False,
     glossary: Annotated[
         bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print every row, also of many; usually each guarantee once.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
     search: Annotated[
@@ -218,6 +221,7 @@ def verify(
         stories=stories,
         brief=brief,
         glossary=glossary,
+        verbose=verbose,
     )
     raise typer.Exit(run.verify(request, outputs))
 

@@ -20,7 +20,7 @@ from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
-from ..run import Run, counted
+from ..run import Run, counted, holds
 from .graph import Graph, reachable_graph
 from .lasso import find_fair_lasso, require_fair
 
@@ -162,9 +162,9 @@ def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
     require_fair(machine, run)
     assert run.loop is not None
     if kind is Kind.SETTLES:
-        violates = not all(machine.holds(_GOAL, state) for state in run.states[run.loop :])
+        violates = not all(holds(machine, _GOAL, state) for state in run.states[run.loop :])
     elif _AFTER in machine.traced.predicates:
-        owing = [place for place, state in enumerate(run.states) if machine.holds(_AFTER, state)]
+        owing = [place for place, state in enumerate(run.states) if holds(machine, _AFTER, state)]
         # What is owed inside the loop is owed each time round, so the goal must be absent from the whole loop.
         violates = any(_never(machine, run, min(place, run.loop)) for place in owing)
     else:
@@ -174,7 +174,7 @@ def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
 
 
 def _never(machine: PlainMachine, run: Run, place: int) -> bool:
-    return not any(machine.holds(_GOAL, state) for state in run.states[place:])
+    return not any(holds(machine, _GOAL, state) for state in run.states[place:])
 
 
 def _bounds(graph: Graph, run: Run | None, *, goal_ends: bool) -> str:

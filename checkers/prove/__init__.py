@@ -6,5 +6,6 @@ replayed run), ``solving`` (solvers and their limits).
 """
 
 from .methods import bounded, k_induction, prove, prove_inductive, prove_together
+from .solving import WORK
 
-__all__ = ["bounded", "k_induction", "prove", "prove_inductive", "prove_together"]
+__all__ = ["WORK", "bounded", "k_induction", "prove", "prove_inductive", "prove_together"]

@@ -11,7 +11,7 @@ from .solving import Model
 from .witness import small_model
 
 ENDING_SHARE = 0.1
-"""Part of the remaining time for asking whether there are longer runs at all."""
+"""Part of the remaining work for asking whether there are longer runs at all."""
 
 
 class Search:
@@ -66,7 +66,7 @@ class Search:
     def _first_run(self, model: Model, steps: int) -> Model:
         """Of all runs that answer the question, the one whose actions come first in the order of the machine.
 
-        So the run that is shown does not depend on the solver (unless time runs out).
+        So the run that is shown does not depend on the solver (unless the limit of work is hit).
         """
         solver, transition = self._solver, self._problem.transition
         for position in range(steps):

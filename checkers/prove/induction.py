@@ -10,7 +10,7 @@ from .solving import Model, Solver
 from .witness import small_model
 
 IMPLIED_SHARE = 0.01
-"""Part of the remaining time for asking whether a claim is implied by the others."""
+"""Part of the remaining work for asking whether a claim is implied by the others."""
 
 
 class Induction:

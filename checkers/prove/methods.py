@@ -35,7 +35,7 @@ from ..run import counted
 from .bounded_search import Search
 from .induction import Induction
 from .problem import Ended, Problem
-from .solving import Effort
+from .solving import WORK, Effort
 
 SMALL_NUMBERS = (1, 2, 3)
 """With which numbers for all unbounded constants runs are looked for first."""
@@ -48,19 +48,19 @@ def prove(
     lemmas: Sequence[Property] = (),
     induction_depth: int = 3,
     search_depth: int = 10,
-    timeout_seconds: float = 60.0,
+    work: int = WORK,
     rlimit: int | None = None,
 ) -> Result:
     """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
 
     An unbounded configuration is tried by plain induction, then with small numbers, where runs are found more easily.
-    Of the time that is left induction may use half, the search the rest. ``rlimit`` bounds each question in Z3
-    resource units.
+    Of the ``work`` that is left induction may use half, the search the rest; ``rlimit`` bounds each question. Both are
+    Z3 resource units, so that the answer is the same on a busy machine.
 
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
-    effort = Effort(timeout_seconds, rlimit)
+    effort = Effort(work, rlimit)
     if configuration.unbounded:
         first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25))
         if first.verdict is not Verdict.UNKNOWN:
@@ -87,7 +87,7 @@ def prove_together(
     *,
     lemmas: Sequence[Property] = (),
     search_depth: int = 10,
-    timeout_seconds: float = 60.0,
+    work: int = WORK,
 ) -> list[Result]:
     """As :func:`prove`, for several ALWAYS properties: all of them and the lemmas are first tried in one induction.
 
@@ -97,7 +97,7 @@ def prove_together(
     Raises:
         ModelError: as :func:`prove`.
     """
-    effort = Effort(timeout_seconds)
+    effort = Effort(work)
     if len(properties) > 1:
         wanted = _without(properties, *lemmas)
         first, *others = [*wanted, *lemmas]
@@ -108,8 +108,10 @@ def prove_together(
     results = []
     for number, item in enumerate(properties):
         rest = _without(lemmas, item)
-        seconds = effort.left / (len(properties) - number)
-        results.append(prove(configuration, item, lemmas=rest, search_depth=search_depth, timeout_seconds=seconds))
+        share = effort.left // (len(properties) - number)
+        result = prove(configuration, item, lemmas=rest, search_depth=search_depth, work=share)
+        effort.spend(int(result.figures["work"]))
+        results.append(result)
     return results
 
 
@@ -123,7 +125,7 @@ def prove_inductive(
     property: Property,
     *,
     lemmas: Sequence[Property] = (),
-    timeout_seconds: float = 30.0,
+    work: int = WORK,
     rlimit: int | None = None,
 ) -> Result:
     """Initial step and inductive step. UNKNOWN names each action that does not preserve the property or a lemma.
@@ -133,7 +135,7 @@ def prove_inductive(
     Raises:
         ModelError: the machine or the property is written wrongly, or a first step writes outside a declared domain.
     """
-    return _induction(configuration, property, lemmas, 1, False, Effort(timeout_seconds, rlimit))
+    return _induction(configuration, property, lemmas, 1, False, Effort(work, rlimit))
 
 
 def k_induction(
@@ -143,7 +145,7 @@ def k_induction(
     lemmas: Sequence[Property] = (),
     depth: int,
     simple_path: bool = False,
-    timeout_seconds: float = 30.0,
+    work: int = WORK,
     rlimit: int | None = None,
 ) -> Result:
     """Induction over k = 1, 2, … ``depth`` states in a row; the smallest k that succeeds is printed.
@@ -155,7 +157,7 @@ def k_induction(
     """
     if depth < 1:
         raise ModelError(f"prove: k-induction over {depth} states is impossible; give a depth of 1 or more.")
-    return _induction(configuration, property, lemmas, depth, simple_path, Effort(timeout_seconds, rlimit))
+    return _induction(configuration, property, lemmas, depth, simple_path, Effort(work, rlimit))
 
 
 def bounded(
@@ -163,7 +165,7 @@ def bounded(
     property: Property,
     *,
     depth: int,
-    timeout_seconds: float = 30.0,
+    work: int = WORK,
     rlimit: int | None = None,
 ) -> Result:
     """All runs of at most ``depth`` steps, shortest first, so that the run found is a shortest one.
@@ -175,7 +177,7 @@ def bounded(
     """
     if depth < 0:
         raise ModelError(f"prove: a search of {depth} steps is impossible; give a depth of 0 or more.")
-    effort = Effort(timeout_seconds, rlimit)
+    effort = Effort(work, rlimit)
     return _search_small_numbers(configuration, property, depth, effort) or _search(
         configuration, property, depth, effort
     )

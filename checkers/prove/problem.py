@@ -12,7 +12,7 @@ from ...model.kernel import Check, Configuration, Instance, ModelError, trace
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
-from ..run import Run, counted, story
+from ..run import Run, counted, holds, story
 from .solving import Effort, Model, Solver, fits_finite_domain
 from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside
@@ -20,7 +20,7 @@ from .witness import NotReplayable, replay_model, replay_to_outside
 ENGINE = "prove"
 
 OBLIGATION_SHARE = 0.25
-"""Part of the remaining time that one proof obligation may use, so that a hopeless one leaves some for the others."""
+"""Part of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,9 @@ class Problem:
         if found.claim is None:
             raise replay_to_outside(found.model, self.transition, found.length)
         run, machine = replay_model(found.model, self.transition, found.length, self.predicates)
-        if machine.holds(found.claim.name, run.states[-1]) is found.claim.truth:
+        if holds(machine, found.claim.name, run.states[-1]) is found.claim.truth:
             raise ModelError(
-                f"prove: the solver and the plain form disagree about {found.claim.name!r} after:\n{story(run)}"
+                f"prove: the solver and its replay disagree about {found.claim.name!r} after:\n{story(run)}"
             )
         if found.claim is not self.claims[0]:
             text = f"the lemma {found.claim.name!r} does not hold:\n{story(run)}"
@@ -176,7 +176,7 @@ class Problem:
             seconds=self.effort.seconds,
             run=run,
             explanation=explanation,
-            figures={**figures, "questions": self.effort.questions},
+            figures={**figures, "questions": self.effort.questions, "work": self.effort.used},
         )
 
 

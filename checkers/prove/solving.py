@@ -1,4 +1,4 @@
-"""Solving: which Z3 solver answers, how long it may take, and what it says when it gives up."""
+"""Solving: which Z3 solver answers, how much work it may do, and what it says when it gives up."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ _FINITE_DOMAIN_KINDS = frozenset(
     }
 )
 
+WORK = 200_000_000
+"""Z3 resource units that one check may use, usually: one to two minutes of a processor."""
+
+LARGEST_RLIMIT = 2**32 - 1
+"""The largest limit that Z3 understands."""
+
 _LEFT_OPEN = "(incomplete quantifiers)"
 """What a solver that does not search models says where quantifiers leave a question open."""
 
@@ -45,6 +51,9 @@ class Solver:
     instantiated by the terms at hand alone, which proves in milliseconds what can be proven so, whatever the seed; only
     what is left open is searched for models. A Z3 solver that was stopped in the middle of a question may crash the
     process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new one.
+
+    Attributes:
+        work: Z3 resource units used so far.
     """
 
     def __init__(self, *, finite_domain: bool) -> None:
@@ -52,6 +61,7 @@ class Solver:
         self._finite_domain = finite_domain
         self._scopes: list[list[Any]] = [[]]
         self._model: Any = None
+        self.work = 0
         self._solver = self._new(searches_models=False)
 
     def add(self, *constraints: Any) -> None:
@@ -75,15 +85,18 @@ class Solver:
         """The model of the question just answered "sat"."""
         return Model(self._model, self._context)
 
-    def check(self, *, milliseconds: int, rlimit: int | None, models: bool = True) -> tuple[Any, str]:
-        """Z3's answer, and its reason when that is "unknown"; without ``models`` it never searches for one."""
-        deadline = time.perf_counter() + milliseconds / 1000
-        answer, reason = self._ask(milliseconds, rlimit)
+    def check(self, *, rlimit: int, models: bool = True) -> tuple[Any, str]:
+        """Z3's answer, and its reason when that is "unknown"; without ``models`` it never searches for one.
+
+        ``rlimit`` is in Z3 resource units, 1 or more; :attr:`work` says afterwards how many were used.
+        """
+        before = self.work
+        answer, reason = self._ask(rlimit)
         if answer == z3.unknown:
-            left = int((deadline - time.perf_counter()) * 1000)
+            left = rlimit - (self.work - before)
             if models and reason == _LEFT_OPEN and left > 0:
                 self._solver = self._again(searches_models=True)
-                answer, reason = self._ask(left, rlimit)
+                answer, reason = self._ask(left)
                 if answer == z3.sat:
                     self._model = self._solver.model()
             self._solver = self._again(searches_models=False)
@@ -91,11 +104,11 @@ class Solver:
             self._model = self._solver.model()
         return answer, reason
 
-    def _ask(self, milliseconds: int, rlimit: int | None) -> tuple[Any, str]:
-        self._solver.set("timeout", milliseconds)
-        if rlimit is not None:
-            self._solver.set("rlimit", rlimit)
-        return check(self._solver)
+    def _ask(self, rlimit: int) -> tuple[Any, str]:
+        self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
+        answer = check(self._solver)
+        self.work = units(self._solver)
+        return answer
 
     def _again(self, *, searches_models: bool) -> Any:
         solver = self._new(searches_models=searches_models)
@@ -129,6 +142,11 @@ def check(solver: Any) -> tuple[Any, str]:
     return answer, reason
 
 
+def units(solver: Any) -> int:
+    """Z3 resource units used so far in the context of a Z3 solver."""
+    return int(solver.statistics().get_key_value("rlimit count"))
+
+
 class Model:
     """Values of symbols that satisfy a question."""
 
@@ -143,20 +161,21 @@ class Model:
 
 
 class Effort:
-    """Time and work that all questions of one check share.
+    """Work that all questions of one check share; never the time of the clock, which a busy machine makes longer.
 
     Attributes:
-        timeout_seconds: wall-clock time for everything.
-        rlimit: Z3 resource units for each single question, a limit that strikes at the same place on every machine.
+        work: Z3 resource units for everything.
+        rlimit: Z3 resource units for each single question; None for no limit but that of all.
         reason: why the latest "unknown" was answered.
     """
 
-    def __init__(self, timeout_seconds: float, rlimit: int | None = None) -> None:
-        self.timeout_seconds = timeout_seconds
+    def __init__(self, work: int = WORK, rlimit: int | None = None) -> None:
+        self.work = work
         self.rlimit = rlimit
         self.reason = ""
         self._started = time.perf_counter()
-        self._deadline = self._started + timeout_seconds
+        self._end = work
+        self._used = [0]
         self._asked = [0]
 
     @property
@@ -165,45 +184,57 @@ class Effort:
         return self._asked[0]
 
     @property
+    def used(self) -> int:
+        """Z3 resource units used so far."""
+        return self._used[0]
+
+    @property
     def seconds(self) -> float:
         """Time spent since the start."""
         return time.perf_counter() - self._started
 
     @property
-    def left(self) -> float:
-        """Time left, in seconds; never negative."""
-        return max(0.0, self._deadline - time.perf_counter())
+    def left(self) -> int:
+        """Z3 resource units left; never negative."""
+        return max(0, self._end - self.used)
 
     def part(self, share: float) -> Effort:
-        """The same effort with only ``share`` of the time that is left."""
+        """The same effort with only ``share`` of the work that is left."""
         part = copy.copy(self)
-        part._deadline = time.perf_counter() + self.left * share
+        part._end = self.used + int(self.left * share)
         return part
+
+    def spend(self, units: int) -> None:
+        """Count work that was done elsewhere."""
+        self._used[0] += units
 
     def ask(self, solver: Solver, *, share: float = 1.0, models: bool = True) -> Any:
         """Put one question; answers ``z3.sat``, ``z3.unsat`` or ``z3.unknown`` (then ``reason`` says why).
 
-        ``share`` is the part of the remaining time that this question may use; ``models`` as in :meth:`Solver.check`.
+        ``share`` is the part of the remaining work that this question may use; ``models`` as in :meth:`Solver.check`.
         """
-        milliseconds = int(self.left * share * 1000)
-        if milliseconds < 1:
-            self.reason = f"the time limit of {self.timeout_seconds:g} s was hit"
+        limit = int(self.left * share)
+        if limit < 1:
+            self.reason = self._all_used()
             return z3.unknown
+        if self.rlimit is not None:
+            limit = min(limit, self.rlimit)
         self._asked[0] += 1
-        asked = time.perf_counter()
-        answer, said = solver.check(milliseconds=milliseconds, rlimit=self.rlimit, models=models)
+        before = solver.work
+        answer, said = solver.check(rlimit=limit, models=models)
+        self._used[0] += solver.work - before
         if answer == z3.unknown:
-            out_of_time = (time.perf_counter() - asked) * 1000 > milliseconds * 0.9
-            self.reason = self._why(said, out_of_time)
+            self.reason = self._why(said, limit)
         return answer
 
-    def _why(self, said: str, out_of_time: bool) -> str:
+    def _all_used(self) -> str:
+        return f"the limit of {self.work:,} Z3 resource units was hit"
+
+    def _why(self, said: str, limit: int) -> str:
         if self.left <= 0:
-            return f"the time limit of {self.timeout_seconds:g} s was hit"
-        if out_of_time:
-            return f"one question used up its share of the time limit of {self.timeout_seconds:g} s"
-        if self.rlimit is not None and said.rpartition(".")[2] in ("canceled", "no reason given"):
-            return f"the limit of {self.rlimit:,} Z3 resource units a question was hit"
+            return self._all_used()
+        if said.rpartition(".")[2].strip() in ("canceled", "no reason given") or "resource limit" in said:
+            return f"the limit of {limit:,} Z3 resource units for this question was hit"
         return f"the solver gave up: {said[:200]}"
 
 

@@ -88,7 +88,7 @@ def trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredica
     recording = tracer.record(f"property {name}", read_only=True)
     with _saying_where(tracer):
         term = as_bool(text(State(tracer)))
-    return TracedPredicate(name, term, tuple(recording.symbols), tuple(recording.definitions))
+    return TracedPredicate(name, term, text, tuple(recording.symbols), tuple(recording.definitions))
 
 
 def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:

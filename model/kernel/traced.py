@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -137,10 +137,11 @@ class Instance:
 
 @dataclass(frozen=True)
 class TracedPredicate:
-    """A property of states as a Z3 truth value, with what its auxiliary symbols mean."""
+    """A property of states as a Z3 truth value, with what its auxiliary symbols mean, and the text it was made of."""
 
     name: str
     term: Any
+    text: Callable[..., BoolLike]
     symbols: tuple[Any, ...] = ()
     definitions: tuple[Any, ...] = ()
 

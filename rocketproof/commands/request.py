@@ -29,6 +29,7 @@ class LimitTable(BaseModel):
     states: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0)
     memory: int | None = Field(default=None, ge=1, description="MiB")
+    work: int | None = Field(default=None, ge=1, description="Z3 resource units of a proof")
     depth: int | None = Field(default=None, ge=1)
     runs: int | None = Field(default=None, ge=1)
     steps: int | None = Field(default=None, ge=1)
@@ -64,6 +65,7 @@ class Outputs:
     stories: bool = False
     brief: bool = False
     glossary: bool = False
+    verbose: bool = False
 
     @property
     def on_standard_output(self) -> bool:

@@ -23,6 +23,7 @@ from ..model.kernel.code_cache import user_cache
 from ..model.presets import PRESETS
 from ..output.console import interrupts, make_console
 from ..output.files import write
+from ..output.overview import MANY, print_overview
 from ..output.report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
@@ -62,7 +63,10 @@ def verify(request: Request, outputs: Outputs) -> int:
         except KeyboardInterrupt:
             interrupted = True
     seconds = time.perf_counter() - started
-    print_table(console, outcomes)
+    if asked > MANY and not outputs.verbose:
+        print_overview(console, outcomes)
+    else:
+        print_table(console, outcomes)
     for outcome in outcomes:
         if few or (has_story(outcome) and (stories or not outcome.as_expected)):
             print_story(console, outcome, brief=outputs.brief, glossary=outputs.glossary)
@@ -298,6 +302,7 @@ def options_of(limit: LimitTable) -> Options:
         states=limit.states,
         seconds=limit.seconds,
         bytes=None if limit.memory is None else limit.memory * 2**20,
+        work=limit.work or usual.work,
         depth=limit.depth or usual.depth,
         runs=limit.runs or usual.runs,
         steps=limit.steps or usual.steps,

@@ -99,7 +99,7 @@ def test_there_is_something_to_compare() -> None:
 def test_bounded_search_finds_the_same_shortest_runs(configuration: Configuration, properties: list[Property]) -> None:
     for name, result in explored(configuration, properties).items():
         item = next(item for item in properties if item.id == name)
-        answer = bounded(configuration, item, depth=STEPS, timeout_seconds=60)
+        answer = bounded(configuration, item, depth=STEPS)
         if result.run is not None and len(result.run) <= STEPS:
             assert answer.verdict is result.verdict
             assert answer.run is not None

@@ -61,7 +61,7 @@ def test_bounds_say_how_many_groups_and_what_was_left_out() -> None:
 
 
 def test_no_time_is_unknown() -> None:
-    result = search_groups(CLAIMS["own-id-absent-for-all"], timeout_seconds=-1)
+    result = search_groups(CLAIMS["own-id-absent-for-all"], max_seconds=-1)
     assert (result.verdict, result.figures["groups"]) == (Verdict.UNKNOWN, 0)
     assert result.bounds == "stopped after -1 s in groups of 1 queues and 2 clients"
 

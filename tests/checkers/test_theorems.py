@@ -45,7 +45,7 @@ def test_there_are_no_two_theorems_of_one_name() -> None:
 
 @pytest.mark.parametrize("theorem", PROVEN, ids=named)
 def test_holds_for_every_number(theorem: Theorem) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert (result.verdict, result.bounds, result.explanation) == (Verdict.HOLDS, theorem.covers, "")
 
 
@@ -58,7 +58,7 @@ NAIVE_CASES = {
 
 @pytest.mark.parametrize("theorem", NAIVE_THEOREMS, ids=named)
 def test_naive_claims_are_refuted(theorem: Theorem) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert (result.verdict, result.explanation) == (Verdict.VIOLATED, NAIVE_CASES[theorem.id])
 
 
@@ -146,14 +146,14 @@ MUTANTS: list[tuple[Theorem, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("theorem", "case", "told"), MUTANTS, ids=lambda value: getattr(value, "id", None))
 def test_a_wrong_rule_fails_in_its_smallest_case(theorem: Theorem, case: dict[str, Any], told: str) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert result.verdict is Verdict.VIOLATED
     assert result.explanation == told
     assert {name: result.figures["case"][name] for name in case} == case
 
 
 def test_nearby_that_shares_a_room_with_consumers_fails() -> None:
-    result = prove_theorem(nearby_partition(near_or_all), timeout_seconds=60)
+    result = prove_theorem(nearby_partition(near_or_all))
     assert (result.verdict, result.figures["case"]["consumers"]) == (Verdict.VIOLATED, 2)
     assert result.explanation == (
         "a queue in room 0, consumers in rooms 0, 1; the inner strategy gives it, among the room, to nobody and, among "
@@ -172,7 +172,7 @@ def test_nearby_that_shares_a_room_with_consumers_fails() -> None:
     ids=["no-wrap-of-slots", "no-wrap", "no-order", "joiner-no-order"],
 )
 def test_a_ring_that_is_no_ring_fails(theorem: Theorem, sizes: dict[str, int]) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert result.verdict is Verdict.VIOLATED
     assert {name: result.figures["case"][name] for name in sizes} == sizes
 
@@ -191,15 +191,18 @@ def test_a_solver_that_gives_up_is_unknown() -> None:
         sizes=(),
         claim=lambda x, y, z: not_(x * x * x + y * y * y + z * z * z == 114),
     )
-    result = prove_theorem(cubes, resource_limit=20_000)
+    result = prove_theorem(cubes, work=20_000)
     assert result.verdict is Verdict.UNKNOWN
     assert result.explanation.startswith("the solver gave up: ")
 
 
-def test_no_time_is_unknown() -> None:
-    result = prove_theorem(partition(AVERAGELY), timeout_seconds=0)
-    assert (result.verdict, result.explanation) == (Verdict.UNKNOWN, "the solver gave up: timeout")
-    assert result.figures == {"questions": 0}
+def test_without_work_nothing_is_known() -> None:
+    result = prove_theorem(partition(AVERAGELY), work=0)
+    assert (result.verdict, result.explanation) == (
+        Verdict.UNKNOWN,
+        "the solver gave up: the limit of 0 Z3 resource units was hit",
+    )
+    assert result.figures == {"questions": 0, "work": 0}
 
 
 def test_a_proof_about_nothing_is_unknown() -> None:

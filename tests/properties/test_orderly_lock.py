@@ -109,7 +109,7 @@ def test_exclusion_is_proven_for_every_number_of_clients_queues_and_ticks(outcom
 
 def test_exclusion_cannot_be_proven_where_a_clock_may_be_set_back() -> None:
     result = prove_inductive(
-        orderly_lock.configure(clock_steps=1), EXCLUSIVE_FOR_ALL_WINDOWS, lemmas=(AGES_AGREE,), timeout_seconds=20
+        orderly_lock.configure(clock_steps=1), EXCLUSIVE_FOR_ALL_WINDOWS, lemmas=(AGES_AGREE,), work=40_000_000
     )
     assert result.verdict is Verdict.UNKNOWN
     assert "step_clock_back(c0) is not shown to preserve 'lock-ages-agree'" in result.explanation

@@ -25,7 +25,7 @@ def test_there_are_no_two_theorems_of_one_name() -> None:
 @pytest.mark.smoke
 @pytest.mark.parametrize("theorem", RETRY_THEOREMS, ids=named)
 def test_holds_for_every_number(theorem: Theorem) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert (result.verdict, result.bounds, result.explanation) == (Verdict.HOLDS, theorem.covers, "")
 
 
@@ -46,12 +46,12 @@ SMALLEST = {
 @pytest.mark.smoke
 @pytest.mark.parametrize("theorem", NAIVE_RETRY_THEOREMS, ids=named)
 def test_naive_claims_are_refuted_by_the_smallest_case(theorem: Theorem) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert (result.verdict, result.explanation) == (Verdict.VIOLATED, SMALLEST[theorem.id])
 
 
 def test_a_solver_that_gives_up_proves_nothing() -> None:
-    assert prove_theorem(RETRY_THEOREMS[0], resource_limit=1).verdict is Verdict.UNKNOWN
+    assert prove_theorem(RETRY_THEOREMS[0], work=1).verdict is Verdict.UNKNOWN
 
 
 @pytest.mark.smoke

@@ -22,7 +22,7 @@ from rocketproof.properties.verdict import Verdict
 @pytest.mark.smoke
 @pytest.mark.parametrize("theorem", SCHEDULE_THEOREMS, ids=lambda theorem: theorem.id)
 def test_holds_for_every_number(theorem: Theorem) -> None:
-    result = prove_theorem(theorem, timeout_seconds=60)
+    result = prove_theorem(theorem)
     assert (result.verdict, result.bounds, result.explanation) == (Verdict.HOLDS, theorem.covers, "")
 
 

@@ -206,7 +206,7 @@ def test_a_wrong_text_cannot_be_proven_and_has_a_run(
     limit = RLIMIT if lemmas is LEMMAS else 5 * RLIMIT
     result = prove_inductive(unbounded, property, lemmas=rest, rlimit=limit)
     assert (result.verdict, result.run) == (Verdict.UNKNOWN, None)
-    assert gaps(result) >= broken  # a solver may give up on more, when the machine is busy
+    assert gaps(result) >= broken  # a solver may give up on more
     found = explore(machine.configure(**{**SMALL, **constants}), [property], idle_actions_allowed=True)
     assert found.results[0].verdict is Verdict.VIOLATED
     assert found.results[0].run is not None
@@ -254,4 +254,4 @@ def test_no_proof_without_this_lemma(lemma: Property, broken: set[str]) -> None:
     rest = [item for item in LEMMAS if item is not lemma]
     result = prove_inductive(consumption.configure(**constants), AT_LEAST_ONCE, lemmas=rest, rlimit=RLIMIT)
     assert result.verdict is Verdict.UNKNOWN
-    assert gaps(result) >= broken  # a solver may give up on more, when the machine is busy
+    assert gaps(result) >= broken  # a solver may give up on more

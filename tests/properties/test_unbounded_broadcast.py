@@ -42,10 +42,10 @@ def test_lemmas_are_searched_for_too(outcomes: list[Outcome]) -> None:
 
 
 def test_without_lemmas_nothing_is_proven() -> None:
-    result = prove_inductive(consumption.configure(**ANY_SIZE), EACH_SEES_ALL, timeout_seconds=1)
+    result = prove_inductive(consumption.configure(**ANY_SIZE), EACH_SEES_ALL, work=2_000_000)
     assert result.verdict is Verdict.UNKNOWN
 
 
 def test_in_5_x_the_same_lemmas_do_not_prove_that_a_client_starts_again() -> None:
     in_place = consumption.configure(**{**RENAMED, "version": "5.3.3"})
-    assert prove_inductive(in_place, STARTS_AGAIN, lemmas=LEMMAS, timeout_seconds=1).verdict is Verdict.UNKNOWN
+    assert prove_inductive(in_place, STARTS_AGAIN, lemmas=LEMMAS, work=2_000_000).verdict is Verdict.UNKNOWN

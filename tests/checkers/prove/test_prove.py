@@ -119,7 +119,7 @@ def test_a_gap_names_each_action_that_breaks_the_induction() -> None:
 
 def test_an_unbounded_gap_is_explained_with_small_numbers() -> None:
     configuration = two_phase_commit.machine.configure(managers=UNBOUNDED)
-    result = prove_inductive(configuration, CONSISTENT, lemmas=LEMMAS[:-1], timeout_seconds=4)
+    result = prove_inductive(configuration, CONSISTENT, lemmas=LEMMAS[:-1], work=8_000_000)
     assert result.verdict is Verdict.UNKNOWN
     found = {name.replace("(any r)", "").split()[0] for name in unproven(result) if name.endswith("'consistent'")}
     assert found == {"choose_to_abort", "hear_commit"}
@@ -362,11 +362,11 @@ def test_what_prove_does_not_judge_is_refused_with_a_way_out() -> None:
 
 
 @pytest.mark.parametrize("engine", [prove, prove_inductive])
-def test_without_time_nothing_is_known(engine: Any) -> None:
-    result = engine(two_phase_commit.machine.configure(), CONSISTENT, lemmas=LEMMAS, timeout_seconds=0)
+def test_without_work_nothing_is_known(engine: Any) -> None:
+    result = engine(two_phase_commit.machine.configure(), CONSISTENT, lemmas=LEMMAS, work=0)
     assert (result.verdict, result.figures["questions"]) == (Verdict.UNKNOWN, 0)
     assert "nothing is shown" in result.bounds or "not shown" in result.bounds
-    assert "the time limit of 0 s was hit" in result.explanation
+    assert "the limit of 0 Z3 resource units was hit" in result.explanation
 
 
 @pytest.mark.parametrize("managers", [3, UNBOUNDED])
@@ -374,7 +374,7 @@ def test_a_work_limit_makes_it_unknown(managers: int | str) -> None:
     configuration = two_phase_commit.machine.configure(managers=managers)
     result = prove_inductive(configuration, CONSISTENT, lemmas=LEMMAS, rlimit=1)
     assert result.verdict is Verdict.UNKNOWN
-    assert "the limit of 1 Z3 resource units a question was hit" in result.explanation
+    assert "the limit of 1 Z3 resource units for this question was hit" in result.explanation
 
 
 def test_the_same_question_gets_the_same_answer() -> None:
@@ -386,9 +386,12 @@ def test_the_same_question_gets_the_same_answer() -> None:
     assert first.figures == second.figures
 
 
-def test_a_counterexample_that_the_plain_form_does_not_confirm_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_counterexample_that_its_text_does_not_confirm_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PlainMachine, "holds", lambda *_: True)
-    with pytest.raises(ModelError, match="the solver and the plain form disagree about 'below-two' after:\nstart"):
+    with pytest.raises(ModelError, match="text and terms disagree about 'below-two'"):
+        bounded(cycle(idle=False), always("below-two", lambda s: s.x < 2), depth=3)
+    monkeypatch.setattr("rocketproof.checkers.prove.problem.holds", lambda *_: True)
+    with pytest.raises(ModelError, match="the solver and its replay disagree about 'below-two' after:\nstart"):
         bounded(cycle(idle=False), always("below-two", lambda s: s.x < 2), depth=3)
 
 

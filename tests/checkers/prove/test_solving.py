@@ -2,14 +2,14 @@
 
 import z3
 
-from rocketproof.checkers.prove.solving import Solver
+from rocketproof.checkers.prove.solving import WORK, Solver
 
 X, Y, Z = z3.Ints("x y z")
 HARD = (X * X * X + Y * Y * Y == Z * Z * Z, X > 2, Y > 2, Z > 2)
 
 
-def ask(solver: Solver, *, rlimit: int | None = None) -> object:
-    return solver.check(milliseconds=60_000, rlimit=rlimit)[0]
+def ask(solver: Solver, *, rlimit: int = WORK) -> object:
+    return solver.check(rlimit=rlimit)[0]
 
 
 def test_after_it_gave_up_it_still_has_its_constraints_and_scopes() -> None:
@@ -47,10 +47,10 @@ def test_quantifiers_are_instantiated_before_models_are_searched() -> None:
     solver.add(ALL_EVEN)
     solver.push()
     solver.add(z3.Not(EVEN(Y + 1)))
-    assert solver.check(milliseconds=60_000, rlimit=None, models=False)[0] == z3.unsat
+    assert solver.check(rlimit=WORK, models=False)[0] == z3.unsat
     solver.pop()
     solver.add(Y > 3)
-    answer, reason = solver.check(milliseconds=60_000, rlimit=None, models=False)
+    answer, reason = solver.check(rlimit=WORK, models=False)
     assert (answer, reason) == (z3.unknown, "(incomplete quantifiers)")
     assert ask(solver) == z3.sat
     assert solver.model().number(Y) > 3

@@ -38,7 +38,7 @@ def reachable(machine: PlainMachine) -> list[StateTuple]:
 def models(solver: Solver, symbols: list[Any]) -> set[tuple[int, ...]]:
     """All values that the symbols can have together."""
     found = set()
-    while Effort(60.0).ask(solver) == z3.sat:
+    while Effort().ask(solver) == z3.sat:
         model = solver.model()
         values = tuple(model.number(symbol) for symbol in symbols)
         found.add(values)
@@ -125,7 +125,7 @@ def test_the_fast_solver_is_kept_from_arrays_and_quantifiers() -> None:
 
 
 def test_a_part_of_the_effort_counts_for_the_whole() -> None:
-    effort = Effort(10.0)
+    effort = Effort()
     part = effort.part(0.5)
     solver = Solver(finite_domain=False)
     assert part.ask(solver) == z3.sat
@@ -192,7 +192,7 @@ def test_a_state_text_shows_unbounded_constants_and_the_first_elements() -> None
     transition = Transition(traced)
     solver = Solver(finite_domain=False)
     solver.add(*transition.start(), transition.domain(0), transition.step(0), z3.Int("cells") == 2)
-    assert Effort(60.0).ask(solver) == z3.sat
+    assert Effort().ask(solver) == z3.sat
     model = solver.model()
     assert transition.shown(model, 0) == {"cells": "2", "blank[c0]": "true", "blank[c1]": "true"}
     assert transition.shown(model, 1) == {"cells": "2", "head": "1", "mark[c0]": "1", "blank[c1]": "true"}
