@@ -17,6 +17,7 @@ from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
 from ..properties.presets import preset_claims, preset_named
+from ..properties.refinements import refinement_claims
 from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
@@ -34,9 +35,21 @@ RETRY = "retry"
 """Where the theorems about attempts, delay levels and dead letters belong."""
 
 
+REFINEMENT = "refinement"
+"""Where the refinements between machines belong."""
+
+
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + retry_rows() + claim_rows(_claims())
+    return allocation_rows() + retry_rows() + claim_rows(_claims()) + refinement_rows()
+
+
+def refinement_rows() -> list[Row]:
+    """That larger machines do nothing that the smaller ones, in which more is proven, cannot do."""
+    return [
+        Row(subject=item, machine=REFINEMENT, expected=item.expected, lesson=item.lesson, constants=item.constants)
+        for item in refinement_claims()
+    ]
 
 
 def _claims() -> Iterator[Claim]:

@@ -12,6 +12,7 @@ from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, trace
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
+from ..properties.refinements import RefinementClaim
 from ..properties.theorem import Theorem
 from ..properties.unequal_views import GroupClaim
 from ..properties.verdict import Verdict
@@ -22,6 +23,8 @@ from .liveness import check_eventually
 from .prove import WORK, prove_together
 from .reduction import Reduction
 from .reduction.equivariance import symmetric_domains
+from .refinement import ENGINE as REFINE
+from .refinement import check_refinement
 from .result import Result
 from .run import counted
 from .simulate import simulate
@@ -30,7 +33,7 @@ from .strategies import Law
 from .theorems import prove_theorem
 from .workers import Answer, side_by_side
 
-ENGINES = ("explore", "prove", "simulate", "liveness", GROUPS)
+ENGINES = ("explore", "prove", "simulate", "liveness", GROUPS, REFINE)
 _ENGINES_OF: Mapping[Kind, tuple[str, ...]] = {
     Kind.ALWAYS: ("explore", "prove", "simulate"),
     Kind.SOMETIMES: ("explore", "prove", "simulate"),
@@ -52,7 +55,7 @@ class Row:
         constants: how the configuration differs from the machine's defaults.
     """
 
-    subject: Claim | Coverage | Theorem | GroupClaim | Law
+    subject: Claim | Coverage | Theorem | GroupClaim | RefinementClaim | Law
     machine: str
     expected: Verdict
     lesson: str = ""
@@ -86,6 +89,8 @@ class Row:
             return ("explore",)
         if isinstance(self.subject, Law):
             return (STRATEGIES,)
+        if isinstance(self.subject, RefinementClaim):
+            return (REFINE,)
         return ("prove",) if isinstance(self.subject, Theorem) else (GROUPS,)
 
     @property
@@ -323,6 +328,16 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
         return [prove_theorem(subject, work=options.work)]
     if isinstance(subject, GroupClaim):
         return [search_groups(subject, max_seconds=options.seconds)]
+    if isinstance(subject, RefinementClaim):
+        result = check_refinement(
+            subject.id,
+            subject.refinement(),
+            max_states=options.states,
+            max_seconds=options.seconds,
+            max_bytes=options.bytes,
+            cache=options.cache,
+        )
+        return [result]
     if not isinstance(subject, Claim):
         raise ModelError(f"{subject.id} is a law for strategies of users; 'verify --strategy' checks it.")
     configuration = _configuration(group)

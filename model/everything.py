@@ -84,20 +84,33 @@ def windows_end(s: State, c: IntLike, in_order: bool) -> None:
     """ST-8 (5), or a death: the windows are gone, without another commit."""
     cause = Cause.SHUTDOWN if in_order else Cause.CRASH
     leaving = Leaving(cause=cause, persists=False, listeners_go_on=False)
+    if s.leaves:
+        s.persisted[c] = False
     change_windows(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+
+
+everything.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
 
 
 @everything.refine(may_unregister)
 def persisted_first(s: State, c: IntLike) -> BoolLike:
     """ST-8: offsets are persisted (2) before the client unregisters (3)."""
-    return s.forall(Queue, lambda q: not_(may_commit(s, c, q)))
+    return s.persisted[c]
 
 
 @everything.action(fair=True, tells="{c}, shutting down, persists the offset of {q}", when=lambda k: k.leaves > 0)
 def persist_at_stop(s: State, c: Consumer, q: Queue) -> None:
-    """ST-8 (2): one last commit for each owned queue."""
-    s.require(s.life[c] == Life.STOPPING, s.exists(Broker, lambda b: s.members[b].has(c)), may_commit(s, c, q))
+    """ST-8 (2): one last commit for each owned queue, whether or not a broker still lists the client."""
+    s.require(s.life[c] == Life.STOPPING, not_(s.persisted[c]), may_commit(s, c, q))
     write_offset(s, c, q, to_commit(s, c, q), Cause.SHUTDOWN)
+
+
+@everything.action(fair=True, tells="{c} has persisted its offsets", when=lambda k: k.leaves > 0)
+def offsets_persisted(s: State, c: Consumer) -> None:
+    """ST-8 (2) is done; what finishes from now on is not committed any more (ST-9)."""
+    s.require(s.life[c] == Life.STOPPING, not_(s.persisted[c]))
+    s.require(s.forall(Queue, lambda q: not_(may_commit(s, c, q))))
+    s.persisted[c] = True
 
 
 @everything.refine(broker_forgets)

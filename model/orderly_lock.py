@@ -86,6 +86,10 @@ def _drops(k: Constants) -> bool:
     return bool(k.drops)
 
 
+def _forces(k: Constants) -> bool:
+    return bool(k.force and k.drops)
+
+
 orderly_lock.variable("life", Life, Consumer, init=Life.UP, when=lambda k: k.leaves + k.crashes > 0)
 orderly_lock.variable("window", Window, Consumer, Queue)
 orderly_lock.variable("runs", bool, Consumer, Queue, doc="a listener call is running (OR-4: one for each client)")
@@ -96,6 +100,9 @@ orderly_lock.variable("round", Int(0, "renewal"), Consumer, when=_certain, doc="
 orderly_lock.variable("request", Request, Consumer, Queue, when=_in_flight)
 orderly_lock.variable(
     "request_age", Int(0, "answer"), Consumer, Queue, when=_in_flight, doc="ticks since it was granted"
+)
+orderly_lock.variable(
+    "outlived", bool, Consumer, Queue, when=_forces, doc="the call belongs to a window that was removed by force"
 )
 orderly_lock.variable("unlocking", bool, Consumer, Queue, when=lambda k: k.version == "4.9.8", doc="unlock put off")
 orderly_lock.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
@@ -273,6 +280,8 @@ def _end(s: State, c: Consumer, q: Queue) -> None:
     s.runs[c, q] = False
     if _limited(s.constants):
         s.batch_age[c, q] = 0
+    if _forces(s.constants):
+        s.outlived[c, q] = False
 
 
 # --- giving a queue up ----------------------------------------------------------------------------------------------
@@ -287,8 +296,11 @@ def drop(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.definition
 def may_remove(s: State, c: Consumer, q: Queue) -> BoolLike:
-    """RB-33, RB-34: a dropped queue is given up with its consume lock, which a running listener has."""
-    return not_(s.runs[c, q])
+    """RB-33, RB-34: a dropped queue is given up with its consume lock, which a running listener has.
+
+    That is the lock of a window (``ProcessQueue#getConsumeLock``): a call that outlived the last window has another.
+    """
+    return any_of(not_(s.runs[c, q]), s.outlived[c, q] if _forces(s.constants) else False)
 
 
 @orderly_lock.definition
@@ -306,11 +318,12 @@ def remove(s: State, c: Consumer, q: Queue) -> None:
     give_back(s, c, q)
 
 
-@orderly_lock.action(fair=True, tells="{c} unlocks {q} by force", when=lambda k: bool(k.force and k.drops))
+@orderly_lock.action(fair=True, tells="{c} unlocks {q} by force", when=_forces)
 def remove_by_force(s: State, c: Consumer, q: Queue) -> None:
     """RB-33: a dropped queue whose lock is not renewed for 20 s is given up, listener or not."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, s.lock_age[c, q] > s.unlock_delay)
     s.window[c, q] = Window.OUT
+    s.outlived[c, q] = s.runs[c, q]
     give_back(s, c, q)
 
 
@@ -396,6 +409,8 @@ def _vanish(s: State, c: Consumer) -> None:
         s.round[c] = 0
     if k.version == "4.9.8":
         s.unlocking[c] = False
+    if _forces(k):
+        s.outlived[c] = False
     if k.pauses:
         s.paused[c] = False
 

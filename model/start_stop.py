@@ -67,7 +67,7 @@ def end_stop(s: State, c: Consumer) -> None:
 
     ``RebalanceImpl#destroy``, last in ``DefaultMQPushConsumerImpl#shutdown``.
     """
-    s.require(s.life[c] == Life.STOPPING)
+    s.require(s.life[c] == Life.STOPPING, may_unregister(s, c))
     s.require(s.forall(Broker, lambda b: implies(reaches(s, c, b), not_(s.members[b].has(c)))))
     _vanish(s, c, in_order=True)
 

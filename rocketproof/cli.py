@@ -120,7 +120,7 @@ def verify(
         typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="Use this engine: explore, prove, simulate, liveness, groups.")
+        str, typer.Option(metavar="NAME", help="Use this engine: explore, prove, simulate, liveness, groups, refine.")
     ] = "",
     limit: Annotated[
         list[str] | None,

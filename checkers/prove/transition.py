@@ -25,6 +25,7 @@ class Transition:
 
     Attributes:
         traced: the configuration.
+        inside: every variable is inside its declared domain, over the variables of the machine.
         terms: everything the constraints are built from (to choose a solver by).
     """
 
@@ -39,6 +40,7 @@ class Transition:
         for predicate in traced.predicates.values():
             self._auxiliary.extend(predicate.symbols)
         inside = [part for cell in traced.cells for part in _inside(cell)]
+        self.inside = _conjunction(*inside)
         self._domain = _conjunction(*inside, *(self._some_choice() if traced.instances else ()))
         self._relation = self._build_relation()
         self._renaming: dict[int, list[tuple[Any, Any]]] = {}

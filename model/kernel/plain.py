@@ -101,6 +101,14 @@ class PlainMachine:
         return _define(lines, {"outside": outside})
 
 
+def evaluator(traced: Traced, terms: Sequence[Any]) -> Callable[[StateTuple], StateTuple]:
+    """What computes the values of ``terms`` over a finite configuration from one of its states."""
+    program = program_of(traced)
+    roots = [program.add(term) for term in terms]
+    values = ", ".join(f"int(v{root})" for root in roots)
+    return _define([*python_lines(program, roots), f"return ({values},)"])
+
+
 def program_of(traced: Traced) -> Program:
     """An empty program over the cells of a finite configuration."""
     symbols = []

@@ -17,6 +17,7 @@ MACHINES = {
     "assignment": "Who owns which queue",
     "orderly_lock": "Locks of orderly queues",
     "consumption": "Messages, offsets, retries",
+    "refinement": "Machines that refine each other",
 }
 
 
@@ -28,6 +29,7 @@ def _how(rows: list[Row]) -> Iterator[str]:
             ("explore", "every state"),
             ("liveness", "every fair run"),
             ("groups", "every small group"),
+            ("refine", "every step"),
         ):
             number = sum(row.expected is verdict and _engine(row) == engine for row in rows)
             if number:

@@ -1,0 +1,86 @@
+"""Refinement: one machine does nothing that another, more permissive one cannot do, under a mapping of their states.
+
+After Abadi and Lamport, "The Existence of Refinement Mappings" (1991). The mapping says for each variable of the
+abstract machine what it is in a state of the concrete one. Each step of the concrete machine must then be a step of
+the abstract one (or a few in a row), or change nothing there: a *stutter*. Whatever always holds in the abstract
+machine therefore holds, through the mapping, in the concrete one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import z3
+
+from .errors import ModelError, nearest
+from .frame import Frame
+from .machine import Configuration
+from .state import State
+from .terms import Term, as_bool, as_int
+from .traced import Cell, Traced
+from .tracer import Tracer
+
+Mapped: TypeAlias = Callable[[State], Mapping[str, Any]]
+"""Of a concrete state: abstract variable → its value, a function of its indices where it has some.
+
+A variable that is not named has the value of the concrete machine's variable of the same name.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """The claim that ``concrete`` refines ``abstract``.
+
+    Attributes:
+        mapping: what the variables of the abstract machine are in a concrete state.
+        steps: how many abstract steps in a row one concrete step may be; a pass of rebalance takes many queues at once.
+    """
+
+    concrete: Configuration
+    abstract: Configuration
+    mapping: Mapped
+    steps: int = 1
+
+    def terms(self, abstract: Traced) -> list[Any]:
+        """For each cell of the abstract machine its value as a Z3 term over the concrete one's variables.
+
+        Raises:
+            ModelError: the mapping names what the abstract machine does not have, or leaves out what the concrete one
+                lacks, or has values of another type.
+        """
+        tracer = Tracer(Frame(self.concrete))
+        recording = tracer.record("mapping", read_only=True)
+        state = State(tracer)
+        values = self.mapping(state)
+        families = {cell.family.name for cell in abstract.cells}
+        for name in values:
+            if name not in families:
+                raise ModelError(
+                    f"the mapping gives {name!r}, which is no variable of {abstract.configuration}."
+                    f"{nearest(name, families)}"
+                )
+        terms = [self._term(cell, values, tracer) for cell in abstract.cells]
+        if recording.symbols:
+            raise ModelError("the mapping of a refinement cannot search unbounded domains; bound them.")
+        return terms
+
+    def _term(self, cell: Cell, values: Mapping[str, Any], tracer: Tracer) -> Any:
+        name = cell.family.name
+        bound = [z3.FreshInt(dim.label) for dim, item in zip(cell.family.dims, cell.index, strict=True) if item is None]
+        open_places = iter(bound)
+        index = tuple(Term(next(open_places), False) if item is None else item for item in cell.index)
+        if name in values:
+            value = values[name](*index) if callable(values[name]) else values[name]
+        else:
+            own = tracer.frame.cells.get(cell.key)
+            if own is not None and own.symbol.sort() == cell.symbol.sort():
+                return own.symbol
+            if name not in tracer.frame.families:
+                raise ModelError(
+                    f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."
+                )
+            value = tracer.read(name, index)
+        term = as_bool(value) if cell.family.is_bool else as_int(value)
+        return z3.Lambda(bound, term) if bound else term

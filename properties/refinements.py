@@ -1,0 +1,197 @@
+"""Refinements: that the machines of smaller scope allow whatever the larger ones do.
+
+``consumption`` lets clients take and drop queues as they like, and ``orderly_lock`` leaves out messages: what holds
+there is meant to hold wherever real rebalance, real members and real messages decide. Here that is checked, step by
+step, in configurations of the larger machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.assignment import assignment
+from ..model.consume_queue import Message
+from ..model.consumption import consumption
+from ..model.everything import everything
+from ..model.kernel import UNBOUNDED, IntLike, Machine, State, ite, not_, same
+from ..model.kernel.refinement import Mapped, Refinement
+from ..model.membership import Life
+from ..model.orderly import calls
+from ..model.orderly_lock import Window, orderly_lock
+from ..model.process_queue import NO_OFFSET, Orphan, Stage, drops_in_steps
+from .verdict import Verdict
+
+Constants = Mapping[str, int | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinementClaim:
+    """A refinement between two machines, and the verdict it must have.
+
+    Attributes:
+        statement: what it means, in a sentence.
+        constants: the configuration of the concrete machine.
+        as_concrete: constants of the abstract machine that have the concrete one's values.
+        abstract_constants: those that have others.
+        steps: as :class:`Refinement` has it.
+        rules: rules of RocketMQ it rests on.
+    """
+
+    id: str
+    statement: str
+    concrete: Machine
+    constants: Constants
+    abstract: Machine
+    as_concrete: tuple[str, ...] = ()
+    abstract_constants: Constants = field(default_factory=dict)
+    mapping: Mapped
+    steps: int = 1
+    rules: tuple[str, ...] = ()
+    expected: Verdict = Verdict.HOLDS
+    lesson: str = ""
+
+    def refinement(self) -> Refinement:
+        """The two configurations and their mapping."""
+        concrete = self.concrete.configure(**self.constants)
+        alike = {name: concrete.constants[name] for name in self.as_concrete}
+        abstract = self.abstract.configure(**{**alike, **self.abstract_constants})
+        return Refinement(concrete=concrete, abstract=abstract, mapping=self.mapping, steps=self.steps)
+
+
+def _ownership(s: State) -> dict[str, Any]:
+    """No message was ever stored; a client that has not started, or is on its way out, is one that may do all."""
+    return {
+        "owns": lambda c, q: s.owns[c, q],
+        "life": lambda c: ite(s.life[c] == Life.GONE, Life.GONE, Life.UP),
+        "next_offset": 0,
+        "memory": lambda c, q: ite(s.owns[c, q], 0, NO_OFFSET),
+        "stage": Stage.ABSENT,
+        "log_end": 0,
+        "handled": False,
+        "committed": 0,
+    }
+
+
+def _without_membership(s: State) -> dict[str, Any]:
+    """Member lists and views are left out; a client that has not started is one that owns nothing yet."""
+    return {"life": lambda c: ite(s.life[c] == Life.NEW, Life.UP, s.life[c])}
+
+
+def _lock_alone(s: State) -> dict[str, Any]:
+    """Messages are left out, but for whether a listener is busy with some of them."""
+    k = s.constants
+
+    def window(c: IntLike, q: IntLike) -> IntLike:
+        dropped = ite(s.dropped[c, q], Window.DROPPED, Window.OUT) if drops_in_steps(k) else Window.OUT
+        return ite(s.owns[c, q], Window.IN, dropped)
+
+    def outlived(c: IntLike, q: IntLike) -> Any:
+        return s.exists(Message, lambda m: not_(same(s.orphan[c, q, m], Orphan.NONE)))
+
+    mapped: dict[str, Any] = {
+        "window": window,
+        "runs": lambda c, q: calls(s, c, q),
+        "batch_age": lambda c, q: ite(calls(s, c, q), s.call_age[c, q], 0),
+    }
+    return {**mapped, "outlived": outlived} if k.forced_unlock else mapped
+
+
+_SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "crashes": 1, "leaves": 1}
+_GROUP: Constants = {"running": 0, "consumers": 2, "queues": 1, "messages": 1, "orphans": 1}
+_SAME = (
+    *("consumers", "queues", "messages", "orphans", "copies", "retry_room", "attempts", "pulls", "causes", "version"),
+    *("failures", "crashes", "leaves", "broker_restarts"),
+)
+_LOCK: Constants = {
+    "listener": "orderly",
+    "client_window": 1,
+    "broker_window": 2,
+    "unlock_delay": 1,
+    "call": 1,
+    "messages": 1,
+    "orphans": 1,
+    "moves": 1,
+}
+_SAME_LOCK = (
+    *("consumers", "queues", "client_window", "broker_window", "unlock_delay", "version"),
+    *("crashes", "leaves", "pauses", "lock_losses"),
+)
+
+
+def refinement_claims() -> Iterator[RefinementClaim]:
+    """All refinements, and a mistaken one."""
+    shares: tuple[Constants, ...] = (
+        _SHARES,
+        {**_SHARES, "steps": "fine"},
+        {**_SHARES, "strategy": "AVG_BY_CIRCLE"},
+        {**_SHARES, "strategy": "CONSISTENT_HASH"},
+        {**_SHARES, "orderly": 1},
+        {**_SHARES, "brokers": 2, "broker_restarts": 1, "cuts": 1, "leaves": 0},
+    )
+    for constants in shares:
+        yield RefinementClaim(
+            id="shares-are-any-assignment",
+            statement="However clients divide queues, clients that take and drop them as they like may do the same.",
+            concrete=assignment,
+            constants=constants,
+            abstract=consumption,
+            as_concrete=("consumers", "queues"),
+            abstract_constants={"messages": 1, "arriving": 1, "moves": UNBOUNDED, "crashes": UNBOUNDED},
+            mapping=_ownership,
+            steps=4,
+            rules=("RB-30",),
+        )
+    groups: tuple[Constants, ...] = (
+        {**_GROUP, "crashes": 1, "broker_restarts": 1, "failures": 1},
+        {**_GROUP, "crashes": 1, "leaves": 1, "broker_restarts": 1},
+        {**_GROUP, "crashes": 1, "causes": 1, "pulls": "fine"},
+        {**_GROUP, "crashes": 1, "queues": 2},
+        {**_GROUP, "queues": 2, "messages": 2, "retry_room": 1, "copies": 1, "failures": 1, "attempts": 1},
+    )
+    for constants in groups:
+        yield RefinementClaim(
+            id="everything-is-consumption",
+            statement="What a group with real members and rebalance does to messages, consumption may do.",
+            concrete=everything,
+            constants=constants,
+            abstract=consumption,
+            as_concrete=_SAME,
+            abstract_constants={"moves": UNBOUNDED},
+            mapping=_without_membership,
+            steps=4,
+            rules=("RB-30", "ST-8"),
+        )
+    locks: tuple[Constants, ...] = (
+        {**_LOCK, "crashes": 1, "lock_losses": 1},
+        {**_LOCK, "leaves": 1},
+        {**_LOCK, "pauses": 1},
+        {**_LOCK, "forced_unlock": 1, "moves": 2},
+        {**_LOCK, "forced_unlock": 1, "reallocations": 1},
+    )
+    for constants in locks:
+        yield RefinementClaim(
+            id="orderly-consumption-is-orderly-lock",
+            statement="What orderly clients do to locks, windows and listeners, the lock machine may do.",
+            concrete=consumption,
+            constants=constants,
+            abstract=orderly_lock,
+            as_concrete=_SAME_LOCK,
+            abstract_constants={"batch": 1, "await_listeners": 0, "force": constants.get("forced_unlock", 0)},
+            mapping=_lock_alone,
+            rules=("RB-30", "RB-33", "OR-9"),
+        )
+    yield RefinementClaim(
+        id="orderly-consumption-is-orderly-lock",
+        statement="What orderly clients do to locks, windows and listeners, the lock machine may do.",
+        concrete=consumption,
+        constants={**_LOCK, "leaves": 1},
+        abstract=orderly_lock,
+        as_concrete=_SAME_LOCK,
+        abstract_constants={"batch": 1, "await_listeners": 1},
+        mapping=_lock_alone,
+        rules=("ST-8",),
+        expected=Verdict.VIOLATED,
+        lesson="A stop does not wait for listeners unless awaitTerminationMillisWhenShutdown says so.",
+    )
