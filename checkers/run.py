@@ -100,7 +100,7 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
             raise ModelError(
                 f"replay: step {position + 1}, {instance.label}, is not enabled; the engine that found it is wrong."
             )
-        if not direct.step(instance.action.name, **_known(instance)) or direct.flat() != following:
+        if not direct.step(instance.action.name, varied=None, **_known(instance)) or direct.flat() != following:
             raise ModelError(
                 f"replay: texts and terms disagree about step {position + 1}, {instance.label}; this is a defect."
             )
