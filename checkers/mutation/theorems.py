@@ -28,11 +28,11 @@ class Theorems:
     """Rows about rules, with the functions that each calls.
 
     Attributes:
-        seconds: time for each proof.
+        work: Z3 resource units for each proof, so that verdicts do not depend on how busy the machine is.
     """
 
     rows: list[Row]
-    seconds: float = 10.0
+    work: int = 20_000_000
     _uses: dict[str, set[types.CodeType]] = field(default_factory=dict)
 
     @classmethod
@@ -59,11 +59,9 @@ class Theorems:
 
     def _judge(self, row: Row) -> Verdict:
         if isinstance(row.subject, Theorem):
-            return prove_theorem(row.subject, timeout_seconds=self.seconds).verdict
+            return prove_theorem(row.subject, work=self.work).verdict
         assert isinstance(row.subject, GroupClaim)
-        return search_groups(
-            row.subject, max_queues=_GROUP_SIZE, max_consumers=_GROUP_SIZE, timeout_seconds=self.seconds
-        ).verdict
+        return search_groups(row.subject, max_queues=_GROUP_SIZE, max_consumers=_GROUP_SIZE).verdict
 
     def _used_by(self, row: Row) -> set[types.CodeType]:
         if row.id not in self._uses:
@@ -82,7 +80,7 @@ class Theorems:
         return self._uses[row.id]
 
 
-def same_rule(change: Change, *, timeout_ms: int = 5000) -> bool:
+def same_rule(change: Change, *, work: int = 10_000_000) -> bool:
     """Whether Z3 proves the wrong text of a rule equal to the right one, for whole numbers from 0 on."""
     if change.rule is None:
         return False
@@ -91,7 +89,7 @@ def same_rule(change: Change, *, timeout_ms: int = 5000) -> bool:
         with change.made():
             _, wrong = change.rule.term()
         solver = z3.Solver()
-        solver.set("timeout", timeout_ms)
+        solver.set("rlimit", work)
         solver.add(*(symbol >= 0 for symbol in symbols), right != wrong)
         return bool(solver.check() == z3.unsat)
     except _ERRORS:

@@ -86,7 +86,7 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
         (["verify", "--nope"], "No such option: --nope"),
         (["verfy"], "No such command 'verfy'"),
         (["verify", "partition-lema"], "no property 'partition-lema'. Did you mean 'partition-lemma'"),
-        (["verify", "--machine", "assignmnt"], "no machine 'assignmnt'. Did you mean 'assignment'?"),
+        (["verify", "--machine", "assignmnt"], "no machine 'assignmnt'. Did you mean 'assignment'"),
         (["verify", "--engine", "explor"], "no engine 'explor'. Did you mean 'explore'?"),
         (["verify", "--set", "consumer=3"], "no constant 'consumer'. Did you mean 'consumers'?"),
         (["verify", "--set", "consumers=99"], "consumers=99 is not possible; consumers is a whole number from 1 to 6."),
