@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ..format.kinds import FAILURES, Kind, Path, Result
@@ -15,20 +17,8 @@ UNKNOWN_WINDOW = "of windows that are not known"
 LATE_REMOVALS = "removals from dropped windows, which nobody asks for"
 
 
-def window(f: Follower, event: Event, c: int) -> Window | None:
-    """The window of an event; None if nothing is known of it, then the event is passed over."""
-    found = f.sides[c].window_of(event)
-    if found is None:
-        event.pass_over(UNKNOWN_WINDOW)
-    return found
-
-
-def deliver(f: Follower, event: Event) -> bool:
+def deliver(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-6: a listener is called, with the messages of one task; each has an event of its own."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     m = f.at(event.offset)
     _same_message(f, event, m)
     if f.orderly and orderly.is_stopping(f, event, c):
@@ -81,12 +71,8 @@ def _same_message(f: Follower, event: Event, m: int) -> None:
         raise Impossible(f"the message stored there is {known[0]}")
 
 
-def result(f: Follower, event: Event) -> bool:
+def result(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-9: a call ends. What comes of it shows next; in a dropped window nothing does."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     m = f.at(event.offset)
     if m in f.sides[c].outlives:
         f.sides[c].outlives.discard(m)
@@ -121,12 +107,8 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
         raise Impossible("no listener of the dropped window has this message")
 
 
-def send_back(f: Follower, event: Event) -> bool:
+def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-12: one attempt to send a message back; the window follows when the message leaves it."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     m = f.at(event.offset)
     if f.orderly:
         return orderly.sent_back(f, event, c, m, found)
@@ -211,12 +193,8 @@ def _task(f: Follower, c: int, head: int) -> list[int]:
     return task
 
 
-def removed(f: Follower, event: Event) -> bool:
+def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-13, PQ-2: the message leaves the window; ``next`` is the low-water mark afterwards."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     m = f.at(event.offset)
     if found is not f.sides[c].current:
         event.pass_over(LATE_REMOVALS)
@@ -293,12 +271,8 @@ def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
     return True
 
 
-def expire(f: Follower, event: Event) -> bool:
+def expire(f: Follower, event: Event, c: int, found: Window) -> bool:
     """PQ-9: a message whose listener runs too long; it leaves when it was sent back."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     m = f.at(event.offset)
     if f.orderly or f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("only a message that a listener has is cleaned (PQ-9)")
@@ -306,12 +280,8 @@ def expire(f: Follower, event: Event) -> bool:
     return True
 
 
-def discarded(f: Follower, event: Event) -> bool:
+def discarded(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-9: thrown away, because the window was dropped."""
-    c = f.side_of(event)
-    found = window(f, event, c)
-    if found is None:
-        return False
     if found is f.sides[c].current and f.owns(c):
         raise Impossible("the window was not dropped")
     if f.orderly:
@@ -323,12 +293,26 @@ def discarded(f: Follower, event: Event) -> bool:
     return True
 
 
+def _in_window(follow: Callable[[Follower, Event, int, Window], bool]) -> Handler:
+    """Follows events of windows that are known, and passes over the others."""
+
+    def handler(f: Follower, event: Event) -> bool:
+        c = f.side_of(event)
+        found = f.sides[c].window_of(event)
+        if found is None:
+            event.pass_over(UNKNOWN_WINDOW)
+            return False
+        return follow(f, event, c, found)
+
+    return handler
+
+
 HANDLERS: dict[Kind, Handler] = {
-    Kind.DELIVER: deliver,
-    Kind.RESULT: result,
-    Kind.SEND_BACK: send_back,
-    Kind.REMOVED: removed,
-    Kind.EXPIRE: expire,
-    Kind.DISCARDED: discarded,
+    Kind.DELIVER: _in_window(deliver),
+    Kind.RESULT: _in_window(result),
+    Kind.SEND_BACK: _in_window(send_back),
+    Kind.REMOVED: _in_window(removed),
+    Kind.EXPIRE: _in_window(expire),
+    Kind.DISCARDED: _in_window(discarded),
 }
 """Kinds of this file; orderly listeners are in ``orderly``."""
