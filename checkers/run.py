@@ -47,11 +47,15 @@ class Told:
         steps: for each step a sentence, and what it changed.
         text: the whole story.
         glossary: what the story names, as lines.
+        labels: the step taken, for each step, such as ``pull(c0, q1)``.
+        loop: as of a :class:`Run`.
     """
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
     text: str
     glossary: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    loop: int | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -69,7 +73,8 @@ def told(run: Run | Told) -> Told:
         (run.traced.instances[number].tells, tuple(differences(run.traced, before, after)))
         for number, (before, after) in zip(run.steps, pairs, strict=True)
     )
-    return Told(tuple(steps), story(run), tuple(glossary_lines(run)))
+    labels = tuple(run.traced.instances[number].label for number in run.steps)
+    return Told(tuple(steps), story(run), tuple(glossary_lines(run)), labels, run.loop)
 
 
 def glossary_lines(run: Run | Told) -> Sequence[str]:

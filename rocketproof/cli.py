@@ -153,6 +153,9 @@ def verify(
         str, typer.Option("--json", metavar="FILE|-", help="Write the rows as JSON; - for standard output.")
     ] = "",
     junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the rows as JUnit XML.")] = "",
+    report: Annotated[
+        str, typer.Option(metavar="FILE.html", help="Write a page in which each finding opens as a run.")
+    ] = "",
     sarif: Annotated[
         str, typer.Option("--sarif", metavar="FILE", help="With a deployment: write the findings as SARIF 2.1.0.")
     ] = "",
@@ -222,6 +225,7 @@ def verify(
         brief=brief,
         glossary=glossary,
         verbose=verbose,
+        report=report,
     )
     raise typer.Exit(run.verify(request, outputs))
 
@@ -245,6 +249,9 @@ def mutants(
         typer.Option(metavar="NAME=VALUE", help="As for verify; usually seconds=60 for each search."),
     ] = None,
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
+    report: Annotated[
+        str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
+    ] = "",
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
     generated: Annotated[
@@ -301,7 +308,7 @@ def mutants(
             ids=tuple(ids or ()),
         )
         raise typer.Exit(generated_mutants.generated(asked, request.limit))
-    outputs = run.Outputs(matrix=matrix, stories=stories, json=json)
+    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, report=report)
     raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
 
 

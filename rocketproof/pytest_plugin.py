@@ -124,6 +124,11 @@ class Suite:
         return next(outcome for outcome in self._outcomes if outcome.row is row)
 
 
+def report_command(file: Path, name: str) -> str:
+    """The command that shows the run of a failed test in the explorer."""
+    return f"Look at the run: rocketproof verify {name} --config {file} --report {name.rpartition('::')[2]}.html"
+
+
 class ClaimTest(pytest.Item):
     """One claim as a test: it fails with the story of the run that was found."""
 
@@ -149,8 +154,9 @@ class ClaimTest(pytest.Item):
 
         text = StringIO()
         print_story(SafeConsole(file=text, highlight=False, width=120), outcome)
+        look = [report_command(self.path, self._row.id)] if outcome.result.run else []
         said = f"{outcome.result.verdict}, and {outcome.row.expected} was expected ({outcome.result.bounds})"
-        raise CheckFailedError(f"{said}\n{text.getvalue()}".rstrip())
+        raise CheckFailedError("\n".join([said, text.getvalue().rstrip(), *look]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The story, or what is wrong with the machine; a traceback only for a defect of the kit."""
@@ -205,7 +211,8 @@ class CheckTest(pytest.Item):
         if answer.accepted:
             pytest.skip(f"accepted: {answer.accepted}")
         if answer.fails(Severity[self._judge.file.verify.fail_on.upper()]):
-            raise CheckFailedError(text)
+            look = f"\n{report_command(self.path, f'{self._check.subject}::{self._check.id}')}" if answer.story else ""
+            raise CheckFailedError(text + look)
         if answer.level is Level.WARNING:
             warnings.warn_explicit(first_text(answer), RocketproofWarning, str(self.path), answer.line)
         if text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from ..explorer.page import Entry, page
 from ..explorer.subjects import entry_of, subject
 from ..model.kernel import ConfigurationError, ModelError
 from ..output.files import STANDARD_OUTPUT, check_writable, write
-from ..traces.explain.report.rules import all_rules
+from ..traces.explain.report.rules import rule_texts
 from .request import read_constants
 
 Constants = Mapping[str, int | str]
@@ -67,12 +66,6 @@ def text_of(name: str, constants: Constants, *, served: bool = False) -> str:
 def entry(name: str, constants: Constants) -> Entry:
     """What is known by a name, with the rules it cites."""
     return entry_of(subject(name, constants), rules=rule_texts())
-
-
-@functools.cache
-def rule_texts() -> Mapping[str, tuple[str, str]]:
-    """Every rule by id: what it says, and where it is in the Java source."""
-    return {rule.id: (rule.text, rule.source) for rule in all_rules().values()}
 
 
 def _serve(first: str, port: int) -> int:

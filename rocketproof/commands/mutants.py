@@ -19,6 +19,7 @@ from ..model.kernel import nearest
 from ..model.kernel.code_cache import user_cache
 from ..output.console import interrupts, make_console
 from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.findings_page import write_answers
 from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
 from .request import LimitTable
 
@@ -33,6 +34,7 @@ class Outputs:
     matrix: bool = False
     stories: bool = False
     json: str = ""
+    report: str = ""
 
 
 def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
@@ -43,7 +45,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     """
     if outputs.json:
         check_writable(outputs.json)
-    console = make_console(quiet=outputs.json == STANDARD_OUTPUT)
+    if outputs.report:
+        check_writable(outputs.report)
+    console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.report))
     tried = select(entries(all_rows()), names)
     started = time.perf_counter()
     interrupted = False
@@ -66,6 +70,8 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
         print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
     if outputs.json:
         write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
+    if outputs.report:
+        write_answers(outputs.report, answers)
     return exit_code(answers, interrupted=interrupted)
 
 

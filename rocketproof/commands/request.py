@@ -66,11 +66,12 @@ class Outputs:
     brief: bool = False
     glossary: bool = False
     verbose: bool = False
+    report: str = ""
 
     @property
     def on_standard_output(self) -> bool:
         """Whether one of them goes to standard output, so that nothing else may."""
-        return STANDARD_OUTPUT in (self.json, self.junit, self.sarif)
+        return STANDARD_OUTPUT in (self.json, self.junit, self.sarif, self.report)
 
     def check(self, *, of_deployment: bool) -> None:
         """Notice before a long run that something could not be written.
@@ -79,7 +80,7 @@ class Outputs:
             InputError: two outputs for standard output, a file that cannot be written, or an output that only a
                 deployment has.
         """
-        given = {"--json": self.json, "--junit": self.junit, "--sarif": self.sarif}
+        given = {"--json": self.json, "--junit": self.junit, "--sarif": self.sarif, "--report": self.report}
         on_screen = [option for option, to in given.items() if to == STANDARD_OUTPUT]
         if self.annotations and on_screen:
             on_screen.append("--annotations")

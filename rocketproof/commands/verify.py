@@ -23,6 +23,7 @@ from ..model.kernel.code_cache import user_cache
 from ..model.presets import PRESETS
 from ..output.console import interrupts, make_console
 from ..output.files import write
+from ..output.findings_page import write_outcomes
 from ..output.overview import MANY, print_overview
 from ..output.report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
 from ..properties.claim import Claim
@@ -78,6 +79,8 @@ def verify(request: Request, outputs: Outputs) -> int:
         write(outputs.json, as_json(outcomes) + "\n")
     if outputs.junit:
         write(outputs.junit, as_junit(outcomes, seconds))
+    if outputs.report:
+        write_outcomes(outputs.report, outcomes, request.constants)
     return exit_code(outcomes, interrupted=interrupted)
 
 

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..model.kernel import nearest
 from ..output.console import interrupts, make_console
 from ..output.files import write
+from ..output.findings_page import write_outcomes
 from .annotations import workflow_commands
 from .finding import Severity
 from .judge import Answer, Check, Judge, Level
@@ -57,6 +58,8 @@ def verify_deployment(file: DeploymentFile, request: Request, options: Options, 
         write(outputs.junit, as_junit(answers, file.name, seconds, fail_on=fail_on))
     if outputs.sarif:
         write(outputs.sarif, as_sarif(answers, file.name))
+    if outputs.report:
+        write_outcomes(outputs.report, [answer.outcome for answer in answers if answer.outcome is not None])
     return exit_code(answers, fail_on, interrupted=interrupted)
 
 

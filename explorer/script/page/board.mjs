@@ -9,7 +9,7 @@ export function boards({ reader, model, run }) {
   for (const family of model.families) {
     if (family.set && family.dims.length === 2) tables.push(members(reader, run, family));
   }
-  return tables;
+  return tables.map((table) => h("figure", { class: "board-card" }, table));
 }
 
 function owners(reader, run) {

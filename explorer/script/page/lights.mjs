@@ -3,6 +3,8 @@
 import { h } from "./dom.mjs";
 import { ruled } from "./rules.mjs";
 
+const MORE = "more of this machine";
+
 /** What a property says about the run up to its place: `{ color, word, since }`. */
 export function light(machine, property, run) {
   const holds = machine.predicate(property.holds);
@@ -10,6 +12,7 @@ export function light(machine, property, run) {
   const now = holds(run.state);
   if (property.kind === "always") {
     const since = states.findIndex((state) => !holds(state));
+    if (since >= 0 && property.elsewhere && property.expected === "HOLDS") return { color: "warn", word: "does not hold here", since };
     return since < 0
       ? { color: "good", word: "holds so far", since: null }
       : { color: "bad", word: now ? "was violated" : "violated", since };
@@ -36,11 +39,13 @@ export function light(machine, property, run) {
 
 /** The list of lights; `hunt(property)` looks for a shortest run that changes one. */
 export function lights({ machine, model, run, open, hunt }) {
-  const list = model.properties.map((property) => {
+  const own = [];
+  const others = [];
+  for (const property of model.properties) {
     const found = light(machine, property, run);
     const wanted = { always: "Find the shortest violation", sometimes: "Find the shortest witness" }[property.kind];
     const here = `${property.id}: ${found.word}`;
-    return h("li", { class: `light ${found.color}`, "data-property": property.id },
+    const item = h("li", { class: `light ${found.color}`, "data-property": property.id },
       h("details", { open: open.has(property.id), ontoggle: (event) => (event.target.open ? open.add(property.id) : open.delete(property.id)) },
         h("summary", { "aria-label": here },
           h("i", { class: "lamp", "aria-hidden": "true" }),
@@ -58,6 +63,9 @@ export function lights({ machine, model, run, open, hunt }) {
         wanted ? h("button", { class: "small", onclick: () => hunt(property) }, wanted) : null,
       ),
     );
-  });
-  return h("ul", { class: "lights" }, list);
+    (property.elsewhere && found.color !== "bad" && !open.has(property.id) ? others : own).push(item);
+  }
+  const more = others.length && h("details", { class: "more", open: open.has(MORE), ontoggle: (event) => (event.target.open ? open.add(MORE) : open.delete(MORE)) },
+    h("summary", {}, `${others.length} more, claimed of other configurations`), h("ul", { class: "lights" }, others));
+  return [h("ul", { class: "lights" }, own), more || null];
 }

@@ -99,7 +99,7 @@ const cells = (count, make) => Array.from({ length: count }, (_, m) => make(m));
 function row(name, list, marks, messages, word = "", life = "") {
   const spoken = list.map(({ text, word: stage }) => (text ? `${text} ${stage}` : "")).filter(Boolean).join(", ");
   const flags = marks.map((mark) => `${mark.name} ${mark.value}`).join(", ");
-  return h("div", { class: `lane-row ${word || (name === "broker" ? "log" : "idle")}`, role: "img", "aria-label": `${name} ${word} ${life}: ${spoken || "nothing"}; ${flags}` },
+  return h("div", { class: `lane-row ${word || (name === "broker" ? "log" : spoken ? "stray" : "idle")}`, role: "img", "aria-label": `${name} ${word} ${life}: ${spoken || "nothing"}; ${flags}` },
     h("div", { class: "who" }, h("b", {}, name), word ? h("small", {}, word) : null, life ? h("small", { class: "gone" }, life) : null),
     h("div", { class: "cells" },
       h("div", { class: "boxes" }, list.map((cell) =>

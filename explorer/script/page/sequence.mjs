@@ -3,7 +3,8 @@
 import { h } from "./dom.mjs";
 
 const ROW = 34;
-const TOP = 46;
+const TOP = 8;
+const HEAD = 40;
 const LEFT = 34;
 
 /** The diagram of a run; a click on a step looks at the state after it. */
@@ -14,17 +15,18 @@ export function sequence({ model, run, width, marks }) {
   const x = (lane) => LEFT + gap * (lanes.indexOf(lane) + 0.5);
   const height = TOP + ROW * Math.max(3, run.steps.length + 1);
   const title = `Sequence diagram of ${run.steps.length} steps between ${lanes.filter((lane) => lane !== "·").join(", ")}`;
-  return h("svg", { class: "sequence", viewBox: `0 0 ${full} ${height}`, width: full, height, role: "img", "aria-label": title },
+  const heads = h("svg", { class: "sequence heads", viewBox: `0 0 ${full} ${HEAD}`, width: full, height: HEAD, "aria-hidden": "true" }, lanes.map((lane) => [
+    h("rect", { class: `lane ${laneKind(lane)}`, x: x(lane) - 27, y: 8, width: 54, height: 26, rx: 8 }),
+    h("text", { class: "lane-name", x: x(lane), y: 26 }, lane === "·" ? "world" : lane),
+  ]));
+  const body = h("svg", { class: "sequence", viewBox: `0 0 ${full} ${height}`, width: full, height, role: "img", "aria-label": title },
     h("defs", {}, ["plain", "fault", "dim"].map((kind) =>
       h("marker", { id: `tip-${kind}`, class: `tip ${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" },
         h("path", { d: "M0 0 L10 5 L0 10 z" })))),
-    lanes.map((lane) => [
-      h("line", { class: "lifeline", x1: x(lane), x2: x(lane), y1: TOP - 8, y2: height - 8 }),
-      h("rect", { class: `lane ${laneKind(lane)}`, x: x(lane) - 27, y: 8, width: 54, height: 26, rx: 8 }),
-      h("text", { class: "lane-name", x: x(lane), y: 26 }, lane === "·" ? "world" : lane),
-    ]),
+    lanes.map((lane) => h("line", { class: "lifeline", x1: x(lane), x2: x(lane), y1: 0, y2: height - 8 })),
     run.steps.map((number, position) => step({ model, run, number, position, x, full, gap, mark: marks.get(position + 1) })),
   );
+  return [heads, body];
 }
 
 /** What a lane is, by its first letter, for its color. */

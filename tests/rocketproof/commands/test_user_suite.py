@@ -89,7 +89,12 @@ def test_claims_are_tests_and_a_false_one_fails_with_its_story(pytester: pytest.
     result = pytester.runpytest_inprocess("rocketproof.toml")
     result.assert_outcomes(passed=1, failed=1)  # every action happens
     result.stdout.fnmatch_lines(
-        ["VIOLATED, and HOLDS was expected (1 step*", "*1. somebody switches it on*", "*on: false → true*"]
+        [
+            "VIOLATED, and HOLDS was expected (1 step*",
+            "*1. somebody switches it on*",
+            "*on: false → true*",
+            "Look at the run: rocketproof verify * --config *toml --report *.html",
+        ]
     )
     assert "Traceback" not in result.stdout.str()
 

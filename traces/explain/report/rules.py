@@ -33,6 +33,12 @@ def all_rules() -> Mapping[str, Rule]:
     return {match[1]: Rule(*match.groups()) for match in _ROW.finditer(text)}
 
 
+@functools.cache
+def rule_texts() -> Mapping[str, tuple[str, str]]:
+    """Every rule by id: what it says, and where it is in the Java source."""
+    return {rule.id: (rule.text, rule.source) for rule in all_rules().values()}
+
+
 def glossary(ids: Iterable[str]) -> list[Rule]:
     """The rules of some ids, in the order of the document; an id without a text is left out."""
     wanted = set(ids)

@@ -1,0 +1,124 @@
+"""Findings of the engines as entries of a page: each opens as the run that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..checkers.mutants import Answer, MachineMutant, Surprise
+from ..checkers.result import Result
+from ..checkers.run import told
+from ..checkers.suite import Outcome
+from ..model.kernel import ModelError
+from ..model.kernel.plain import PlainMachine
+from ..model.kernel.traced import Traced
+from ..properties.claim import Claim
+from ..properties.verdict import Verdict
+from .model_data import Data
+from .page import Entry
+from .picture import title_of
+from .subjects import Constants, Subject, data_of, of_bug
+
+
+@dataclass
+class Findings:
+    """Entries that are collected one after the other; equal configurations are traced once.
+
+    Attributes:
+        rules: as :func:`.model_data.model_data` takes them.
+        entries: what has a run.
+        left_out: findings whose run is of no finite configuration, or begins elsewhere than in the initial state.
+    """
+
+    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    _traced: dict[str, tuple[Traced, Data]] = field(default_factory=dict)
+
+    def add_outcomes(self, outcomes: Iterable[Outcome], changes: Constants | None = None) -> None:
+        """Add what a suite has found; rows without a run are passed over.
+
+        Args:
+            outcomes: of claims; those of theorems have no run.
+            changes: constants that replaced those of every row.
+        """
+        found = [outcome for outcome in outcomes if isinstance(outcome.row.subject, Claim) and outcome.result.run]
+        together: dict[str, list[Claim]] = {}
+        for outcome in found:
+            claim = _with(outcome, changes)
+            together.setdefault(_key(claim), []).append(claim)
+        for outcome in found:
+            claim = _with(outcome, changes)
+            claims = list({each.property.id: each for each in together[_key(claim)]}.values())
+            expected = outcome.as_expected and outcome.result.verdict is Verdict.VIOLATED
+            given = Subject(
+                id=f"{len(self.entries) + 1}-{outcome.row.id}",
+                title=outcome.row.id,
+                doc=outcome.row.statement,
+                configuration=claim.machine.configure(**claim.constants),
+                claims=tuple(claims),
+                hunt=outcome.row.id,
+                note=f"{outcome.result.verdict} (expected)" if expected else str(outcome.result.verdict),
+            )
+            self._add(given, outcome.result)
+
+    def add_answers(self, answers: Iterable[Answer]) -> None:
+        """Add what became of known bugs; those without a run are passed over."""
+        for answer in answers:
+            entry, result = answer.entry, answer.mutated
+            if isinstance(entry, MachineMutant | Surprise) and result is not None and result.run:
+                self._add(replace(of_bug(entry), others=(), note=str(answer.status)), result)
+
+    def _add(self, given: Subject, result: Result) -> None:
+        assert result.run is not None
+        run = told(result.run)
+        try:
+            key = f"{given.configuration} {' '.join(claim.property.id for claim in given.claims)}"
+            if key not in self._traced:
+                self._traced[key] = data_of(given, rules=self.rules)
+            traced, data = self._traced[key]
+            _take(traced, run.labels)
+        except ModelError:
+            self.left_out.append(given.title)
+            return
+        verdict = str(result.verdict)
+        doc = f"{title_of(given.configuration)}. {given.doc}"
+        self.entries.append(
+            Entry(
+                id=given.id,
+                title=given.title,
+                doc=doc,
+                data=data,
+                steps=run.labels,
+                loop=run.loop,
+                hunt=given.hunt,
+                verdict=verdict,
+                note=given.note,
+            )
+        )
+
+
+def _with(outcome: Outcome, changes: Constants | None) -> Claim:
+    claim = outcome.row.subject
+    assert isinstance(claim, Claim)
+    return replace(claim, constants={**claim.constants, **outcome.row.constants, **(changes or {})})
+
+
+def _key(claim: Claim) -> str:
+    return f"{claim.machine.name} {sorted(claim.constants.items())}"
+
+
+def _take(traced: Traced, labels: Iterable[str]) -> None:
+    """Take the steps from the initial state.
+
+    Raises:
+        ModelError: one of them is not there, or not enabled: the run begins elsewhere.
+    """
+    numbers = {instance.label: instance.number for instance in traced.instances}
+    machine = PlainMachine(traced)
+    state = machine.initial
+    for label in labels:
+        following = machine.step(state, numbers[label]) if label in numbers else None
+        if following is None:
+            raise ModelError(f"the run does not begin in the initial state: {label} cannot happen.")
+        state = following

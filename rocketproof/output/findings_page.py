@@ -1,0 +1,37 @@
+"""The page of ``--report``: each finding opens as a run of the model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+
+from ..checkers.mutants import Answer
+from ..checkers.suite import Outcome
+from ..explorer.findings import Findings
+from ..explorer.page import page
+from ..traces.explain.report.rules import rule_texts
+from .files import write
+
+
+def write_outcomes(file: str, outcomes: Iterable[Outcome], changes: Mapping[str, int | str] | None = None) -> None:
+    """Write what a suite has found; ``changes`` are constants that replaced those of every row."""
+    findings = Findings(rules=rule_texts())
+    findings.add_outcomes(outcomes, changes)
+    _write(file, findings)
+
+
+def write_answers(file: str, answers: Iterable[Answer]) -> None:
+    """Write what became of known bugs."""
+    findings = Findings(rules=rule_texts())
+    findings.add_answers(answers)
+    _write(file, findings)
+
+
+def _write(file: str, findings: Findings) -> None:
+    if findings.left_out:
+        names = ", ".join(findings.left_out)
+        print(f"rocketproof: without a run that begins at the start, so not in {file}: {names}", file=sys.stderr)
+    if not findings.entries:
+        print(f"rocketproof: nothing that was found has a run, so {file} is not written.", file=sys.stderr)
+        return
+    write(file, page(findings.entries, title="What rocketproof has found"))
