@@ -171,6 +171,7 @@ def verify(
     ] = None,
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Tell stories without what each step changes.")] = False,
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the run of the first story, as SVG.")] = "",
     glossary: Annotated[
         bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
     ] = False,
@@ -223,6 +224,7 @@ def verify(
         annotations=annotations is not None,
         stories=stories,
         brief=brief,
+        picture=picture,
         glossary=glossary,
         verbose=verbose,
         report=report,

@@ -64,6 +64,7 @@ class Outputs:
     annotations: bool = False
     stories: bool = False
     brief: bool = False
+    picture: str = ""
     glossary: bool = False
     verbose: bool = False
     report: str = ""
@@ -80,7 +81,13 @@ class Outputs:
             InputError: two outputs for standard output, a file that cannot be written, or an output that only a
                 deployment has.
         """
-        given = {"--json": self.json, "--junit": self.junit, "--sarif": self.sarif, "--report": self.report}
+        given = {
+            "--json": self.json,
+            "--junit": self.junit,
+            "--sarif": self.sarif,
+            "--report": self.report,
+            "--picture": self.picture,
+        }
         on_screen = [option for option, to in given.items() if to == STANDARD_OUTPUT]
         if self.annotations and on_screen:
             on_screen.append("--annotations")

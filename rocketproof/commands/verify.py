@@ -16,6 +16,7 @@ from ..checkers.catalogue import all_rows, default_rows, preset_rows
 from ..checkers.explore import Progress
 from ..checkers.passing import passing
 from ..checkers.reduction import Reduction
+from ..checkers.run import Run
 from ..checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
@@ -75,6 +76,8 @@ def verify(request: Request, outputs: Outputs) -> int:
     console.print(summary(outcomes, seconds), highlight=False)
     if interrupted:
         print(f"rocketproof: interrupted; not checked: {asked - len(outcomes)} of {asked}.", file=sys.stderr)
+    if outputs.picture:
+        write(outputs.picture, _picture(outcomes))
     if outputs.json:
         write(outputs.json, as_json(outcomes) + "\n")
     if outputs.junit:
@@ -82,6 +85,20 @@ def verify(request: Request, outputs: Outputs) -> int:
     if outputs.report:
         write_outcomes(outputs.report, outcomes, request.constants)
     return exit_code(outcomes, interrupted=interrupted)
+
+
+def _picture(outcomes: Sequence[Outcome]) -> str:
+    """The picture of the first run there is.
+
+    Raises:
+        InputError: there is none, or it was told by another process.
+    """
+    from ..explorer.run_svg import run_svg
+
+    for outcome in outcomes:
+        if isinstance(outcome.result.run, Run):
+            return run_svg(outcome.result.run, title=outcome.row.statement) + "\n"
+    raise InputError("--picture draws a run, and none was found here; ask about one row, as --where chooses it.")
 
 
 def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:

@@ -147,11 +147,25 @@ def rewritten(text: str, folder: Path) -> str:
     return _BLOCK.sub(block, text)
 
 
+def pictures(folder: Path) -> dict[str, str]:
+    """The pictures that the commands of a document have drawn in ``folder``, by name."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.svg"))}
+
+
+def pictures_of(document: Path) -> Path:
+    """Where the pictures of a document are kept."""
+    return (ROOT / "docs" if document.resolve().parent == ROOT else document.parent) / "pictures"
+
+
 if __name__ == "__main__":
     for document in [Path(name) for name in sys.argv[1:]] or DOCUMENTS:
         with tempfile.TemporaryDirectory() as made:
             old = document.read_text(encoding="utf-8")
             new = rewritten(old, Path(made))
+            made_pictures = pictures(Path(made))
         if new != old:
             document.write_text(new, encoding="utf-8")
             print(f"{document}: rewritten")
+        for picture, text in made_pictures.items():
+            pictures_of(document).mkdir(exist_ok=True)
+            (pictures_of(document) / picture).write_text(text, encoding="utf-8")

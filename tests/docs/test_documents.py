@@ -12,7 +12,19 @@ from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.suite import ENGINES
 from rocketproof.commands import request
 
-from .console import DOCUMENTS, ROOT, Session, blocks, commands, fits, rewritten, without_times, write_files
+from .console import (
+    DOCUMENTS,
+    ROOT,
+    Session,
+    blocks,
+    commands,
+    fits,
+    pictures,
+    pictures_of,
+    rewritten,
+    without_times,
+    write_files,
+)
 
 FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof", "benchmarks")
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
@@ -58,6 +70,10 @@ def test_every_command_prints_what_is_shown(document: Path, tmp_path: Path) -> N
                     f"{document.name}:{command.line}: $ {command.text}\n--- shown\n{without_times(command.shown)}"
                     f"--- printed\n{without_times(output)}(python tests/docs/console.py writes it into the document)"
                 )
+
+    for name, text in pictures(tmp_path).items():
+        stored = pictures_of(document) / name
+        assert stored.read_text(encoding="utf-8") == text, f"{stored}: python tests/docs/console.py draws it anew"
 
 
 def test_commands_are_found_in_the_documents_that_show_them() -> None:

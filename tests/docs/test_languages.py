@@ -10,7 +10,7 @@ from .console import ROOT
 
 ENGLISH = sorted((ROOT / "docs" / "learn").glob("[0-9]*.md"))
 CHINESE = ROOT / "docs" / "learn" / "zh-CN"
-PAIRS = [(path, CHINESE / path.name) for path in ENGLISH]
+PAIRS = [(path, CHINESE / path.name) for path in ENGLISH] + [(ROOT / "README.md", ROOT / "README.zh-CN.md")]
 
 _BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
