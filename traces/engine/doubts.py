@@ -40,7 +40,8 @@ _SAVES_A_MESSAGE = evidence_mask(
 def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Outcome:
     """The outcome of folds with their findings in doubt where what would excuse them may not have been recorded.
 
-    Findings about groups that cannot be judged are left out. A message that may have been saved unseen is not lost.
+    Findings about groups that cannot be judged are left out, and so is who had their queues, which only commits tell,
+    and what became of their messages. A message that may have been saved unseen is not lost.
 
     Args:
         outcome: of all folds.
@@ -72,6 +73,9 @@ def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, setting
             violated[code], doubtful[code] = 0, violated[code] + doubtful[code] - np.count_nonzero(gone)
         rows["doubt"][at] |= doubt
     _save(rows, statuses, queues, coverage)
+    not_judged = [code for code, (group, _) in enumerate(queues) if group in coverage.not_judged]
+    statuses[not_judged] = 0
+    left_out |= (rows["note"] == Note.OWNERSHIP) & np.isin(rows["slot"], not_judged)
     return replace(outcome, rows=rows[~left_out], violated=violated, doubtful=doubtful, statuses=statuses)
 
 

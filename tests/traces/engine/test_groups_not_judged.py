@@ -42,6 +42,7 @@ def test_a_group_of_which_only_brokers_tell_is_not_judged(tmp_path: Path) -> Non
     assert [each.verdict for each in both.verdicts] == [each.verdict for each in alone.verdicts]
     groups = {both.names.slots[slot].group for slot in both.violations["slot"].tolist() if slot >= 0}
     assert "other" not in groups
+    assert both.messages == alone.messages
 
 
 def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None:
