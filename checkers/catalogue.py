@@ -16,6 +16,7 @@ from ..properties.filtering import claims as filtering_claims
 from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
+from ..properties.orderly_lock_progress import claims as lock_progress_claims
 from ..properties.presets import preset_claims, preset_named
 from ..properties.refinements import refinement_claims
 from ..properties.retry import claims as retry_claims
@@ -55,6 +56,7 @@ def refinement_rows() -> list[Row]:
 def _claims() -> Iterator[Claim]:
     yield from assignment_claims()
     yield from orderly_lock_claims()
+    yield from lock_progress_claims()
     yield from delivery_claims()
     yield from unbounded_claims()
     yield from offset_claims()

@@ -1,0 +1,163 @@
+"""What becomes of lock requests, late unlocks, dropped queues, pauses and false beliefs, some time later.
+
+Two owners are excluded whether or not any of this happens, so a mutant could break it unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.lock import fresh, holds_lock
+from ..model.membership import Consumer, Life
+from ..model.orderly_lock import Request, Window, orderly_lock
+from ..model.rebalance import Queue
+from .claim import Claim
+from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME
+from .property import Kind, Property
+
+Constants = dict[str, int | str]
+
+
+def _everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
+
+
+def _some(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+    return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: holds(c, q)))
+
+
+def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
+    """What is true of a client and a queue for a while only."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.EVENTUALLY,
+        after=lambda s: _some(s, lambda c, q: ends(s, c, q)),
+        holds=lambda s: not_(_some(s, lambda c, q: ends(s, c, q))),
+        rules=rules,
+    )
+
+
+REQUEST_ENDS = _sooner_or_later(
+    "lock-request-ends",
+    "A lock request is answered some time, or given up.",
+    lambda s, c, q: s.request[c, q] != Request.NONE,
+    "OR-1",
+    "OR-9",
+)
+UNLOCK_COMES = _sooner_or_later(
+    "late-unlock-comes", "An unlock that 4.9.8 puts off is sent.", lambda s, c, q: s.unlocking[c, q], "RB-34"
+)
+DROPPED_IS_REMOVED = _sooner_or_later(
+    "dropped-queue-is-removed",
+    "A dropped queue leaves the table of a client that runs.",
+    lambda s, c, q: s.window[c, q] == Window.DROPPED,
+    "RB-30",
+    "RB-33",
+)
+RESUMES = _sooner_or_later(
+    "paused-client-goes-on", "A client that stands still goes on some time.", lambda s, c, q: s.paused[c], "OR-11"
+)
+FALSE_BELIEF_ENDS = _sooner_or_later(
+    "false-belief-ends",
+    "A client that believes in the lock of another one learns better with its next renewal.",
+    lambda s, c, q: all_of(fresh(s, c, q), not_(holds_lock(s, c, q)), s.holder[q] != 0),
+    "OR-9",
+    "U10",
+)
+RENEWED_IN_A_BATCH = Property(
+    id="lock-renewed-in-a-batch",
+    statement="A lock is renewed while a listener runs: it need not end for that.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: _some(s, lambda c, q: all_of(s.runs[c, q], s.locked[c, q], s.lock_age[c, q] < s.batch_age[c, q])),
+    rules=("OR-9",),
+)
+ALONE_KEEPS = Property(
+    id="lone-client-keeps-its-locks",
+    statement="A client that is alone has its lock as long as it has the queue.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(s.window[c, q] == Window.IN, s.locked[c, q])),
+    assuming=(KEPT_TABLE, "no other client"),
+    rules=("OR-1", "OR-9"),
+)
+RUNS_IN_TABLE = Property(
+    id="listeners-run-in-the-table",
+    statement="A queue stays in the table of its client while a listener runs on it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(s.runs[c, q], s.window[c, q] != Window.OUT)),
+    assuming=(NO_FORCE,),
+    rules=("RB-33", "RB-34"),
+)
+
+
+def _ended(s: State) -> IntLike:
+    return s.leaves + s.crashes - sum(getattr(s, f"{name}_left") for name in ("leaves", "crashes") if getattr(s, name))
+
+
+GONE_HAS_NOTHING = Property(
+    id="gone-client-has-nothing",
+    statement="A client that is gone has no queue, believes in no lock and runs no listener.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(
+        s,
+        lambda c, q: implies(
+            s.life[c] == Life.GONE, all_of(s.window[c, q] == Window.OUT, not_(s.locked[c, q]), not_(s.runs[c, q]))
+        ),
+    ),
+    rules=("ST-8",),
+)
+ENDS_FOR_A_REASON = Property(
+    id="clients-end-by-stop-or-crash",
+    statement="Clients end because they stop or die: never more of them than stops and crashes there were.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.count(Consumer, lambda c: s.life[c] != Life.UP) <= _ended(s),
+    rules=("ST-8",),
+)
+STOP_FREES_LOCKS = Property(
+    id="stop-frees-its-locks",
+    statement="From when a client begins to stop in order the broker holds no lock for it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))),
+    assuming=("no client dies", "its queues were not dropped a moment before"),
+    rules=("ST-8", "OR-10"),
+)
+STOP_ENDS = Property(
+    id="stop-ends",
+    statement="A client that begins to stop is gone some time later.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING),
+    holds=lambda s: not_(s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING)),
+    rules=("ST-8",),
+)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about what goes on around a lock."""
+    asked: tuple[tuple[Property, Constants], ...] = (
+        (REQUEST_ENDS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (UNLOCK_COMES, {"consumers": 1, "version": "4.9.8"}),
+        (DROPPED_IS_REMOVED, {"consumers": 1}),
+        (DROPPED_IS_REMOVED, {"consumers": 1, "version": "4.9.8"}),
+        (RESUMES, {"consumers": 1, "pauses": 1}),
+        (FALSE_BELIEF_ENDS, {"renewals": "certain", "lock_losses": 1}),
+        (RENEWED_IN_A_BATCH, {"consumers": 1}),
+        (RENEWED_IN_A_BATCH, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (RENEWED_IN_A_BATCH, {"consumers": 1, "renewals": "certain"}),
+        (ALONE_KEEPS, {"consumers": 1}),
+        (ALONE_KEEPS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (ALONE_KEEPS, {"consumers": 1, "renewals": "certain"}),
+        (RUNS_IN_TABLE, {"consumers": 1}),
+        (RUNS_IN_TABLE, {"consumers": 1, "version": "4.9.8"}),
+        (ROUNDS_IN_TIME, {"consumers": 1, "renewals": "certain"}),
+        (OWNED_IS_RENEWED, {"consumers": 1, "renewals": "certain"}),
+        (GONE_HAS_NOTHING, {"crashes": 1}),
+        (GONE_HAS_NOTHING, {"consumers": 1, "leaves": 1}),
+        (ENDS_FOR_A_REASON, {"crashes": 1}),
+        (ENDS_FOR_A_REASON, {"consumers": 1, "leaves": 1}),
+        (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0}),
+        (STOP_ENDS, {"leaves": 1, "drops": 0}),
+    )
+    for property, constants in asked:
+        yield Claim(property=property, machine=orderly_lock, constants=constants)
