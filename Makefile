@@ -84,6 +84,25 @@ dist: setup ## build the wheel and the archive of the sources into dist/
 	@rm -rf dist && $(BIN)/python -c "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')" >/dev/null
 	@ls dist
 
+SITE_VENV ?= build/site-venv
+
+.PHONY: site
+site: setup typing-links $(SITE_VENV)/.stamp ## build documents, lessons, explorer pages and API reference into build/site
+	@$(BIN)/python docs/site/pages.py >/dev/null
+	@NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet --strict -f docs/site/mkdocs.yml
+	@echo "site: build/site/index.html"
+
+$(SITE_VENV)/.stamp: docs/site/requirements.lock
+	@"$(PYTHON)" -m venv "$(SITE_VENV)"
+	@"$(SITE_VENV)/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/site/requirements.lock
+	@touch "$@"
+
+.PHONY: site-lock
+site-lock: setup ## resolve the newest allowed libraries of the site into docs/site/requirements.lock
+	@cd docs/site && CUSTOM_COMPILE_COMMAND="make site-lock" ../../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
+		--output-file requirements.lock requirements.in
+
 .PHONY: lock
 lock: setup ## resolve the newest allowed libraries into requirements.lock
 	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --extra spark --extra dev --generate-hashes --allow-unsafe \

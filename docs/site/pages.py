@@ -1,0 +1,80 @@
+"""Put the pages of the site together in ``build/site-pages``: documents, explorer pages of presets, API reference.
+
+Documents link each other as they do in the repository. What they link outside ``docs/`` is copied, or becomes code.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from rocketproof.cli import main
+from rocketproof.model.presets import PRESETS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "build" / "site-pages"
+FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof")
+_TITLED = re.compile(r"^```(\w+) title=(\S+)$", re.MULTILINE)
+
+
+def documents() -> None:
+    """Everything of ``docs/``, and what stands at the root of the repository."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("site"))
+    for path in [*PAGES.rglob("*.md")]:
+        text = path.read_text(encoding="utf-8")
+        up = "../" * (len(path.relative_to(PAGES).parts) - 1)
+        # What is one level above docs/ in the repository is beside it here.
+        text = re.sub(rf"\]\({re.escape(up)}\.\./([A-Za-z.-]+\.md)", rf"]({up}\1", text)
+        path.write_text(_spelled(text), encoding="utf-8")
+    for path in ROOT.glob("*.md"):
+        text = path.read_text(encoding="utf-8").replace("](docs/", "](").replace("](README.md", "](index.md")
+        name = "index.md" if path.name == "README.md" else path.name
+        (PAGES / name).write_text(_spelled(text), encoding="utf-8")
+
+
+def _spelled(text: str) -> str:
+    """Titles of blocks as the site writes them, and links to files that are no pages as code."""
+    text = _TITLED.sub(r'```\1 title="\2"', text)
+    return re.sub(r"\[([^\]]+)\]\((?!http|#)[^)\s]*?(?:LICENSE|/)\)", r"`\1`", text)
+
+
+def explorers() -> None:
+    """A page for each preset in which the model itself runs."""
+    folder = PAGES / "explorer"
+    folder.mkdir()
+    for preset in PRESETS:
+        _run(["explore", preset.name, "--out", str(folder / f"{preset.name}.html")])
+    lines = [f"* [{preset.name}](explorer/{preset.name}.html): {preset.doc}" for preset in PRESETS]
+    text = "# Explore the model\n\nEach page runs the model in your browser, without a network.\n\n"
+    (PAGES / "explorers.md").write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _run(arguments: list[str]) -> None:
+    try:
+        main(arguments)
+    except SystemExit as stop:
+        if stop.code:
+            raise
+
+
+def reference() -> None:
+    """A page for each package, with what its modules say of themselves."""
+    folder = PAGES / "reference"
+    folder.mkdir()
+    for top in FOLDERS:
+        for package in sorted({path.parent for path in (ROOT / top).rglob("*.py")}):
+            if package.name == "__pycache__":
+                continue
+            parts = package.relative_to(ROOT).parts
+            dotted = ".".join(parts if parts[0] == "rocketproof" else ("rocketproof", *parts))
+            modules = [path.stem for path in sorted(package.glob("*.py")) if path.stem not in ("__init__", "__main__")]
+            blocks = [f"::: {dotted}.{module}\n" for module in modules]
+            (folder / f"{dotted}.md").write_text("\n".join([f"# {dotted}\n", *blocks]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    documents()
+    explorers()
+    reference()
+    print(f"site: {sum(1 for _ in PAGES.rglob('*.md'))} pages in {PAGES.relative_to(ROOT)}", file=sys.stderr)
