@@ -33,6 +33,7 @@ class Entry:
         hunt: id of a property whose light is opened, and whose shortest violation or witness is looked for where
             there is no run.
         verdict, note: what an engine said of it, and in which words that is shown.
+        recorded: what was recorded of the same in a real run, one sentence an event; shown beside the pictures.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Entry:
     hunt: str = ""
     verdict: str = ""
     note: str = ""
+    recorded: Sequence[str] = ()
 
 
 def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> str:
@@ -71,6 +73,7 @@ def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> 
                 "hunt": entry.hunt,
                 "verdict": entry.verdict,
                 "note": entry.note,
+                "recorded": list(entry.recorded),
             }
         )
     models = {key: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode() for text, key in packed.items()}

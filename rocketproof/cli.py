@@ -347,7 +347,9 @@ def export(
 def explore(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", show_default=False, help="A machine, preset, property or known bug."),
+        typer.Argument(
+            metavar="NAME", show_default=False, help="A machine, preset, property, known bug or recorded trace."
+        ),
     ],
     set_: Annotated[
         list[str] | None,

@@ -15,6 +15,7 @@ from ..explorer.subjects import entry_of, subject
 from ..model.kernel import ConfigurationError, ModelError
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..traces.explain.report.rules import rule_texts
+from .explore_trace import found_in
 from .request import read_constants
 
 Constants = Mapping[str, int | str]
@@ -25,7 +26,7 @@ class ExploreRequest:
     """What to explore.
 
     Attributes:
-        name: a machine, preset, property, known bug, or files of a trace.
+        name: a machine, preset, property, known bug, or the path of a trace.
         constants: what differs from its configuration.
         out: the file to write; empty for one named after the subject.
         port: serve the page there instead of writing it, 0 for any free one; None to write it.
@@ -60,7 +61,16 @@ def explore(request: ExploreRequest) -> int:
 
 def text_of(name: str, constants: Constants, *, served: bool = False) -> str:
     """The page about a machine, preset, property, known bug, or trace."""
+    if is_trace(name):
+        if constants:
+            raise InputError("--set changes constants of the model, and a trace has none; leave it out.")
+        return page(found_in(name), title=Path(name).name, served=served)
     return page([entry(name, constants)], served=served)
+
+
+def is_trace(name: str) -> bool:
+    """Whether a name is that of a recording: a file or folder, written with its ending or with its path."""
+    return Path(name).exists() and ("." in name or "/" in name)
 
 
 def entry(name: str, constants: Constants) -> Entry:

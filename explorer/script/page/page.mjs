@@ -59,7 +59,7 @@ export class Page {
     fill(byId("actions"), actions({ machine, model, words, run, filter: this.filter, openWhy, find: (number) => this.hunter.start({ kind: "step", instance: number }, { fromHere: true }) }));
     fill(byId("lights"), lights({ machine, model, run, open: openLights, hunt: (property) => this.huntProperty(property) }));
     fill(byId("variables"), variables({ model, words, run }));
-    fill(byId("pictures"), queues({ reader, run }), h("div", { class: "boards" }, boards({ reader, model, run })));
+    fill(byId("pictures"), queues({ reader, run }), h("div", { class: "boards" }, boards({ reader, model, run })), this.#recorded());
     fill(byId("happened"), this.#happened());
     this.#sequence();
     this.#timeline();
@@ -145,6 +145,12 @@ export class Page {
       action.doc ? h("p", { class: "quiet" }, ruled(model, action.doc)) : null,
       run.loop !== null && run.at === run.steps.length ? h("p", { class: "warn" }, `From step ${run.loop} on this repeats for ever.`) : null,
     ];
+  }
+
+  /** What a recording says, beside the pictures of the model. */
+  #recorded() {
+    const { recorded } = this.entry;
+    return recorded.length ? h("figure", { class: "board-card recorded" }, h("figcaption", { class: "quiet" }, "Recorded"), h("ol", {}, recorded.map((text) => h("li", {}, text)))) : null;
   }
 
   #sequence() {

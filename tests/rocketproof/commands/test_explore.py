@@ -1,0 +1,112 @@
+"""The command ``explore``: pages of what has a name, of recorded traces, and what it says where there is none."""
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from rocketproof.checkers.catalogue import all_rows
+from rocketproof.commands import explore as command
+from rocketproof.commands.explore_trace import IN_THE_MODEL
+from rocketproof.traces.claims.claims import CLAIMS
+
+from ..command import run
+
+
+def entries_of(page: Path) -> list[dict[str, object]]:
+    text = page.read_text(encoding="utf-8")
+    found: list[dict[str, object]] = json.loads(text.partition('id="entries">')[2].partition("</script>")[0])
+    return found
+
+
+def test_a_page_is_written_and_its_name_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "p.html"
+    assert run(capsys, "explore", "peterson", "--out", str(out)) == (
+        0,
+        "",
+        f"{out}: open it in a browser; it needs no network\n",
+    )
+    assert [entry["id"] for entry in entries_of(out)] == ["peterson"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("deliverry",), "there is no machine, preset, property, known bug or file 'deliverry'. Did you mean"),
+        (("peterson", "--set", "speed=2"), "machine peterson has no constant 'speed'"),
+        (("peterson", "--out", "/nowhere/x.html"), "there is no folder /nowhere"),
+        (("peterson", "--serve", "--out", "x.html"), "leave one of them out"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = run(capsys, "explore", *arguments)
+    assert (code, out) == (3, "")
+    assert told in error
+    assert error.count("\n") == 1
+
+
+def test_claims_of_recordings_are_shown_by_properties_that_there_are() -> None:
+    assert set(IN_THE_MODEL) <= {claim.id for claim in CLAIMS}
+    assert set(IN_THE_MODEL.values()) <= {row.id for row in all_rows()}
+
+
+def test_a_finding_of_a_trace_stands_beside_a_run_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace"
+    assert run(capsys, "record", "--mutant", "B7", "--out", str(trace))[0] == 0
+    out = tmp_path / "t.html"
+    assert run(capsys, "explore", str(trace), "--out", str(out))[0] == 0
+    shown = {str(entry["title"]): entry for entry in entries_of(out)}
+    finding = shown["offset-never-past-unfinished, as by B7 commit-ignores-in-flight-batch"]
+    assert (finding["verdict"], finding["hunt"]) == ("VIOLATED", "offset-never-past-unfinished")
+    assert finding["recorded"]
+
+
+def test_a_right_trace_has_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace"
+    assert run(capsys, "simulate", "--messages", "400", "--out", str(trace))[0] == 0
+    code, _, error = run(capsys, "explore", str(trace), "--out", str(tmp_path / "t.html"))
+    assert code == 3
+    assert "no claim is violated, so there is nothing to show" in error
+
+
+def test_the_served_page_takes_other_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers: list[ThreadingHTTPServer] = []
+    started = threading.Event()
+    serve = ThreadingHTTPServer.serve_forever
+
+    def noting(server: ThreadingHTTPServer, *arguments: float) -> None:
+        servers.append(server)
+        started.set()
+        serve(server, *arguments)
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", noting)
+    request = command.ExploreRequest(name="peterson", constants={}, port=0)
+    thread = threading.Thread(target=command.explore, args=(request,))
+    thread.start()
+    assert started.wait(60)
+    address = f"http://127.0.0.1:{servers[0].server_address[1]}/"
+
+    def ask(path: str) -> str:
+        with urllib.request.urlopen(address + path, timeout=60) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    try:
+        assert 'data-served="yes"' in ask("")
+        assert "two_phase_commit managers=2" in ask("?subject=two_phase_commit&set=managers%3D2")
+        for path, code in (("?subject=nonsense", 400), ("other", 404)):
+            with pytest.raises(urllib.error.HTTPError) as error:
+                ask(path)
+            assert error.value.code == code
+    finally:
+        servers[0].shutdown()
+        thread.join()
+        servers[0].server_close()
