@@ -1,7 +1,7 @@
 """Damaged inputs: whatever a file holds, a check tells what it is in words, in time, and nothing of it acts.
 
 ``ROCKETPROOF_FUZZ_INPUTS`` says how many inputs (a million), ``ROCKETPROOF_FUZZ_FOLDER`` where the number of those that
-are done, and inputs that fail, are kept; a later run goes on there. Input N is always the same.
+are done, and inputs that fail, are kept; a later run tries those again and goes on there. Input N is always the same.
 """
 
 from __future__ import annotations
@@ -104,6 +104,11 @@ def measure() -> Iterator[dict[str, Any]]:
     done = folder / "done.json"
     known: dict[str, Any] = json.loads(done.read_text("utf-8")) if done.is_file() else {"next": 0, "failures": {}}
     started = time.perf_counter()
+    for seed in list(known["failures"]):
+        for _, failures in _batches(int(seed), int(seed) + 1):
+            del known["failures"][seed]
+            known["failures"] |= failures
+        done.write_text(json.dumps(known, indent=1), "utf-8")
     for first, failures in _batches(known["next"], inputs):
         known["failures"] |= failures
         for seed in failures:

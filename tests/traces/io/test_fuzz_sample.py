@@ -8,12 +8,19 @@ from benchmarks.fuzz import tried
 from benchmarks.fuzz_inputs import bases, damaged
 
 SAMPLE = range(240)
+MENDED = (790, 1026)
+"""Inputs that did harm once."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_no_damaged_input_does_harm(part: int, tmp_path: Path) -> None:
     assert {seed: what for seed in SAMPLE[part::8] if (what := tried(seed, tmp_path))} == {}
+
+
+@pytest.mark.parametrize("seed", MENDED)
+def test_what_did_harm_does_none(seed: int, tmp_path: Path) -> None:
+    assert tried(seed, tmp_path) == ""
 
 
 def test_an_input_follows_from_its_seed() -> None:
