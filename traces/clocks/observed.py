@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..encoding.columns import Column
+from ..encoding.columns import Column, arrow_places
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from ..format.schema import BY_NAME, origin_of
@@ -127,7 +127,7 @@ class Observed:
         if self._mask:
             places = _shared(batch, self._mask)
             columns = batch.select([name for name in COLUMNS if name in batch.schema.names])
-            batch, micros = columns.take(pa.array(places)), None if micros is None else micros[places]
+            batch, micros = columns.take(arrow_places(places)), None if micros is None else micros[places]
         view = _View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None

@@ -118,6 +118,14 @@ def read_only(column: Any) -> Any:
     return view
 
 
+def arrow_places(places: Any) -> pa.Array:
+    """Places in a batch, int64, as Arrow takes them.
+
+    Where Arrow is to find out what it is given, it imports pandas if it can, which takes longer than most checks.
+    """
+    return pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places)])
+
+
 _NO_BITS = read_only(np.empty(0, np.uint8))
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..clocks.clocks import Clocks, clocks_of
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
-from ..encoding.columns import Column, read_only
+from ..encoding.columns import Column, arrow_places, read_only
 from ..errors import TraceError
 from ..format.coverage import EVIDENCE_BIT, evidence_mask
 from ..format.kinds import CONTEXT, Kind
@@ -94,9 +94,7 @@ class Scanning:
             return
         is_wanted = read_only(np.array([*(word in CONTEXT for word in words), False], np.uint8))
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
-        # Where Arrow is to find out what it gets, it imports pandas if it can, which takes longer than all this.
-        places = pa.Array.from_buffers(pa.int64(), len(wanted), [None, pa.py_buffer(wanted)])
-        self.context += batch.take(places).to_pylist()
+        self.context += batch.take(arrow_places(wanted)).to_pylist()
 
     def _see_groups(self, group: pa.Array, words: Sequence[str | None], kinds: Column, file: int) -> None:
         if not pa.types.is_dictionary(group.type):

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..encoding.columns import Column
+
 REPEATED = "repeated events"
 _PLACE = ("queue", "offset")
 _TOLD_BY = ("kind", "client", "incarnation", "group", "topic", "broker", *_PLACE, "result", "path", "attempt", "level")
@@ -91,10 +93,7 @@ class Repeated:
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> Any:
-    column = batch.column(name)
-    if column.null_count:
-        column = column.fill_null(-1)
-    return column.to_numpy(zero_copy_only=False)
+    return Column.of(batch.column(name)).filled(-1, np.int64)
 
 
 def _key(batch: pa.RecordBatch, seq: Any) -> Any:
