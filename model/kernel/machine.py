@@ -67,6 +67,7 @@ class Machine:
     Attributes:
         name: lower-case name, used on the command line.
         doc: what the machine is about, one paragraph.
+        mutation: id of the mutant that is in place, if one is.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Machine:
     replacements: dict[str, Callable[..., Any]] = field(default_factory=dict)
     mutants: dict[str, Mutant] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
+    mutation: str = ""
 
     @property
     def budgets(self) -> frozenset[str]:
@@ -283,7 +285,11 @@ class Machine:
                 f"mutant {mutant}: machine {self.name} has nothing called {change.replaces!r} to replace.{hint}"
             )
         other = dataclasses.replace(
-            self, name=f"{self.name}~{mutant}", actions=dict(self.actions), replacements=dict(self.replacements)
+            self,
+            name=f"{self.name}~{mutant}",
+            actions=dict(self.actions),
+            replacements=dict(self.replacements),
+            mutation=mutant,
         )
         if change.function is None:
             return other

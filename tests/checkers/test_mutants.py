@@ -23,7 +23,7 @@ from rocketproof.checkers.mutants import (
 from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import claim_rows
 from rocketproof.model.allocation import averagely_count, machine_room_takes
-from rocketproof.model.kernel import IntLike, Machine, ModelError, rule
+from rocketproof.model.kernel import IntLike, Machine, ModelError, State, rule
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.verdict import Verdict
 
@@ -195,3 +195,16 @@ def test_every_entry_is_as_expected() -> None:
         if not answer.as_expected
     }
     assert wrong == {}
+
+
+def test_a_mutant_may_be_that_an_action_never_happens() -> None:
+    machine = Machine("stuck").include(counter)
+
+    @machine.mutant("K20", "never-enabled", of=counter.actions["rise"].function, killed_by="ends-at-top")
+    def stuck(s: State) -> None:
+        s.require(False)
+
+    claim = Claim(property=ENDS, machine=machine)
+    (entry,) = [item for item in entries(claim_rows([claim]), []) if item.id == "K20"]
+    answer = Trials().answer(entry)
+    assert answer.status is Status.KILLED
