@@ -43,11 +43,13 @@ class Recording:
         name: what it is called.
         header: its first line.
         events: in the order of the file.
+        parts: those it was put together of.
     """
 
     name: str
     header: Mapping[str, Any]
     events: Sequence[Event]
+    parts: Sequence[Recording] = ()
 
     @classmethod
     def read(cls, file: Path) -> Recording:
@@ -212,10 +214,6 @@ def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[
         if any(event["kind"] in OF_BROKERS for event in lost):
             gaps = [gap]
         yield Changed(change="removed recorder", how=recorder, files=_one(replace(recording, events=[*kept, *gaps])))
-
-
-def _without_group(header: Mapping[str, Any], group: str) -> Mapping[str, Any]:
-    return {**header, "groups": {name: of for name, of in header.get("groups", {}).items() if name != group}}
 
 
 def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -397,4 +395,5 @@ def merged(one: Recording, other: Recording) -> Recording:
             "complete": bool(one.header.get("complete") and header.get("complete")),
         },
         events=_by_time(sorted([*one.events, *events], key=lambda event: int(event["time"]))),
+        parts=(one, other),
     )

@@ -1,8 +1,9 @@
 """Trust: what is said of a recording does not change with its clocks, its files, or what is missing of it.
 
-Every sample, counterexamples of known bugs, and pairs of recordings as one cluster's are changed in all the ways of
-:mod:`.recordings`, and checked. A case is one claim about one changed recording. A claim that was not violated must not
-be violated afterwards, and one that was must not hold; it may become unknown or not observable.
+Every sample, pairs of samples as one cluster's, and simulated clusters, healthy ones and one with each known bug, are
+changed in all the ways of :mod:`.recordings`, and checked. A case is one claim about one changed recording. A claim
+that was not violated must not be violated afterwards, and one that was must not hold; it may become unknown or not
+observable. Of a pair no claim is violated that is not violated of one of the two, and none holds that is.
 ``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances. ``python -m benchmarks.trust shifted_clocks steady``
 makes one kind of change of the recordings of which a word is in the name.
 """
@@ -18,7 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,13 @@ from benchmarks.recordings import CHANGES, Changed, Recording, merged
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
+from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import FOLDER, settings_for
 
 SEED = 1
+
+MERGED = "merged"
 
 Answers = Mapping[str, Verdict]
 
@@ -86,17 +90,56 @@ def judge(changed: Changed, before: Answers, tally: Tally, name: str) -> None:
             tally.wrong.append(f"{name}: {changed.change} ({changed.how}): {claim} {first} -> {verdict}")
 
 
+def judge_pair(pair: Recording, together: Answers, tally: Tally) -> None:
+    """Compare what is said of a pair with what is said of the two."""
+    apart = [answers_of({"trace.jsonl": part.text()}) for part in pair.parts]
+    tally.runs += 1
+    for claim, verdict in together.items():
+        tally.cases += 1
+        violated = any(answers[claim] is Verdict.VIOLATED for answers in apart)
+        if violated != (verdict is Verdict.VIOLATED):
+            tally.became[" and ".join(str(answers[claim]) for answers in apart), str(verdict)] += 1
+        if (verdict is Verdict.VIOLATED and not violated) or (verdict is Verdict.HOLDS and violated):
+            tally.wrong.append(f"{pair.name}: {claim} {verdict} together")
+
+
 def recordings() -> list[Recording]:
-    """All samples, and pairs of them as one cluster's."""
+    """All samples, pairs of them as one cluster's, and simulated clusters."""
     samples = [Recording.read(file) for file in sorted(FOLDER.glob("*.jsonl.zst"))]
-    pairs = [merged(one, other) for one, other in zip(samples[::2], samples[1::2], strict=False)]
-    return [*samples, *pairs]
+    alike: dict[str, list[Recording]] = {}
+    for sample in samples:
+        alike.setdefault(f"{sample.header.get('release')} {sample.header.get('delays')}", []).append(sample)
+    pairs = [merged(*two) for several in alike.values() for two in zip(several[::2], several[1::2], strict=False)]
+    return [*samples, *pairs, *simulated()]
+
+
+def simulated() -> list[Recording]:
+    """Small clusters: healthy ones with clients that come and go, and one with each known bug."""
+    plans: dict[str, dict[str, Any]] = {
+        "simulated-churn": {"churn": 6, "failure_rate": 0.05},
+        "simulated-faults": {"churn": 3, "broker_restarts": 2, "resets": 2, "corrections": 2, "failure_rate": 0.05},
+        "simulated-orderly": {"churn": 6, "group_kind": "orderly", "failure_rate": 0.02},
+        "simulated-broadcasting": {"churn": 6, "group_kind": "broadcasting"},
+    }
+    plans |= {
+        f"simulated-{mutant.id}": {"mutant": mutant.id, "group_kind": mutant.kinds[0], "mutant_places": 2}
+        for mutant in MUTANTS.values()
+    }
+    found = []
+    for name, plan in plans.items():
+        with tempfile.TemporaryDirectory(prefix="rocketproof-trust-") as folder:
+            size = {"messages": 300, "consumers": 3, "queues": 4, "format": "jsonl", "seed": SEED}
+            made = simulate(Plan(out=Path(folder, "out"), **{**size, **plan}))
+            found.append(replace(Recording.read(Path(made.trace)), name=name))
+    return found
 
 
 def run(recording: Recording, *, seed: int, changes: Sequence[str] = ()) -> dict[str, Tally]:
     """All changes of a recording, or those of given names."""
     before = answers_of({"trace.jsonl": recording.text()})
     tallies: dict[str, Tally] = {}
+    if recording.parts and (not changes or MERGED in changes):
+        judge_pair(recording, before, tallies.setdefault(MERGED, Tally()))
     for change in CHANGES:
         if changes and change.__name__ not in changes:
             continue
@@ -149,7 +192,7 @@ def _figure(name: str, tally: Tally) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    names = {change.__name__ for change in CHANGES}
+    names = {MERGED, *(change.__name__ for change in CHANGES)}
     chosen = [word for word in sys.argv[1:] if word in names]
     wanted = [word for word in sys.argv[1:] if word not in names]
     these = [each for each in recordings() if not wanted or any(word in each.name for word in wanted)]

@@ -57,12 +57,11 @@ def check_with_spark(
             splits = trace.splits()
             looked = look_at(spark, splits, told=[one.told for one in looked])
             scanned = scan_of(looked, splits, trace)
-        terms = replace(settings, skew=scanned.context.clocks.tolerance(settings.skew))
         parts = parts_for(spark, scanned.events)
         task = Task(
             groups=dict(trace.header.groups),
             release=trace.header.release,
-            settings=terms,
+            settings=settings,
             context=scanned.context,
             parts=parts,
         )
@@ -71,7 +70,7 @@ def check_with_spark(
     trace.problems.join(found.problems)
     trace.repeated[REPEATED] = found.repeated
     scanned = replace(scanned, events=scanned.events - found.repeated)
-    groups = GroupMonitor(names=found.names, settings=terms, context=scanned.context)
+    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
     groups.stores(found.stores)
     return answer_of(
         trace,

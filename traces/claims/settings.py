@@ -88,6 +88,14 @@ class Settings:
         return self.route_poll + self.rounds
 
     @property
+    def refusals(self) -> int:
+        """ST-3, PL-16: so long pulls may be refused until the next heartbeat tells the subscription.
+
+        Its own request takes a moment, and so do those that share a thread with it.
+        """
+        return self.heartbeat + self.persist
+
+    @property
     def commit_late(self) -> int:
         """ST-3, OF-6: so long the stored offset may stay behind.
 

@@ -14,14 +14,11 @@ import pyarrow as pa
 from ..encoding.names import Actor
 from .bounds import FREE, Bounds, bounds_of
 from .observed import Matched, Observed
-from .offsets import Stretch, earliest_first, settled, stretches_of, uncertainty
+from .offsets import Stretch, earliest_first, left_open, settled, stretches_of
 from .pairs import PAIRS
 
 HELD_UP = 20
 """A thread may be held up so long between what it does and its stamp of that, ms: what is closer has no sure order."""
-
-LOOSE = 1_000
-"""A clock that causal pairs leave more room than this is as good as not bounded, ms."""
 
 UNBOUNDED = 1 << 40
 """Uncertainty where nothing bounds a clock, ms."""
@@ -51,17 +48,28 @@ class Clock:
         recorder: whose it is.
         pairs: causal pairs that it is part of.
         runs: how far it is ahead; empty where it is taken to be right.
+        reference: the recorder that it is held against; None without any pair.
         low: at least so far it is ahead of the reference, µs, over the whole recording; ``high``: at most. None where
             nothing bounds it to that side.
-        uncertainty: how far it may be from the reference after correction, ms; None where that is not bounded.
+        slow: so far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None where nothing
+            bounds it to that side.
     """
 
     recorder: Actor
     pairs: int
     runs: tuple[Run, ...] = ()
+    reference: Actor | None = None
     low: int | None = None
     high: int | None = None
-    uncertainty: int | None = None
+    slow: int | None = None
+    fast: int | None = None
+
+    @property
+    def uncertainty(self) -> int | None:
+        """How far it may be from the reference after correction, to either side, ms; None where that is not bounded."""
+        if self.slow is None or self.fast is None:
+            return None
+        return max(self.slow, self.fast)
 
     @property
     def ahead(self) -> tuple[int, int]:
@@ -121,12 +129,10 @@ class Clocks:
 
     Attributes:
         clocks: of each recorder that was seen.
-        reference: the recorder that most others are compared with; None without any pair.
         steps: where clocks were set.
     """
 
     clocks: Mapping[Actor, Clock] = field(default_factory=dict)
-    reference: Actor | None = None
     steps: tuple[Step, ...] = ()
 
     @property
@@ -138,39 +144,6 @@ class Clocks:
         """Times of a recorder as they should be, µs."""
         clock = self.clocks.get(recorder)
         return micros if clock is None else clock.corrected(micros)
-
-    def tolerance(self, skew: int) -> int:
-        """How far any two clocks may still be apart, ms: ``skew``, or more where corrections leave more.
-
-        Where clocks had to be corrected, and nothing bounds one of them to one side, that is for ever.
-        """
-        if not self.corrects:
-            return skew
-        left = sorted(
-            UNBOUNDED if clock.runs and clock.uncertainty is None else self.uncertainty(recorder, skew)
-            for recorder, clock in self.clocks.items()
-        )
-        return max(skew, sum(left[-2:]))
-
-    def loose(self, skew: int) -> frozenset[Actor]:
-        """Recorders of which causal pairs leave so much open that no order is sure, where ``skew`` does not hold.
-
-        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts.
-        """
-        if not self.corrects:
-            return frozenset()
-        return frozenset(
-            recorder
-            for recorder, clock in self.clocks.items()
-            if clock.pairs and (clock.uncertainty is None or clock.uncertainty > max(skew, LOOSE))
-        )
-
-    def uncertainty(self, recorder: Actor, skew: int) -> int:
-        """How far a recorder's corrected times may be off, ms; ``skew`` is what is assumed where nothing bounds it."""
-        clock = self.clocks.get(recorder)
-        if clock is None or clock.uncertainty is None:
-            return skew
-        return clock.uncertainty if clock.runs else min(clock.uncertainty, skew)
 
     @classmethod
     def of(cls, batches: Iterable[tuple[Actor, pa.RecordBatch, Any]], *, broadcasting: Collection[str] = ()) -> Clocks:
@@ -204,17 +177,31 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     stretches = settled(bounds, ends, weights)
     for (first, _), (other, end) in pairwise(ends):
         steps.append(_step(bounds, stretches, matched, earliest_first(bounds, other, end, first), other))
-    of_broker = np.array([matched.recorders[code].incarnation < 0 for code in bounds.recorders.tolist()])
-    hub = int(np.lexsort((of_broker, weights))[-1])
+    references = _references(bounds, weights, matched)
     for place, code in enumerate(bounds.recorders.tolist()):
         clocks[matched.recorders[code]] = _clock(
-            matched.recorders[code], int(weights[place]), bounds, stretches, matched, place, code, hub
+            matched.recorders[code], int(weights[place]), bounds, stretches, matched, place, code, references[place]
         )
     return Clocks(
         clocks=clocks,
-        reference=matched.recorders[int(bounds.recorders[hub])],
         steps=tuple(sorted(steps, key=lambda step: step.since)),
     )
+
+
+def _references(bounds: Bounds, weights: Any, matched: Matched) -> list[int]:
+    """For each recorder the one that it is held against: of those that pairs connect, the one with most of them."""
+    of_broker = np.array([matched.recorders[code].incarnation < 0 for code in bounds.recorders.tolist()])
+    near = (bounds.direct < FREE).any(axis=0)
+    near |= near.T
+    found = [-1] * len(weights)
+    for hub in np.lexsort((of_broker, weights))[::-1].tolist():
+        waiting = [] if found[hub] >= 0 else [hub]
+        while waiting:
+            place = waiting.pop()
+            if found[place] < 0:
+                found[place] = hub
+                waiting += np.flatnonzero(near[place]).tolist()
+    return found
 
 
 def _clock(
@@ -239,19 +226,25 @@ def _clock(
             for one in stretches
         )
     own = bounds.piece[(matched.earlier == code) | (matched.later == code)]
-    left = uncertainty(stretches, hub, place, int(own.min()), int(own.max()))
+    slow, fast = left_open(stretches, hub, place, int(own.min()), int(own.max()))
     return Clock(
         recorder=recorder,
         pairs=pairs,
         runs=runs,
         low=_known(-int(min(one.bounds[:, place, hub].min() for one in stretches))),
         high=_known(int(min(one.bounds[:, hub, place].min() for one in stretches))),
-        uncertainty=0 if place == hub else -(-left // _MILLIS) + HELD_UP if left < FREE // 2 else None,
+        reference=matched.recorders[int(bounds.recorders[hub])],
+        slow=0 if place == hub else _in_millis(slow),
+        fast=0 if place == hub else _in_millis(fast),
     )
 
 
 def _known(bound: int) -> int | None:
     return bound if abs(bound) < FREE // 2 else None
+
+
+def _in_millis(bound: int) -> int | None:
+    return -(-bound // _MILLIS) if bound < FREE // 2 else None
 
 
 def _taken_out(bounds: Bounds, matched: Matched) -> list[Step]:

@@ -121,15 +121,17 @@ def _between(low: int, high: int) -> int:
     return whole if low <= whole <= high else wanted
 
 
-def uncertainty(stretches: list[Stretch], hub: int, recorder: int, first: int, last: int) -> int:
-    """How far a clock may be from that of the hub after correction, µs, in the pieces ``first`` … ``last``."""
-    most = 0
+def left_open(stretches: list[Stretch], hub: int, recorder: int, first: int, last: int) -> tuple[int, int]:
+    """How far a clock may be behind that of the hub after correction, and ahead of it, µs.
+
+    Only the pieces ``first`` … ``last`` count.
+    """
+    slow, fast = 0, 0
     for one in stretches:
         low, high = max(first, one.first) - one.first, min(last + 1, one.end) - one.first
         if low >= high:
             continue
         apart = (one.offsets[:, recorder] - one.offsets[:, hub])[low:high]
-        over = one.bounds[low:high, hub, recorder] - apart
-        under = one.bounds[low:high, recorder, hub] + apart
-        most = max(most, int(over.max()), int(under.max()))
-    return min(most, FREE)
+        fast = max(fast, int((one.bounds[low:high, hub, recorder] - apart).max()))
+        slow = max(slow, int((one.bounds[low:high, recorder, hub] + apart).max()))
+    return min(slow, FREE), min(fast, FREE)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..claims.claims import CLAIMS, Monitor
 from ..clocks.clocks import Clocks
+from ..clocks.order import Order
 from ..encoding.names import Actor, Names
 from ..format.coverage import Hole
 from ..monitors.fold import Outcome
@@ -31,7 +32,8 @@ def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, skew: int) -> 
         clocks: of the recorders.
         skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
     """
-    loose = clocks.loose(skew)
+    order = Order(clocks, skew)
+    loose = {actor for actor in clocks.clocks if order.is_loose(actor)}
     if not loose:
         return outcome
     rows = outcome.rows.copy()

@@ -11,7 +11,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from ..claims.settings import Settings
@@ -30,6 +29,7 @@ from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
+from .pools import settle_waiting
 from .recorded import coverage_in
 from .result import CheckResult, merge, verdicts
 from .scan import Scan
@@ -64,15 +64,14 @@ def check_locally(
     half = max(1, memory // 2)
     gathered = gather(trace, memory=half, progress=progress)
     scanned, names = gathered.scan, Names(trace.header.groups, members_of(gathered.scan.context.events))
-    terms = replace(settings, skew=scanned.context.clocks.tolerance(settings.skew))
     passes = max(1, -(-scanned.events * STATE_BYTES // half))
     outcomes: list[Outcome] = []
     for number in range(passes):
-        workers = _workers(trace, gathered, names, terms, Share(number, passes))
+        workers = _workers(trace, gathered, names, settings, Share(number, passes))
         what = "checked" if passes == 1 else f"checked, pass {number + 1} of {passes}:"
         _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
         outcomes += [worker.outcome() for worker in workers]
-    groups = GroupMonitor(names=names, settings=terms, context=scanned.context)
+    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
     stores = gathered.stores()
     groups.stores(stores)
     gathered.shelf.close()
@@ -104,6 +103,7 @@ def conclude(
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_unpulled(outcome, names, stores, settings)
+    outcome = settle_waiting(outcome, trace, names, settings)
     outcome = order_doubted(outcome, names, clocks, settings.skew)
     outcome = doubted(outcome, names.slots, coverage, settings)
     return CheckResult(

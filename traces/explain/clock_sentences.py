@@ -42,7 +42,7 @@ def clock_rows(clocks: Clocks) -> list[ClockRow]:
         ClockRow(
             recorder=str(clock.recorder),
             ahead=_ahead(clock) if clock.runs else "as the others",
-            bounds=_bounds(clock, clocks),
+            bounds=_bounds(clock),
             left=f"±{clock.uncertainty:,} ms" if clock.uncertainty is not None else "not bounded",
             pairs=clock.pairs,
             drift=f"{clock.drift:+.0f} ppm" if round(clock.drift) else "",
@@ -54,10 +54,10 @@ def clock_rows(clocks: Clocks) -> list[ClockRow]:
 def as_object(clocks: Clocks) -> dict[str, Any]:
     """Clocks for other programs; times and offsets in µs, uncertainties in ms."""
     return {
-        "reference": str(clocks.reference) if clocks.reference else None,
         "recorders": [
             {
                 "recorder": str(clock.recorder),
+                "reference": str(clock.reference) if clock.reference else None,
                 "ahead": {"least": clock.ahead[0], "most": clock.ahead[1]},
                 "bounds": {"low": clock.low, "high": clock.high},
                 "uncertainty": clock.uncertainty,
@@ -89,14 +89,14 @@ def _one(offset: int) -> str:
     return f"{_millis(abs(offset))} ms {'ahead' if offset >= 0 else 'behind'}"
 
 
-def _bounds(clock: Clock, clocks: Clocks) -> str:
-    if clock.recorder == clocks.reference:
+def _bounds(clock: Clock) -> str:
+    if clock.recorder == clock.reference:
         return "the others are held against it"
     known: Sequence[int | None] = (clock.low, clock.high)
     if known == (None, None):
         return "nothing bounds it"
     low, high = (f"{_millis(bound)}" if bound is not None else "?" for bound in known)
-    return f"{low} to {high} ms ahead of {clocks.reference}"
+    return f"{low} to {high} ms ahead of {clock.reference}"
 
 
 def _millis(micros: int) -> str:

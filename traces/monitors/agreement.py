@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..claims.settings import Settings
+from ..clocks.order import Order
 from ..encoding.names import Actor
 from ..engine.findings import Doubt
 from ..errors import TraceError
@@ -72,22 +73,28 @@ def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], lives: L
     return found[::-1]
 
 
-def disagreements(said: Sequence[Statement], *, settings: Settings) -> list[Difference]:
+def disagreements(said: Sequence[Statement], *, settings: Settings, order: Order) -> list[Difference]:
     """Times at which two processes differed for longer than two rounds, one item for all pairs at overlapping times.
 
     Any two are compared by themselves: while a group is restarted one by one, somebody always differs from somebody,
     and that is no harm as long as no two differ for long.
     """
     proven = _together(_pairs([(each.since, each.surely, each) for each in said], settings.rounds))
+    possible = _pairs([(each.since, each.possibly, each) for each in said], settings.rounds)
+    long = _together([p for p in possible if p.until - p.since > settings.rounds + order.apart(p.actor, p.other)])
     found = []
-    for difference in _together(_pairs([(each.since, each.possibly, each) for each in said], settings.rounds)):
+    for difference in _together(possible):
         doubt = Doubt.NONE
-        if not any(one.since <= difference.until and difference.since <= one.until for one in proven):
+        if not _any_then(proven, difference):
             doubt |= Doubt.EVIDENCE
-        if difference.until - difference.since <= settings.rounds + settings.skew:
+        if not _any_then(long, difference):
             doubt |= Doubt.SKEW
         found.append(replace(difference, doubt=doubt))
     return found
+
+
+def _any_then(others: Sequence[Difference], difference: Difference) -> bool:
+    return any(one.since <= difference.until and difference.since <= one.until for one in others)
 
 
 def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:

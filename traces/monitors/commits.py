@@ -11,13 +11,14 @@ from typing import Any
 
 from ...model.history import Regression
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.context import FAILED_OVER, RESTARTED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
-from .ownership import VISIT, ended, owners, settle, touch, window_of
+from .ownership import VISIT, committer, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
@@ -270,7 +271,7 @@ def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
 def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> None:
     """What a commit missed of ``offset`` happens now: by another clock it may have been before that commit."""
     slot = s.slots[q]
-    if time - slot.passed_time <= s.terms[0].skew and slot.passed_from <= offset < slot.passed_to:
+    if time - slot.passed_time <= s.terms[0].widest and slot.passed_from <= offset < slot.passed_to:
         row = s.rows[note(s, claim, RETRACTION, q, time)]
         row.offset, row.actor = offset, actor
 
@@ -297,7 +298,9 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, of
     reason = _why_back(s, q, time, actor, client, path, offset)
     doubt = 0
     if reason == 0:
-        if actor != slot.stored_actor and time - slot.stored_time <= terms.skew and offset >= slot.recent:
+        other = committer(s, q, slot.stored_actor)
+        near = time - slot.stored_time <= apart(s.order, other, committer(s, q, actor))
+        if actor != slot.stored_actor and near and offset >= slot.recent:
             doubt |= _SKEW
         if (not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke)) or _may_be_old(
             s, q, actor, client, offset
@@ -314,7 +317,7 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, of
 def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> Any:
     """The reason of the closed list, 0 for none."""
     slot, terms = s.slots[q], s.terms[0]
-    since = slot.stored_time - terms.skew
+    since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
     if path == _RESET or (slot.reset_time >= since and slot.reset_to <= offset):
         return _WAS_RESET
     # B2: a broker that answers a too large offset with its beginning.
@@ -349,7 +352,8 @@ def _why_another(s: Any, q: int, time: int, writer: int, offset: int) -> Any:
         window = s.windows[q, n]
         if window.actor >= 0 and window.until == ALWAYS and (writer < 0 or window.actor == writer):
             base = window.base if window.base < 0 or window.recent < 0 else min(window.base, window.recent)
-            raised = slot.stored_time >= window.base_time - terms.skew
+            wrote = committer(s, q, slot.stored_actor)
+            raised = slot.stored_time >= window.base_time - apart(s.order, wrote, window.actor)
             if raised and offset >= base and (slot.stored_actor != window.actor or owners(s, q) > 1):
                 return _OVERLAP
     for n in range(WINDOWS):
@@ -385,7 +389,8 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) 
         return
     since = terms.begin if window.implied == VISIT else window.until
     doubt = 0
-    if window.implied != VISIT and time - window.until - terms.rounds <= terms.skew:
+    over = time - window.until - terms.rounds
+    if window.implied != VISIT and over <= apart(s.order, actor, committer(s, q, actor)):
         doubt |= _SKEW
     if window.implied == VISIT and not (terms.pull or terms.pull_result):
         doubt |= _EVIDENCE

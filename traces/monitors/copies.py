@@ -85,7 +85,7 @@ def settle(known: Any, terms: Any, ledger: Any, now: int, room: int) -> Any:
     """
     while known.used[UNEXPLAINED_BEGIN] < known.used[UNEXPLAINED_END]:
         copy = known.unexplained[known.used[UNEXPLAINED_BEGIN]]
-        if copy.time + terms.given[0].skew >= now:
+        if copy.time + terms.given[0].widest >= now:
             return True
         if len(ledger.rows) - ledger.size[0] < room:
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
@@ -50,8 +51,8 @@ def delay_store(
         attempt.levels |= bit_of(level)
         delay = delay_of(terms, level)
         counted = seen.time + delay
-        early = max(terms.given[0].skew, min(_STORED_WITHIN, delay // 2))
-        is_off = due != ABSENT and (due > counted + terms.given[0].skew or due < counted - early)
+        early = max(terms.given[0].rounding, min(_STORED_WITHIN, delay // 2))
+        is_off = due != ABSENT and (due > counted + terms.given[0].rounding or due < counted - early)
         if not is_retry or is_off:
             judge(ledger, _LEVEL)
         if not is_retry and level > levels:
@@ -112,7 +113,8 @@ def _too_early(terms: Any, ledger: Any, attempt: Any, due: int, seen: Any) -> No
     # DL-5: what was stored later than now, by a clock that stepped back since, is delivered at once.
     if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
         return
-    doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= terms.given[0].skew else NOTHING
+    open_ = apart(terms.order, seen.actor, attempt.broker)
+    doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING
     violate(ledger, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
 
 

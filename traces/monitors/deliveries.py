@@ -90,7 +90,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
     if offset >= slot.high:
         slot.high = offset + 1
     if first:
-        if time - slot.passed_time <= terms.skew:
+        if time - slot.passed_time <= terms.widest:
             retract(s, q, time, actor, offset, _SKIPPED)
         if slot.ranges >= 0 and has_come(s, q, offset):
             advance(s, q, time)
@@ -115,7 +115,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
     latest = cell.actor == actor or cell.flags & DELIVERED == 0
     uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
     succeeded = how == _OK or how in _SUCCEEDED
-    if time - slot.passed_time <= terms.skew:
+    if time - slot.passed_time <= terms.widest:
         retract(s, q, time, actor, offset, _UNFINISHED)
         if succeeded:
             retract(s, q, time, actor, offset, _FAILED)
@@ -123,7 +123,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         # By other clocks it may have been over when another listener was called.
         for n in range(WINDOWS):
             other = s.windows[q, n]
-            if other.actor >= 0 and other.actor != actor and abs(time - other.called) <= terms.skew:
+            if other.actor >= 0 and other.actor != actor and abs(time - other.called) <= terms.widest:
                 row = s.rows[note(s, _ONE_LISTENER, RETRACTION, q, time)]
                 row.offset, row.actor = UNKNOWN, actor
     if latest:

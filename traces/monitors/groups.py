@@ -48,7 +48,7 @@ class GroupMonitor:
         notebook = Notebook(names=self._names)
         told = told_by(self._context.events, pause=self._settings.rounds)
         lives = Lives(told, context=self._context, settings=self._settings)
-        judge_processes(told, lives, names=self._names, settings=self._settings, notebook=notebook)
+        judge_processes(told, lives, names=self._names, notebook=notebook)
         judge_subscriptions(told, lives, settings=self._settings, notebook=notebook)
         judge_views(told, lives, names=self._names, settings=self._settings, notebook=notebook)
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.obligations import Blocked, Obligation
+from ..claims.obligations import Blocked, Obligation, Reason
 from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
@@ -40,7 +40,7 @@ def late_rows(
     """
     if not len(rows):
         return rows
-    around = _Around(context, names)
+    around = _Around(context, names, settings)
     kept = []
     for at, row in enumerate(rows):
         one = obligations[int(row["value"])]
@@ -50,6 +50,12 @@ def late_rows(
         if not died and until - since - down > within:
             kept.append(at)
             row["doubt"] = around.doubt(one, int(row["actor"]), since, within)
+            if (
+                one.reason is Reason.NO_PULLS
+                and int(row["note"]) == Note.NONE
+                and around.rests(int(row["actor"]), since, until)
+            ):
+                row["doubt"] |= int(Doubt.EVIDENCE)
     rows = rows[kept]
     late = _causes_first(rows[rows["note"] == Note.NONE])
     late["value"] = [obligations[duty].reason for duty in late["value"]]
@@ -74,16 +80,20 @@ def _causes_first(rows: Any) -> Any:
 class _Around:
     """What the context tells of owners and brokers."""
 
-    def __init__(self, context: Context, names: Names) -> None:
+    def __init__(self, context: Context, names: Names, settings: Settings) -> None:
         self._ends = context.ends(names)
         self._missing = {kind for kind in _LEAVES if not context.evidence & EVIDENCE_BIT[kind]}
         self._signs: dict[int, int] = {}
+        self._passes: dict[int, list[int]] = {}
+        self._idle = settings.stuck
         self._downs: dict[str, list[tuple[int, int]]] = {}
         since: dict[str, int] = {}
         for event in context.events:
             kind, time = event["kind"], int(event["time"])
             if kind in _SIGNS:
                 self._signs[names.actor(actor_of(event))] = time
+                if kind == Kind.REBALANCE:
+                    self._passes.setdefault(names.actor(actor_of(event)), []).append(time)
             elif kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
                 since.setdefault(_broker(event), time)
             elif kind == Kind.BROKER_START:
@@ -101,6 +111,15 @@ class _Around:
     def down(self, broker: str, since: int, until: int) -> int:
         """How long a broker was down in a period, ms."""
         return sum(max(0, min(end, until) - max(begin, since)) for begin, end in self._downs.get(broker, ()))
+
+    def rests(self, actor: int, since: int, until: int) -> bool:
+        """Whether a client may have been suspended by its application: then it pulls nothing, and keeps its queues.
+
+        One that is not makes passes of rebalance, which drop what has not been pulled for long (RB-3, PQ-11).
+        """
+        passes = self._passes.get(actor, ())
+        begun, later = any(time <= since for time in passes), any(since + self._idle < time <= until for time in passes)
+        return begun and not later
 
     def doubt(self, one: Obligation, actor: int, since: int, within: int) -> int:
         """Why it may have been met, or not have been due."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
@@ -203,7 +204,7 @@ def _waited(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any
         due = since + _shortest(terms, levels)
     judge(ledger, _WAITS)
     # Two clocks measure the time between them; of each, times are rounded.
-    tolerance = ROUNDING if other == seen.actor and other >= 0 else max(terms.given[0].skew, ROUNDING)
+    tolerance = ROUNDING if other == seen.actor and other >= 0 else max(apart(terms.order, seen.actor, other), ROUNDING)
     if seen.time >= due - tolerance:
         return
     doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE

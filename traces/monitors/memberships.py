@@ -6,6 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from ..claims.settings import Settings
+from ..clocks.order import Order
 from ..encoding.names import Actor
 from ..engine.context import Context
 from ..format.coverage import EVIDENCE_BIT
@@ -37,6 +38,7 @@ class Lives:
     """All lives of a trace.
 
     Attributes:
+        order: of events of two processes.
         ends_are_recorded: whether a process would have been seen to end; else silence may be its end.
     """
 
@@ -44,7 +46,7 @@ class Lives:
         wanted = EVIDENCE_BIT[Kind.CLIENT_STOP] | EVIDENCE_BIT[Kind.CLIENT_CRASH]
         self.ends_are_recorded = context.evidence & wanted == wanted
         self._context_end = context.end
-        self._skew = settings.skew
+        self.order = Order(context.clocks, settings.skew)
         self._lives: dict[str, dict[Actor, list[Life]]] = {}
         self._groups_of: dict[Actor, list[str]] = {}
         self._starts: dict[Actor, int] = {}
@@ -111,7 +113,7 @@ class Lives:
                 latest.last = max(latest.last, time)
                 return
             # What was under way when it ended may be recorded a little later.
-            if time <= latest.end + self._skew and (started is None or started < latest.end):
+            if time <= latest.end + self.order.widest and (started is None or started < latest.end):
                 return
             started = None if started is None or started < latest.end else started
         lives.append(Life(group, actor, time if started is None else started, time))

@@ -135,7 +135,7 @@ class MessageFold:
     ) -> None:
         self._names = names
         self._terms = terms(names=names, settings=settings, context=context, release=release)
-        self._scopes = Scopes(names, context)
+        self._scopes = Scopes(names, settings, context)
         self._known = nothing_known(messages)
         self._ledger = new_ledger(room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)

@@ -11,12 +11,13 @@ import enum
 from typing import Any
 
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..encoding.names import ORDERLY
 from ..engine.context import CRASHED, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, hot, part
-from .queue_state import ALWAYS, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
 
@@ -46,6 +47,9 @@ _RESET, _CORRECTION, _SHUTDOWN, _UNSUBSCRIBE = (
     _PATH[Path.SHUTDOWN],
     _PATH[Path.UNSUBSCRIBE],
 )
+
+SEVERAL = constant(3)
+"""Who has pulled a queue so often is recorded to pull it."""
 
 EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
 """How a window is known: by its assign, or by what its client does; a visit is that of a client without the queue."""
@@ -127,16 +131,19 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
         _fill(s, q, at, actor, terms.begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
         if not early:
             s.windows[q, at].until = time
-    s.windows[q, at].seen = time
+    window = s.windows[q, at]
+    if _alive_until(window) < time:
+        window.woke = time
+    window.seen = time
     return at
 
 
 @part
 def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     """A client takes a queue, and starts at ``start``, UNKNOWN if that is not known."""
-    slot, terms = s.slots[q], s.terms[0]
+    slot = s.slots[q]
     settle(s, q, time)
-    if slot.stored_actor == actor and time - slot.stored_time <= terms.skew:
+    if slot.stored_actor == actor and time - slot.stored_time <= apart(s.order, committer(s, q, actor), actor):
         # By the broker's clock its first commit came before; it comes with its first pull.
         row = s.rows[note(s, _ONLY_OWNERS, RETRACTION, q, time)]
         row.offset = slot.stored
@@ -158,7 +165,7 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     if slot.query_actor == actor and time - slot.query_time <= QUERY_LIMIT:
         window.base, window.recent, window.base_time = slot.query_stored, slot.query_recent, slot.query_time
     else:
-        window.base, window.recent, window.base_time = slot.stored, recently_stored(s, q, time), time
+        window.base, window.recent, window.base_time = slot.stored, recently_stored(s, q, time, actor), time
     slot.query_actor = UNKNOWN
     if slot.nothing_known:
         slot.nothing_known = 0
@@ -166,10 +173,19 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
 
 
 @part
-def recently_stored(s: Any, q: int, time: int) -> Any:
-    """The lowest stored offset of a short time before ``time``: by other clocks it may be the one that counted."""
+def committer(s: Any, q: int, actor: int) -> Any:
+    """Who has recorded the commits of an actor: its broker, or itself."""
+    return s.slots[q].commits_by if s.slots[q].commits_by >= 0 else actor
+
+
+@part
+def recently_stored(s: Any, q: int, time: int, actor: int) -> Any:
+    """The lowest stored offset of a short time before ``time``: by an actor's clock it may be the one that counted."""
     slot = s.slots[q]
-    if time - slot.stored_time <= s.terms[0].short:
+    short = apart(s.order, committer(s, q, slot.stored_actor), actor)
+    if not s.terms[0].offset_query:
+        short = max(short, QUERY_LIMIT)
+    if time - slot.stored_time <= short:
         return min(slot.recent, slot.stored)
     return slot.stored
 
@@ -183,7 +199,10 @@ def revoke(s: Any, q: int, time: int, actor: int, path: int) -> None:
     if at < 0:
         at = _free(s, q)
         _fill(s, q, at, actor, s.terms[0].begin, UNKNOWN, IMPLIED)
-    if s.windows[q, at].until == ALWAYS:
+    window = s.windows[q, at]
+    if window.until == ALWAYS:
+        if _alive_until(window) < time:
+            window.woke = time
         close(s, q, at, time, _REVOKED, path)
 
 
@@ -222,17 +241,25 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
         until = min(until, old.seen)
     if new.implied != EXPLICIT:
         until = min(until, new.seen)
-    length = until - new.since
+    until = min(until, _alive_until(old), _alive_until(new))
+    # A process that stood still, as one that is stopped or collects garbage, knows of nothing until it goes on.
+    length = until - max(new.since, old.woke, new.woke)
     if old.actor == new.actor or length <= terms.rounds:
         return
     doubt = 0
-    if length - terms.rounds <= terms.skew:
+    if length - terms.rounds <= apart(s.order, new.actor, old.actor):
         doubt |= _SKEW
     if not terms.client_crash and min(old.seen, new.seen) <= new.since + terms.rounds:
         doubt |= _EVIDENCE
     row = s.rows[finding(s, _OVERLAPS, VIOLATION, doubt, q, until)]
     row.since, row.actor, row.other = new.since, new.actor, old.actor
     row.value, row.expected = length, terms.rounds
+
+
+@part
+def _alive_until(window: Any) -> Any:
+    """Until when a process is known not to stand still, by its latest sign; for ever where it is not seen to pull."""
+    return window.seen + LONG_PULL if window.pulls >= SEVERAL else ALWAYS
 
 
 @part
@@ -251,7 +278,7 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
     if time - slot.unowned <= limit:
         return
     doubt = 0
-    if time - slot.unowned - limit <= terms.skew and actor != last:
+    if actor != last and time - slot.unowned - limit <= apart(s.order, last, actor):
         doubt |= _SKEW
     row = s.rows[finding(s, _OWNED, VIOLATION, doubt, q, time)]
     row.since, row.actor, row.other = slot.unowned, actor, last
@@ -318,6 +345,7 @@ def _fill(s: Any, q: int, at: int, actor: int, since: int, start: int, implied: 
     window.how, window.path, window.implied, window.running = 0, 0, implied, 0
     window.base, window.recent, window.base_time = UNKNOWN, UNKNOWN, since
     window.seen, window.called, window.asked, window.next, window.again = since, NEVER, NEVER, UNKNOWN, UNKNOWN
+    window.woke, window.pulls = NEVER, 0
     s.slots[q].window = at
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..claims.settings import Settings
 from ..encoding.names import Actor, Names
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
@@ -26,17 +25,17 @@ CONNECTION_LIMIT = 130_000
 """ST-6: a broker drops a connection without heartbeats after 120 s, and looks every 10 s; ms."""
 
 
-def judge_processes(told: Told, lives: Lives, *, names: Names, settings: Settings, notebook: Notebook) -> None:
+def judge_processes(told: Told, lives: Lives, *, names: Names, notebook: Notebook) -> None:
     """Note every clash of client ids, once for each group and id."""
     for group in lives.groups():
         known = names.of_groups.get(group)
         if known is not None and known.mode == "broadcasting":
             continue
-        clashes = _overlapping_lives(group, lives, settings, notebook)
+        clashes = _overlapping_lives(group, lives, notebook)
         _doubled_ids(group, told, clashes, notebook)
 
 
-def _overlapping_lives(group: str, lives: Lives, settings: Settings, notebook: Notebook) -> set[str]:
+def _overlapping_lives(group: str, lives: Lives, notebook: Notebook) -> set[str]:
     by_id: dict[str, list[Actor]] = {}
     for life in lives.of(group):
         by_id.setdefault(life.actor.name, []).append(life.actor)
@@ -60,7 +59,7 @@ def _overlapping_lives(group: str, lives: Lives, settings: Settings, notebook: N
                 other=other,
                 value=2,
                 expected=1,
-                doubt=Doubt.SKEW if last - life.first <= settings.skew else Doubt.NONE,
+                doubt=Doubt.SKEW if last - life.first <= lives.order.apart(life.actor, other) else Doubt.NONE,
             )
         others[life.actor] = max(life.last, others.get(life.actor, life.last))
     return clashes

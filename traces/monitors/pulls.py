@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
 from ..format.kinds import Result, codes
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
-from .ownership import ended, recently_stored, touch
+from .ownership import committer, ended, recently_stored, touch
 from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 from .rows import CERTAIN, JUDGED, VIOLATION, finding
@@ -47,7 +48,7 @@ def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
         _as_stored(s, q, time, actor, offset)
     if how in (_ANSWERED, _NOTHING_STORED):
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
-        slot.query_recent = recently_stored(s, q, time)
+        slot.query_recent = recently_stored(s, q, time, actor)
     if how == _NOTHING_STORED and slot.low < 0:
         slot.nothing_known = 1
     if how == _ANSWERED and offset >= 0:
@@ -58,10 +59,11 @@ def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
 @part
 def _as_stored(s: Any, q: int, time: int, actor: int, offset: int) -> None:
     """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since."""
-    slot, terms = s.slots[q], s.terms[0]
+    slot = s.slots[q]
     s.counts[JUDGED, _STORED] += 1
     # OF-8: requests of one client may be served in another order, and a commit may be under way.
-    moment = time - slot.stored_time <= IN_FLIGHT + terms.skew or time - slot.reset_time <= IN_FLIGHT + terms.skew
+    short = IN_FLIGHT + apart(s.order, committer(s, q, slot.stored_actor), actor)
+    moment = time - slot.stored_time <= short or time - slot.reset_time <= short
     if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
         return
     # What is told beyond it may have been stored within the skew.
@@ -87,6 +89,7 @@ def pull_result(
     """The broker answers; fields below 0 are not known."""
     slot = s.slots[q]
     at = touch(s, q, actor, time)
+    s.windows[q, at].pulls += 1
     slot.pulled = time
     s.counts[JUDGED, _CURRENT] += 1
     s.counts[JUDGED, _MENDED] += 1
@@ -131,7 +134,8 @@ def _may_be_old(s: Any, q: int, at: int, time: int, actor: int, log_end: int) ->
     if log_end >= slot.log_end or actor == slot.log_end_actor:
         return False
     asked = s.windows[q, at].asked if terms.pull else time - IN_FLIGHT
-    return bool(asked <= slot.log_end_time + terms.skew)
+    other = slot.log_end_actor if slot.log_end_actor >= 0 else slot.broker
+    return bool(asked <= slot.log_end_time + apart(s.order, other, actor))
 
 
 @part

@@ -31,6 +31,9 @@ WINDOWS = 8
 IN_FLIGHT = 3_000
 """How long a one-way commit may be under way: the time limit of a client's requests (``mqClientApiTimeout``), ms."""
 
+LONG_PULL = 60_000
+"""PL-22: an owner pulls, and waits 30 s at most for the answer; without a sign for twice as long it stood still, ms."""
+
 QUERY_LIMIT = 5_000
 """OF-3: a client waits so long for the answer to its offset query, ms."""
 
@@ -38,7 +41,8 @@ _WHOLE = np.int64
 
 _AT_FIRST: Mapping[str, Any] = {
     "flags": 0,  # see ..names
-    "broker": UNKNOWN,  # actor code of its broker, UNKNOWN if that never ended
+    "broker": UNKNOWN,  # actor code of its broker, UNKNOWN if that is nowhere named as a process
+    "commits_by": UNKNOWN,  # who records its commits, UNKNOWN if their clients do, or clocks agree
     # Offsets of messages.
     "first": UNKNOWN,  # where the trace begins to follow the queue
     "sure": 0,  # 1: everything from there on is seen to be pulled
@@ -125,6 +129,8 @@ WINDOW = np.dtype(
         ("recent", _WHOLE),  # a short time before
         ("base_time", _WHOLE),
         ("seen", _WHOLE),  # last sign of life
+        ("woke", _WHOLE),  # when it showed life again after a long time without
+        ("pulls", _WHOLE),  # answers to its pulls
         ("asked", _WHOLE),  # when it pulled last
         ("called", _WHOLE),  # when its listener was called last
         ("next", _WHOLE),  # orderly: end of what was delivered in it
@@ -138,7 +144,7 @@ TERMS = np.dtype(
         *(
             (name, _WHOLE)
             for name in [
-                "skew",
+                "widest",  # how far any two clocks may be apart
                 "rounds",
                 "stuck",
                 "flaps",
@@ -180,7 +186,7 @@ class State(NamedTuple):
         past: passed ranges, see :mod:`.ranges`.
         rows: findings.
         counts: see :func:`.rows.tally`.
-        actors: ACTOR by actor code, and one entry more.
+        actors: ACTOR by actor code, and one entry more; so is ``order``, see :mod:`...clocks.order`.
         ends: END, by actor, then time.
     """
 
@@ -194,6 +200,7 @@ class State(NamedTuple):
     rows: Any
     counts: Any
     actors: Any
+    order: Any
     ends: Any
 
 
@@ -212,18 +219,19 @@ def new_windows(count: int) -> Any:
     return windows
 
 
-def terms_of(settings: Settings, context: Context) -> Any:
-    """The terms of a check."""
+def terms_of(settings: Settings, context: Context, widest: int) -> Any:
+    """The terms of a check; ``widest``: how far any two clocks may be apart, ms."""
     terms = np.zeros(1, TERMS)
-    for name in ("skew", "rounds", "stuck", "flaps", "silent_death", "lock_life"):
+    for name in ("rounds", "stuck", "flaps", "silent_death", "lock_life"):
         terms[name] = getattr(settings, name)
+    terms["widest"] = widest
     terms["free_range"] = UNKNOWN
-    terms["heartbeat_limit"] = settings.heartbeat
+    terms["heartbeat_limit"] = settings.refusals
     terms["begin"], terms["end"] = context.begin, context.end
     terms["step"] = max(1, (context.end - context.begin) // 1000)
     terms["complete"] = context.complete
     for kind in Kind:
         terms[kind.value] = bool(context.evidence & EVIDENCE_BIT[kind])
     # Without the query, a start position may be older than what is stored when the queue is taken.
-    terms["short"] = settings.skew if terms[Kind.OFFSET_QUERY.value][0] else max(settings.skew, QUERY_LIMIT)
+    terms["short"] = widest if terms[Kind.OFFSET_QUERY.value][0] else max(widest, QUERY_LIMIT)
     return terms

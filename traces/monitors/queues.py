@@ -15,8 +15,9 @@ import numpy as np
 from ..claims.claims import CODE
 from ..claims.obligations import MOVES, TURNS
 from ..claims.settings import Settings
+from ..clocks.order import Order
 from ..encoding.coding import Coded
-from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
+from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.kinds import Kind, codes
@@ -111,6 +112,7 @@ class QueueFold:
         self._names, self._settings, self._context = names, settings, context
         self._obligations = ObligationFold(names=names, settings=settings, context=context)
         self._causes = CauseFold(names=names, settings=settings, context=context)
+        self._order = Order(context.clocks, settings.skew)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
@@ -118,7 +120,7 @@ class QueueFold:
         ends = np.zeros(len(self._ends.time), END)
         ends["time"], ends["how"] = self._ends.time, self._ends.how
         self._state = State(
-            terms=terms_of(settings, context),
+            terms=terms_of(settings, context, self._order.widest),
             slots=new_slots(0),
             windows=new_windows(0),
             cells=new_pages(pages),
@@ -128,6 +130,7 @@ class QueueFold:
             rows=np.zeros(ROOM * 4, ROW),
             counts=tally(),
             actors=np.zeros(1, ACTOR),
+            order=self._order.table(()),
             ends=ends,
         )
 
@@ -157,8 +160,8 @@ class QueueFold:
         rows = retract(
             state.rows[: int(state.terms[0]["rows"])],
             counts,
-            self._settings.skew,
-            corrected=self._context.clocks.corrects,
+            order=state.order,
+            commits_by=state.slots["commits_by"],
         )
         rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
@@ -221,7 +224,7 @@ class QueueFold:
             table = np.zeros(actors + 1, ACTOR)
             table["client"][:actors] = [actor.incarnation >= 0 for actor in names.actors[:actors]]
             table["ends"] = np.searchsorted(self._ends.actor, np.arange(actors + 1))
-            state = state._replace(actors=table)
+            state = state._replace(actors=table, order=self._order.table(names.actors))
         slots, known = len(names.slots), len(state.slots)
         if slots > known:
             more = max(slots, 2 * known) - known
@@ -231,7 +234,12 @@ class QueueFold:
             )
         for code in range(self._slots, slots):
             state.slots["flags"][code] = names.flags[code]
-            state.slots["broker"][code] = self._brokers.get(names.slots[code].broker, UNKNOWN)
+            broker = names.slots[code].broker
+            state.slots["broker"][code] = self._brokers.get(broker, UNKNOWN)
+            clocks = self._context.clocks
+            # Where no clock is seen to be off, what a client did is in order with its commits, whoever recorded them.
+            if clocks.corrects and Actor(broker, -1) in clocks.clocks:
+                state.slots["commits_by"][code] = self._brokers.get(broker, UNKNOWN)
         self._slots = slots
         self._state = state
 

@@ -43,9 +43,12 @@ def judge_readable(
     """
     known: dict[str, dict[str, set[str]]] = {}
     consumed: dict[str, set[str]] = {}
+    asked: dict[tuple[str, str], int] = {}
     for group in sorted(told.by_group):
         for run in told.of(group, Kind.REBALANCE, Kind.ROUTE):
             known.setdefault(group, {}).setdefault(run.topic, set()).update(run.queues or ())
+            if run.kind is Kind.ROUTE:
+                asked[group, run.topic] = max(asked.get((group, run.topic), run.last), run.last)
         for run in told.of(group, Kind.HEARTBEAT):
             texts = run.subscriptions or ()
             consumed.setdefault(group, set()).update(parse_subscription(text)[0] for text in texts)
@@ -61,7 +64,10 @@ def judge_readable(
             if text in knows:
                 notebook.judge(CLAIM)
                 continue
-            due = stored.since if _is_as_old(slot, stored, stores, knows) else stored.since + settings.new_topic
+            is_old = asked.get((group, slot.topic), EVER) >= stored.since - _AT_ONCE and _is_as_old(
+                slot, stored, stores, knows
+            )
+            due = stored.since if is_old else stored.since + settings.new_topic
             if context.end <= due:
                 continue
             notebook.judge(CLAIM)
@@ -79,7 +85,10 @@ def judge_readable(
 
 
 def _is_as_old(slot: Slot, stored: Stored, stores: Mapping[Slot, Stored], known: Iterable[str]) -> bool:
-    """Whether a queue got its messages together with one of its broker that members know, so was not added later."""
+    """Whether a queue got its messages together with one of its broker that members know.
+
+    It was not added later then, if a member has asked for the route meanwhile.
+    """
     for text in known:
         broker, _, queue = text.rpartition(":")
         if broker != slot.broker or not queue.isdecimal():

@@ -11,12 +11,13 @@ from typing import Any
 
 from ...model.history import Cause, Regression
 from ..claims.claims import CODE
+from ..clocks.order import apart
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
 from ..engine.findings import Doubt
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, int64, part
-from .ownership import VISIT, ended, settle
+from .ownership import VISIT, committer, ended, settle
 from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS
 from .rows import finding
@@ -86,20 +87,22 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
     """The cause and the doubt about it; NONE with a doubt where only the order of two clocks stands against one."""
     slot, terms, cell, window = s.slots[q], s.terms[0], s.cells[at], s.windows[q, w]
     own = cell.actor == actor
-    since = cell.time if own else cell.time - terms.skew
+    since = cell.time if own else cell.time - apart(s.order, actor, int64(cell.actor))
+    # What others have recorded.
+    around = cell.time - apart(s.order, committer(s, q, actor), int64(cell.actor))
     if own and cell.flags & SUSPENDED:
         return _SUSPENDED, 0
     if own and cell.flags & REFUSED:
         return _NOT_SENT_BACK, 0
-    if slot.reset_time >= since and slot.reset_to <= offset:
+    if slot.reset_time >= around and slot.reset_to <= offset:
         return _RESET, 0
     if slot.correct_time >= since and slot.correct_to <= offset:
         return _CORRECTED, 0
-    if slot.log_back_time >= since and slot.log_back_to <= offset:
+    if slot.log_back_time >= around and slot.log_back_to <= offset:
         return _RESTART, 0
     new = terms.assign and window.implied == 0 and window.since >= since
     if new:
-        cause = _went_back(s, q, w, at, since, offset)
+        cause = _went_back(s, q, w, at, around, offset)
         if cause != _NONE:
             return cause, 0
         if window.base >= 0 and offset < window.base:
@@ -131,7 +134,8 @@ def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
     slot, cell, window = s.slots[q], s.cells[at], s.windows[q, w]
     if cell.flags & (RUNNING | FAILED | REFUSED | SUSPENDED | RETURNED):
         return _NONE
-    if not since <= slot.back_time <= window.since + s.terms[0].skew or not slot.back_to <= offset < slot.back_from:
+    until = window.since + apart(s.order, window.actor, committer(s, q, slot.back_actor))
+    if not since <= slot.back_time <= until or not slot.back_to <= offset < slot.back_from:
         return _NONE
     if slot.back_reason == _WAS_RESET:
         return _RESET
@@ -183,10 +187,11 @@ def _shared(s: Any, q: int, w: int, at: int) -> bool:
     before = _before(s, q, w, at)
     if before < 0:
         return False
-    one, two, skew = s.windows[q, before], s.windows[q, w], s.terms[0].skew
+    one, two = s.windows[q, before], s.windows[q, w]
     if one.implied == VISIT or two.implied == VISIT:
         return False
-    return bool(one.since <= two.until + skew and two.since <= one.until + skew)
+    begun = one.since <= two.until + apart(s.order, two.actor, one.actor)
+    return bool(begun and two.since <= one.until + apart(s.order, one.actor, two.actor))
 
 
 @part

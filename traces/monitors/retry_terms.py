@@ -22,6 +22,7 @@ from ...model.retry_policy import (
     retry_level,
 )
 from ..claims.settings import Settings
+from ..clocks.order import ORDER, Order
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..format.coverage import EVIDENCE_BIT
@@ -46,8 +47,9 @@ UNKNOWN_SCOPE, PRODUCERS = 0, 1
 
 GIVEN = np.dtype(
     [
-        ("skew", np.int64),  # see the settings, as is late; ms
-        ("late", np.int64),
+        ("widest", np.int64),  # how far any two clocks may be apart, ms
+        ("rounding", np.int64),  # how far what a broker counts may be from its stamps, ms
+        ("late", np.int64),  # see the settings, ms
         ("begin", np.int64),  # of the trace, ms; ``end`` of it
         ("end", np.int64),
         ("default", np.int64),  # the maximum where none is configured
@@ -89,6 +91,7 @@ class Terms(NamedTuple):
         levels: OF_A_LEVEL, by level or count.
         maxima: OF_A_MAXIMUM, by maximum from -LOWEST_MAXIMUM.
         slots: OF_A_SLOT, by slot.
+        order: of events of two processes, see :mod:`..clocks.order`.
         maximum: of each scope.
         stated: whether the header says the maximum of each scope, so that requests are held against it.
         down: DOWN, by broker and time.
@@ -101,6 +104,7 @@ class Terms(NamedTuple):
     levels: Any
     maxima: Any
     slots: Any
+    order: Any
     maximum: Any
     stated: Any
     down: Any
@@ -127,6 +131,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         levels=_levels(settings.delays),
         maxima=_maxima(version),
         slots=np.zeros(0, OF_A_SLOT),
+        order=np.zeros(0, ORDER),
         maximum=np.zeros(0, np.int64),
         stated=np.zeros(0, np.bool_),
         down=_down(context, names),
@@ -142,7 +147,8 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
         return any(context.evidence & EVIDENCE_BIT[kind] for kind in kinds)
 
     given = np.zeros(1, GIVEN)
-    given["skew"], given["late"] = settings.skew, settings.late
+    given["widest"] = Order(context.clocks, settings.skew).widest
+    given["rounding"], given["late"] = settings.skew, settings.late
     given["begin"], given["end"] = context.begin, context.end
     given["default"] = maximum_sent(-1)
     given["expiry_level"] = stored_level(EXPIRY_LEVEL, settings.delays.levels)
@@ -214,8 +220,9 @@ def _down(context: Context, names: Names) -> Any:
 class Scopes:
     """Who consumes a message: a group, or one client of a broadcasting group; each has a history of its own with it."""
 
-    def __init__(self, names: Names, context: Context) -> None:
+    def __init__(self, names: Names, settings: Settings, context: Context) -> None:
         self._names = names
+        self._order = Order(context.clocks, settings.skew)
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
         self._stated: list[bool] = [False, False]
@@ -235,6 +242,7 @@ class Scopes:
             self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code]))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
+            order=self._order.table(names.actors),
             maximum=np.array(self._maximum, np.int64),
             stated=np.array(self._stated, np.bool_),
             started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.claims import CLAIMS
+from ..claims.claims import CLAIMS, CODE
+from ..clocks.order import gaps
 from ..engine.findings import ROW, Doubt, Note
 from ..machine_code.compiled import constant, part
 from .fold import MOST_KEPT
@@ -24,13 +25,14 @@ VIOLATION, CERTAIN, NO_CLAIM = constant(0), constant(0), constant(-1)
 RETRACTION = constant(255)
 """Note of a row that casts doubt on earlier ones: what they missed was recorded by another clock shortly afterwards.
 
-It speaks of rows of its claim and slot that hold ``offset``, or, where that is -1, whose ``other`` is its actor; whose
-actor is not its own, and whose time is no further from its own than the skew. Such rows are for :func:`retract` only.
+It speaks of rows of its claim and slot that hold ``offset``, or, where that is -1, whose ``other`` is its actor; which
+another process has recorded, at a time that is not surely another one. Such rows are for :func:`retract` only.
 """
 
 _COLUMNS = len(CLAIMS) + len(Note) + 1
 _CLAIMS = len(CLAIMS)
 _RETRACTIONS = _COLUMNS - 1
+_OF_DELIVERIES = (CODE["orderly-one-listener"],)
 
 
 def tally() -> Any:
@@ -93,26 +95,30 @@ def clear(row: Any, claim: int, slot: int, time: int) -> None:
     row.expected = 0
 
 
-def retract(rows: Any, counts: Any, skew: int, *, corrected: bool) -> Any:
+def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any) -> Any:
     """Rows without the retractions: what those speak of is in doubt, and counted so.
 
     Args:
         rows: of a fold.
         counts: its tally.
-        skew: how far clocks may be apart, ms.
-        corrected: clocks were corrected: then what a client did has no sure order with its commits either, which are
-            there by the broker's clock.
+        order: of events of two processes, see :mod:`..clocks.order`.
+        commits_by: for each slot who records its commits, -1 where their clients do.
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
+    # Findings about deliveries are of their clients' clocks, all others that are retracted are about commits.
+    of_commits = ~np.isin(kept["claim"], _OF_DELIVERIES)
+    recorder = np.where(of_commits & (commits_by[kept["slot"]] >= 0), commits_by[kept["slot"]], kept["actor"])
     for each in retractions:
+        later = each["time"] >= kept["time"]
+        limit = np.where(later, gaps(order, recorder, each["actor"]), gaps(order, each["actor"], recorder))
         near = (
             (kept["claim"] == each["claim"])
             & (kept["slot"] == each["slot"])
             & (kept["note"] == 0)
             & (kept["cause"] == 0)
-            & ((kept["actor"] != each["actor"]) | corrected)
-            & (np.abs(kept["time"] - each["time"]) <= skew)
+            & (recorder != each["actor"])
+            & (np.abs(kept["time"] - each["time"]) <= limit)
         )
         if each["offset"] < 0:
             near &= kept["other"] == each["actor"]

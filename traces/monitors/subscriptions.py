@@ -86,7 +86,7 @@ def judge_subscriptions(told: Told, lives: Lives, *, settings: Settings, noteboo
         notebook.judge(CLAIM, sum(run.count for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None))
         beats = _beats(told, group, lives)
         said = [replace(beat, value=_filters(beat)) for beat in beats]
-        for difference in disagreements(said, settings=settings):
+        for difference in disagreements(said, settings=settings, order=lives.order):
             one, other = (
                 dict(cast("_Filters", latest(said, actor, difference.until) or ()))
                 for actor in (difference.actor, difference.other)

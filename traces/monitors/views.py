@@ -75,7 +75,7 @@ def judge_views(told: Told, lives: Lives, *, names: Names, settings: Settings, n
             if len(actors) > 1 or alone:
                 notebook.judge(CLAIM, sum(run.count for run, _ in seen))
                 said = _said(group, seen, passes, lives, settings)
-                for difference in disagreements(said, settings=settings):
+                for difference in disagreements(said, settings=settings, order=lives.order):
                     strategy = known.strategy if known is not None else ""
                     found.append((_sure(difference, seen, has_all, strategy), topic, _how(difference, said)))
         _note(group, found, notebook)

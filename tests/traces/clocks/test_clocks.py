@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rocketproof.traces.clocks.clocks import HELD_UP, Clocks, clocks_of
+from rocketproof.traces.clocks.clocks import HELD_UP, UNBOUNDED, Clocks, clocks_of
 from rocketproof.traces.clocks.observed import Observed
+from rocketproof.traces.clocks.order import Order, apart, gaps
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.io.events import batch_of
 
@@ -25,11 +26,11 @@ def ahead(found: Clocks) -> dict[str, tuple[int, int]]:
 
 def test_clocks_that_agree_are_left_alone() -> None:
     found = clocks(run(20))
-    assert (ahead(found), found.reference, found.steps, found.corrects) == ({}, BROKER, (), False)
+    assert (ahead(found), found.clocks[ONE].reference, found.steps, found.corrects) == ({}, BROKER, (), False)
     assert found.clocks[ONE].pairs == 200
     assert (found.clocks[ONE].low, found.clocks[ONE].high) == (-2002, 2000)
-    assert found.clocks[ONE].uncertainty == 3 + HELD_UP
-    assert found.tolerance(50) == 50
+    assert (found.clocks[ONE].slow, found.clocks[ONE].fast) == (3, 2)
+    assert Order(found, 50).widest == 50
 
 
 @pytest.mark.parametrize("shift", [-5000, -500, -30, -5, 5, 30, 500, 5000])
@@ -88,9 +89,10 @@ def test_where_nothing_bounds_a_recorder_the_skew_is_left() -> None:
     events.append({"time": BEGIN, "kind": "pull", "client": "two", "group": "g", "topic": "t", "broker": "b"})
     found = clocks(events)
     assert TWO not in found.clocks
-    assert found.uncertainty(TWO, 50) == 50
-    assert found.uncertainty(ONE, 50) == 3 + HELD_UP
-    assert found.loose(50) == frozenset()
+    order = Order(found, 10)
+    assert (order.apart(ONE, BROKER), order.apart(BROKER, ONE)) == (3 + HELD_UP, 2 + HELD_UP)
+    assert (order.apart(ONE, TWO), Order(found, 50).apart(BROKER, ONE)) == (10, 50)
+    assert not order.is_loose(ONE)
 
 
 def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
@@ -98,8 +100,30 @@ def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
     found = clocks(events)
     assert (found.clocks[TWO].low, found.clocks[TWO].high) == (None, -497_950)
     assert ahead(found) == {"two": (-498, -498)}
-    assert found.loose(50) == {TWO}
-    assert found.tolerance(50) > 10**9
+    order = Order(found, 50)
+    assert order.is_loose(TWO)
+    assert not order.is_loose(ONE)
+    assert (order.apart(ONE, TWO), order.apart(TWO, ONE)) == (50, UNBOUNDED)
+
+
+def test_a_clock_that_may_be_off_is_taken_to_be_as_far_off_as_its_tightest_pair_leaves() -> None:
+    # Nothing tells that the clock is five seconds fast, and nothing that it is not.
+    events = [event for event in run(20, two=lambda _: 5_000) if event["kind"] != "commit" or event["client"] != "two"]
+    found = clocks(events)
+    assert not found.corrects
+    order = Order(found, 50)
+    assert (order.apart(BROKER, TWO), order.apart(TWO, BROKER)) == (5_003 + HELD_UP, 5_003)
+
+
+def test_compiled_code_gets_the_answers_of_columns() -> None:
+    found = clocks(
+        [event for event in run(20, two=lambda _: -500) if event["kind"] != "commit" or event["client"] != "two"]
+    )
+    table = Order(found, 50).table([BROKER, ONE, TWO, Actor("three")])
+    first, second = (codes.ravel() for codes in np.mgrid[-1:4, -1:4])
+    records = table.view(np.recarray)
+    one_by_one = [apart.py_func(records, *pair) for pair in zip(first, second, strict=True)]
+    assert one_by_one == gaps(table, first, second).tolist()
 
 
 def test_copies_of_a_message_make_no_pair() -> None:

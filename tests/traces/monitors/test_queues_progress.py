@@ -193,7 +193,7 @@ def test_an_outdated_subscription() -> None:
     checked = check(BEHIND, refusals(40))
     assert checked.broken == {CURRENT: (1, 0)}
     (row,) = checked.rows(CURRENT)
-    assert (row["since"], row["time"], row["value"], row["expected"]) == (10_000, 49_000, 40, 30_000)
+    assert (row["since"], row["time"], row["value"], row["expected"]) == (10_000, 49_000, 40, 35_000)
     # Until the heartbeat arrives, it is usual.
     assert check(BEHIND, refusals(30)).broken == {}
     interrupted = found(30_500, "one", 2, 2, log=50)

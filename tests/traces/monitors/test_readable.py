@@ -99,6 +99,10 @@ def test_members_that_ended_learn_of_nothing() -> None:
 
 def test_a_queue_as_old_as_one_that_members_know_was_not_added() -> None:
     stores = {**stored("b:0"), Slot("", "T", "b", 9): Stored(10, 9, 5_000, 0, 1_000)}
-    assert Judged([rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])], stores=stores).counts(CLAIM) == (1, 0)
+    passes = [rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])]
+    asked = event(500, Kind.ROUTE, "c1", topic="T", queues=["b:0"])
+    assert Judged([*passes, asked], stores=stores).counts(CLAIM) == (1, 0)
+    # The topic may have been idle, and its route may have changed since it was asked for.
+    assert Judged(passes, stores=stores).judged(CLAIM) == 1
     stores[Slot("", "T", "b", 0)] = Stored(10, 19, 5_000, 10, 0)
-    assert Judged([rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])], stores=stores).judged(CLAIM) == 1
+    assert Judged([*passes, asked], stores=stores).judged(CLAIM) == 1

@@ -89,7 +89,7 @@ def settings(result: CheckResult) -> list[tuple[str, str]]:
         ("overlaps, gaps and unequal views may last", f"{terms.rounds:,} ms"),
         ("a queue with messages left may stand still for", f"{terms.stuck:,} ms"),
         ("a delayed message may come late by", f"{terms.late:,} ms"),
-        ("pulls may be refused for", f"{terms.heartbeat:,} ms"),
+        ("pulls may be refused for", f"{terms.refusals:,} ms"),
         ("a client may take a queue again", f"{terms.flaps:,} times"),
     ]
 

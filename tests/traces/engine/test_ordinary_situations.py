@@ -1,0 +1,113 @@
+"""What happens every day in a healthy group is no violation: recordings of it, event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.io import open_trace
+
+BEGIN = 1_767_225_600_000
+EVIDENCE = sorted(set(Kind) - {Kind.GAP, Kind.COMMIT_MEMORY, Kind.REMOVED})
+HEADER = {
+    "rocketproof_trace": 1,
+    "complete": True,
+    "evidence": EVIDENCE,
+    "groups": {"g": {"mode": "clustering", "listener": "concurrently", "max_attempts": -1, "strategy": "AVG"}},
+}
+Event = dict[str, Any]
+MOVES, OVERLAPS = "every-queue-moves", "overlaps-are-short"
+
+
+def at(seconds: float, kind: str, client: str = "one", queue: int | None = 0, **more: Any) -> Event:
+    """An event of a client with a queue; None for one of no queue."""
+    place = {} if queue is None else {"topic": "t", "broker": "b", "queue": queue}
+    return {"time": BEGIN + int(1000 * seconds), "kind": kind, "client": client, "group": "g", **place, **more}
+
+
+def start(seconds: float, client: str, *queues: int, offset: int = 0, pulled: int = 10) -> Iterator[Event]:
+    """A client starts, takes queues, and pulls ten messages of each."""
+    yield at(seconds, "client_start", client, None)
+    yield at(seconds, "heartbeat", client, None, subscriptions=["t=*"])
+    for queue in queues:
+        yield at(seconds, "offset_query", client, queue, result="ok", offset=offset)
+        yield at(seconds, "assign", client, queue, offset=offset)
+        yield from pulls(seconds + 1, client, queue, offset, pulled)
+
+
+def pulls(
+    seconds: float, client: str, queue: int, offset: int, pulled: int, high: int | None = None
+) -> Iterator[Event]:
+    """A pull that brings messages, and the next one."""
+    then = offset + pulled
+    high = then if high is None else high
+    yield at(seconds, "pull", client, queue, offset=offset)
+    answer = {"min": 0, "max": high, "count": pulled}
+    how = "found" if pulled else "no_new_message"
+    yield at(seconds, "pull_result", client, queue, offset=offset, next=then, result=how, **answer)
+
+
+def call(seconds: float, client: str, queue: int, offset: int, lasts: float) -> Iterator[Event]:
+    """A listener is called, and returns."""
+    key = {"offset": offset, "key": f"K{queue}-{offset}", "attempt": 0}
+    yield at(seconds, "deliver", client, queue, **key)
+    yield at(seconds + lasts, "result", client, queue, result="ok", **key)
+
+
+def signs(client: str, since: int, until: int, *, passes: bool = True) -> Iterator[Event]:
+    """Heartbeats, and passes of rebalance."""
+    for seconds in range(since, until, 20):
+        yield at(seconds, "heartbeat", client, None, subscriptions=["t=*"])
+        if passes:
+            yield at(seconds, "rebalance", client, None, topic="t", members=[client], queues=["b:0"], assigned=["b:0"])
+
+
+def check(tmp_path: Path, *parts: Iterator[Event] | list[Event]) -> CheckResult:
+    events = sorted((event for part in parts for event in part), key=lambda event: int(event["time"]))
+    file = tmp_path / "trace.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in (HEADER, *events)), encoding="utf-8")
+    return check_locally(open_trace([file]), settings=Settings())
+
+
+def verdict(result: CheckResult, claim: str) -> Verdict:
+    return result.verdict(claim).verdict
+
+
+@pytest.mark.parametrize(("lasts", "expected"), [(40, Verdict.HOLDS), (1, Verdict.VIOLATED)])
+def test_messages_wait_for_a_pool_that_is_busy_with_other_queues(tmp_path: Path, lasts: int, expected: Verdict) -> None:
+    # A pool of one thread: all of queue 1 comes before queue 0, or the pool rests for minutes.
+    of_queue_1 = [event for n in range(10) for event in call(2 + 40 * n, "one", 1, n, lasts)]
+    of_queue_1 += [at(43 + 40 * n, "commit", "one", 1, offset=n + 1, path="periodic") for n in range(10)]
+    of_queue_0 = [event for n in range(10) for event in call(402 + n, "one", 0, n, 1)]
+    stored = [at(415, "commit", "one", 0, offset=10, path="periodic")]
+    result = check(tmp_path, start(0, "one", 0, 1), of_queue_1, of_queue_0, stored, signs("one", 0, 420))
+    assert verdict(result, MOVES) is expected
+
+
+@pytest.mark.parametrize(("passes", "expected"), [(False, Verdict.NOT_OBSERVABLE), (True, Verdict.VIOLATED)])
+def test_a_consumer_may_be_suspended(tmp_path: Path, passes: bool, expected: Verdict) -> None:
+    first = [event for n in range(10) for event in call(2, "one", 0, n, 0.5)]
+    waits = list(pulls(4, "one", 0, 10, 0, high=15))
+    stored = [at(6, "commit", "one", 0, offset=10, path="periodic")]
+    alive = (signs("one", 0, 20), signs("one", 20, 900, passes=passes))
+    assert verdict(check(tmp_path, start(0, "one", 0), first, waits, stored, *alive), MOVES) is expected
+
+
+@pytest.mark.parametrize(("pulling", "expected"), [(False, Verdict.HOLDS), (True, Verdict.VIOLATED)])
+def test_a_client_stands_still_for_minutes(tmp_path: Path, pulling: bool, expected: Verdict) -> None:
+    """Its broker forgets it after 120 s, and another one takes its queue; when it goes on, it learns of that."""
+    goes_on = [event for n in range(20, 400, 20) for event in pulls(n, "one", 0, 0, 0)] if pulling else []
+    before = [event for n in range(5, 20, 5) for event in pulls(n, "one", 0, 0, 0)]
+    ends = [*pulls(400, "one", 0, 0, 0), at(401, "revoke", "one", 0, offset=0)]
+    other = [event for n in range(160, 440, 20) for event in pulls(n, "two", 0, 0, 0)]
+    result = check(tmp_path, start(0, "one", 0, pulled=0), before, goes_on, ends, start(150, "two", 0, pulled=0), other)
+    assert verdict(result, OVERLAPS) is expected

@@ -1,0 +1,101 @@
+"""The order of events of two processes: surely before, surely after, or cannot be told.
+
+The bounds of causal pairs say how far the clock of each process may be from its reference after correction, to either
+side. An event of one is surely before one of another where its stamp is earlier by more than both together allow.
+Where nothing bounds a clock to a side, the skew that is assumed is what is left; or as much as the tightest causal pair
+leaves open to the other side, if that is more; or anything, if the clock was seen to be off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..encoding.names import Actor
+from ..machine_code.compiled import part
+from .clocks import HELD_UP, UNBOUNDED, Clocks
+
+LOOSE = 1_000
+"""A clock that causal pairs leave more room than this is as good as not bounded, ms."""
+
+ORDER = np.dtype([(name, np.int64) for name in ("reference", "slow", "fast", "assumed", "least")])
+"""Of a process: code of the clock it is held against, -1 for none; by how many ms its corrected clock may be behind
+that one, and ahead of it; how far it may be from others where nothing says, and how far at least."""
+
+
+@part
+def apart(order: Any, first: int, second: int) -> Any:
+    """By how many ms an event of ``second`` must be later than one of ``first`` so that it surely is, by their stamps.
+
+    Args:
+        order: ORDER by actor code, and one entry more, for processes that are not known.
+        first: actor code of who recorded the one, below 0 if that is not known.
+        second: of who recorded the other.
+    """
+    one, other = order[first], order[second]
+    if one.reference == other.reference and one.reference >= 0 and one.slow < UNBOUNDED and other.fast < UNBOUNDED:
+        return max(one.slow + other.fast, one.least)
+    return max(one.assumed, other.assumed)
+
+
+def gaps(order: Any, first: Any, second: Any) -> Any:
+    """:func:`apart` of columns of actor codes."""
+    one, other = order[first], order[second]
+    known = (one["reference"] == other["reference"]) & (one["reference"] >= 0)
+    known &= (one["slow"] < UNBOUNDED) & (other["fast"] < UNBOUNDED)
+    sure = np.maximum(one["slow"] + other["fast"], one["least"])
+    return np.where(known, sure, np.maximum(one["assumed"], other["assumed"]))
+
+
+class Order:
+    """The question, for the processes of a check.
+
+    Attributes:
+        skew: how far clocks are taken to be apart that nothing bounds, and at least, ms.
+
+    Args:
+        clocks: of the recorders.
+        skew: see there.
+    """
+
+    def __init__(self, clocks: Clocks, skew: int) -> None:
+        self._clocks, self.skew = clocks, skew
+        self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
+        self._references = {actor: code for code, actor in enumerate(self._references)}
+        self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}
+        bounded = [row for row in self._rows.values() if row[0] >= 0]
+        slow, fast = (max((row[at] for row in bounded if row[at] < UNBOUNDED), default=0) for at in (1, 2))
+        self.widest = max(skew, slow + fast, *(row[3] for row in self._rows.values()), 0)
+        self._unknown = (-1, UNBOUNDED, UNBOUNDED, self.widest, skew)
+
+    def table(self, actors: Sequence[Actor]) -> Any:
+        """ORDER by actor code, and the entry of processes that are not known."""
+        rows = [self._rows.get(actor, (-1, UNBOUNDED, UNBOUNDED, self.skew, self.skew)) for actor in actors]
+        return np.array([*rows, self._unknown], ORDER)
+
+    def apart(self, first: Actor, second: Actor) -> int:
+        """As :func:`apart`."""
+        return int(gaps(self.table([first, second]), 0, 1))
+
+    def is_loose(self, actor: Actor) -> bool:
+        """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
+
+        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts.
+        """
+        clock = self._clocks.clocks[actor]
+        open_ = clock.uncertainty if clock.uncertainty is not None else UNBOUNDED
+        return self._clocks.corrects and clock.pairs > 0 and open_ > max(self.skew, LOOSE)
+
+    def _row(self, clocks: Clocks, actor: Actor) -> tuple[int, int, int, int, int]:
+        clock = clocks.clocks[actor]
+        reference = -1 if clock.reference is None else self._references[clock.reference]
+        known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
+        if max(map(abs, clock.ahead)) > 1000 * self.skew and len(known) < 2:
+            assumed = UNBOUNDED
+        else:
+            assumed = max([self.skew, *known[: len(known) % 2]])
+        slow = UNBOUNDED if clock.slow is None else clock.slow
+        fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
+        return reference, slow, fast, assumed, self.skew
