@@ -101,7 +101,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     Raises:
         TraceError: a column is missing or of another type, there are no events, or Spark fails.
     """
-    header, settings = header or Header(), settings or Settings()
+    header = header or Header()
+    settings = settings or Settings().with_timers(header.timers)
     spark = events.sparkSession
     with failures(), small_batches(spark):
         fitting = _fitting(events)

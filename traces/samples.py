@@ -108,7 +108,7 @@ def _read(folder: Path, name: str) -> Sample:
 
 def settings_for(trace: Trace, check: Mapping[str, Any]) -> Settings:
     """The terms on which a trace of a scenario is checked: the trace tells the delay levels, ``check`` what differs."""
-    settings = Settings(**check)
+    settings = replace(Settings().with_timers(trace.header.timers), **check)
     return replace(settings, delays=DelayTable.parse(trace.header.delays)) if trace.header.delays else settings
 
 

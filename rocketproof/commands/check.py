@@ -242,12 +242,14 @@ def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:
 def settings_of(trace: Trace, request: CheckRequest) -> Settings:
     """The terms: timers and maxima of the deployment file, which the header of the trace is given too.
 
+    Without a file, timers are those of the header.
+
     The delay levels are those asked for, else those of the file, else those of the trace, else a broker's own.
 
     Raises:
         InputError: the delay levels or the deployment file cannot be read.
     """
-    settings, delays = Settings(skew=request.skew), trace.header.delays
+    settings, delays = Settings(skew=request.skew).with_timers(trace.header.timers), trace.header.delays
     if request.config:
         from .trace_terms import terms_of
 

@@ -5,7 +5,9 @@ The timers are RocketMQ's defaults; a deadline is the worst case that a healthy 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable
 
@@ -68,6 +70,10 @@ class Settings:
     late: int = 60_000
     flaps: int = 3
     delays: DelayTable = field(default_factory=lambda: DelayTable.parse(DEFAULT_LEVELS))
+
+    def with_timers(self, timers: Mapping[str, Any]) -> Settings:
+        """The same with the timers that the header of a trace states."""
+        return replace(self, **timers)
 
     @property
     def rounds(self) -> int:

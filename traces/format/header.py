@@ -10,13 +10,13 @@ from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
 from .kinds import Kind
 from .problems import Problems, Trouble
-from .schema import VERSION, Group, Header, is_text
+from .schema import TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
 
 MOST_ATTEMPTS = 2**31 - 1
-"""The largest maximum of attempts of a group: Java's largest whole number."""
+"""The largest maximum of attempts of a group, and the longest timer: Java's largest whole number."""
 
 _MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly")}
 
@@ -29,6 +29,7 @@ def header_json(header: Header) -> dict[str, Any]:
         "evidence": [str(kind) for kind in Kind if kind in header.evidence],
         "delays": header.delays,
         "release": header.release,
+        **({"timers": dict(header.timers)} if header.timers else {}),
         "groups": {
             name: {field.name: getattr(group, field.name) for field in fields(Group)}
             for name, group in sorted(header.groups.items())
@@ -89,9 +90,11 @@ def read_header(given: object, *, file: str, line: int, problems: Problems) -> S
             tell(f"complete is {ascii(given['complete'])[:60]}, but true or false is needed")
     if "evidence" in given:
         known["evidence"] = _evidence(given["evidence"], tell)
+    if "timers" in given:
+        known["timers"] = _timers(given["timers"], tell)
     if "groups" in given:
         known["groups"] = _groups(given["groups"], tell)
-    mine = {MARK, "source", "delays", "release", "complete", "evidence", "groups"}
+    mine = {MARK, "source", "delays", "release", "complete", "evidence", "timers", "groups"}
     known["extra"] = {name: value for name, value in given.items() if name not in mine}
     return Stated(header=Header(**known), members=frozenset(known), file=file)
 
@@ -105,6 +108,21 @@ def _evidence(given: object, tell: Any) -> frozenset[Kind]:
         if not isinstance(word, str) or word not in words:
             tell(f"evidence names {ascii(word)[:60]}, which this version does not know", Trouble.UNKNOWN_WORD)
     return frozenset(Kind(word) for word in given if isinstance(word, str) and word in words)
+
+
+def _timers(given: object, tell: Any) -> dict[str, int]:
+    if not isinstance(given, dict):
+        tell(f"timers is {ascii(given)[:60]}, but an object is needed")
+        return {}
+    timers = {}
+    for name, value in given.items():
+        if name not in TIMERS:
+            tell(f"timers names {ascii(name)[:60]}; possible: {', '.join(TIMERS)}", Trouble.UNKNOWN_WORD)
+        elif type(value) is not int or not 0 < value <= MOST_ATTEMPTS:
+            tell(f"timer {name} is {ascii(value)[:60]}, but whole milliseconds from 1 on are needed")
+        else:
+            timers[name] = value
+    return timers
 
 
 def _groups(given: object, tell: Any) -> dict[str, Group]:
@@ -165,13 +183,17 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             if known != group:
                 problems.add(one.file, 0, f"group {name} is {group}, in {file} {known}", kind=Trouble.DISAGREE)
     extra: dict[str, object] = {}
+    timers: dict[str, int] = {}
     for one in stated:
+        # Deadlines are worst cases, so of each timer the longest counts.
+        timers = {name: max(value, timers.get(name, 0)) for name, value in {**timers, **one.header.timers}.items()}
         extra = {**one.header.extra, **extra}
     return Header(
         version=max(one.header.version for one in stated),
         source="; ".join(dict.fromkeys(one.header.source for one in stated if one.header.source)),
         evidence=frozenset().union(*(one.header.evidence for one in stated)),
         complete=all(one.header.complete for one in stated),
+        timers=timers,
         groups={name: group for name, (group, _) in sorted(groups.items())},
         extra=extra,
         **{name: value for name, (value, _) in first.items()},

@@ -283,6 +283,19 @@ class Group:
     strategy: str = "AVG"
 
 
+TIMERS = (
+    "rebalance",
+    "heartbeat",
+    "route_poll",
+    "persist",
+    "channel_expiry",
+    "lock_life",
+    "consume_timeout",
+    "stuck",
+)
+"""Timers of a deployment that a header may state, as the settings of a check call them; ms."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Header:
     """What a trace says of itself.
@@ -294,6 +307,7 @@ class Header:
             evidence. Empty: nothing is known, and kinds that occur count as recorded.
         delays: ``messageDelayLevel`` of the brokers; empty where it is not known, then the default is assumed.
         release: of RocketMQ, such as 5.3.3; decides rules that differ.
+        timers: those of :data:`TIMERS` that are not RocketMQ's own, ms.
         groups: what is known of groups, by name.
         complete: the trace begins with the first event of its groups: nothing that concerns them came before.
         extra: members of the header that this version does not know.
@@ -304,6 +318,7 @@ class Header:
     evidence: frozenset[Kind] = frozenset()
     delays: str = ""
     release: str = "5.3.3"
+    timers: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
     complete: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .header import MARK
 from .kinds import Kind, Path, Result
-from .schema import FIELDS, HEADER_KEY, VERSION, Field, Group, Header
+from .schema import FIELDS, HEADER_KEY, TIMERS, VERSION, Field, Group, Header
 
 KINDS: Mapping[Kind, tuple[str, str, str]] = {
     Kind.CLIENT_START: ("client", "group", "The client instance runs."),
@@ -257,6 +257,11 @@ _HEADER = (
         "the kinds that occur",
     ),
     ("delays", "`messageDelayLevel` of the brokers, such as `1s 5s 10s`", "that of RocketMQ"),
+    (
+        "timers",
+        f"timers in ms, the longest that a member has: an object with any of {', '.join(f'`{one}`' for one in TIMERS)}",
+        "those of RocketMQ",
+    ),
     ("release", "of RocketMQ; decides rules that differ", Header().release),
     ("groups", "what is known of consumer groups, by name: an object for each, see below", "nothing"),
     (

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from rocketproof.check import CheckRequest, settings_of
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.format.header import header_json
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io import open_trace
 
@@ -111,3 +113,20 @@ def test_a_client_stands_still_for_minutes(tmp_path: Path, pulling: bool, expect
     other = [event for n in range(160, 440, 20) for event in pulls(n, "two", 0, 0, 0)]
     result = check(tmp_path, start(0, "one", 0, pulled=0), before, goes_on, ends, start(150, "two", 0, pulled=0), other)
     assert verdict(result, OVERLAPS) is expected
+
+
+def test_timers_of_the_header_are_the_terms(tmp_path: Path) -> None:
+    """Routes are asked for every two minutes, and rebalance is as seldom."""
+    file = tmp_path / "trace.jsonl"
+    stated = {**HEADER, "timers": {"route_poll": 120_000, "rebalance": 60_000, "lunch": 1, "stuck": 0}}
+    events = list(start(0, "one", 0))
+    file.write_text("".join(json.dumps(line) + "\n" for line in (stated, *events)), encoding="utf-8")
+    trace = open_trace([file])
+    request = CheckRequest(paths=[str(file)])
+    settings = settings_of(trace, request)
+    assert (settings.route_poll, settings.rounds, settings.stuck) == (120_000, 120_000, 120_000)
+    assert [problem.what.partition(";")[0] for problem in trace.problems.kept] == [
+        "timers names 'lunch'",
+        "timer stuck is 0, but whole milliseconds from 1 on are needed",
+    ]
+    assert header_json(trace.header)["timers"] == {"route_poll": 120_000, "rebalance": 60_000}
