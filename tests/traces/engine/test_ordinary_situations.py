@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocketproof.check import CheckRequest, settings_of
+from rocketproof.commands.check import CheckRequest, settings_of
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
