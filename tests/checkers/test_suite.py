@@ -184,4 +184,4 @@ def test_the_default_suite_is_part_of_the_catalogue() -> None:
         return [(row.machine, row.id, row.configuration) for row in rows]
 
     assert names(all_rows())[: len(default_rows())] == names(default_rows())
-    assert len(default_rows()) == 650
+    assert 600 < len(default_rows()) < len(all_rows())
