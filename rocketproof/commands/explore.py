@@ -15,6 +15,7 @@ from ..explorer.subjects import entry_of, subject
 from ..model.kernel import ConfigurationError, ModelError
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..traces.explain.report.rules import rule_texts
+from ..traces.format.printable import printable
 from .explore_trace import found_in
 from .request import read_constants
 
@@ -55,7 +56,7 @@ def explore(request: ExploreRequest) -> int:
         return _serve(text, request.port)
     write(out, text)
     if out != STANDARD_OUTPUT:
-        print(f"{out}: open it in a browser; it needs no network", file=sys.stderr)
+        print(f"{printable(out)}: open it in a browser; it needs no network", file=sys.stderr)
     return 0
 
 

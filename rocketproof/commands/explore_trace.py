@@ -19,6 +19,7 @@ from ..properties.verdict import Verdict
 from ..traces.explain.by_model import weighed
 from ..traces.explain.report.rules import rule_texts
 from ..traces.explain.story import Story, stories
+from ..traces.format.printable import printable
 from ..traces.io import open_trace
 from .check import CheckRequest, run, settings_of
 
@@ -63,9 +64,9 @@ def found_in(path: str) -> list[Entry]:
 def _entries(story: Story) -> Iterator[Entry]:
     """A finding beside the runs of known bugs that violate the same in the model."""
     property = IN_THE_MODEL.get(story.claim.id)
-    recorded = [str(sentence) for sentence in story.sentences]
+    recorded = [printable(str(sentence)) for sentence in story.sentences]
     if story.model:
-        recorded.append(story.model)
+        recorded.append(printable(story.model))
     for bug in entries(all_rows()):
         if isinstance(bug, MachineMutant) and bug.killer.id == property and bug.killer.kind is Kind.ALWAYS:
             given = replace(of_bug(bug), others=(), note="")
@@ -73,7 +74,7 @@ def _entries(story: Story) -> Iterator[Entry]:
                 entry_of(given, rules=rule_texts()),
                 id=f"{story.claim.id}-{bug.id}",
                 title=f"{story.claim.id}, as by {given.title}",
-                doc=f"{story.title}. In the model the same goes wrong so: {given.doc}",
+                doc=f"{printable(story.title)}. In the model the same goes wrong so: {given.doc}",
                 verdict=str(Verdict.VIOLATED),
                 recorded=recorded,
             )

@@ -10,6 +10,7 @@ from ..checkers.suite import Outcome
 from ..explorer.findings import Findings
 from ..explorer.page import page
 from ..traces.explain.report.rules import rule_texts
+from ..traces.format.printable import printable
 from .files import write
 
 
@@ -30,8 +31,11 @@ def write_answers(file: str, answers: Iterable[Answer]) -> None:
 def _write(file: str, findings: Findings) -> None:
     if findings.left_out:
         names = ", ".join(findings.left_out)
-        print(f"rocketproof: without a run that begins at the start, so not in {file}: {names}", file=sys.stderr)
+        print(
+            f"rocketproof: without a run that begins at the start, so not in {printable(file)}: {printable(names)}",
+            file=sys.stderr,
+        )
     if not findings.entries:
-        print(f"rocketproof: nothing that was found has a run, so {file} is not written.", file=sys.stderr)
+        print(f"rocketproof: nothing that was found has a run, so {printable(file)} is not written.", file=sys.stderr)
         return
     write(file, page(findings.entries, title="What rocketproof has found"))
