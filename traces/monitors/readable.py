@@ -24,6 +24,9 @@ from .subscriptions import parse_subscription
 
 CLAIM = "every-queue-is-readable"
 
+_FRESH = 5_000
+"""A route that was asked for so shortly before is taken to be that of the queue's beginning, ms."""
+
 _AT_ONCE = 1_000
 """A producer goes round all queues that it knows: those with a first message so near each other, in ms, are of one
 age."""
@@ -64,9 +67,8 @@ def judge_readable(
             if text in knows:
                 notebook.judge(CLAIM)
                 continue
-            is_old = asked.get((group, slot.topic), EVER) >= stored.since - _AT_ONCE and _is_as_old(
-                slot, stored, stores, knows
-            )
+            latest = max(asked.get((who, slot.topic), EVER) for who in (group, ""))
+            is_old = latest >= stored.since - _FRESH and _is_as_old(slot, stored, stores, knows)
             due = stored.since if is_old else stored.since + settings.new_topic
             if context.end <= due:
                 continue
