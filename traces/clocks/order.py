@@ -1,9 +1,10 @@
 """The order of events of two processes: surely before, surely after, or cannot be told.
 
 The bounds of causal pairs say how far the clock of each process may be from its reference after correction, to either
-side. An event of one is surely before one of another where its stamp is earlier by more than both together allow.
-Where nothing bounds a clock to a side, the skew that is assumed is what is left; or as much as the tightest causal pair
-leaves open to the other side, if that is more; or anything, if the clock was seen to be off.
+side. An event of one is surely before one of another where its stamp is earlier by more than both together allow, or
+by more than the skew that is assumed, if that is less: few events bound a clock loosely, and that alone is no reason to
+doubt it. Where nothing bounds a clock to a side, the skew is what is left; or as much as the tightest of many causal
+pairs leaves open to the other side, if that is more. Of a clock that was seen to be off nothing is assumed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from .clocks import HELD_UP, UNBOUNDED, Clocks
 LOOSE = 1_000
 """A clock that causal pairs leave more room than this is as good as not bounded, ms."""
 
+MANY = 10
+"""From so many causal pairs on, it is the clock if all of them leave much open, and not what happened between them."""
+
 ORDER = np.dtype([(name, np.int64) for name in ("reference", "slow", "fast", "assumed", "least")])
 """Of a process: code of the clock it is held against, -1 for none; by how many ms its corrected clock may be behind
 that one, and ahead of it; how far it may be from others where nothing says, and how far at least."""
@@ -35,9 +39,10 @@ def apart(order: Any, first: int, second: int) -> Any:
         second: of who recorded the other.
     """
     one, other = order[first], order[second]
+    assumed = max(one.assumed, other.assumed)
     if one.reference == other.reference and one.reference >= 0 and one.slow < UNBOUNDED and other.fast < UNBOUNDED:
-        return max(one.slow + other.fast, one.least)
-    return max(one.assumed, other.assumed)
+        return min(max(one.slow + other.fast, one.least), assumed)
+    return assumed
 
 
 def gaps(order: Any, first: Any, second: Any) -> Any:
@@ -45,8 +50,9 @@ def gaps(order: Any, first: Any, second: Any) -> Any:
     one, other = order[first], order[second]
     known = (one["reference"] == other["reference"]) & (one["reference"] >= 0)
     known &= (one["slow"] < UNBOUNDED) & (other["fast"] < UNBOUNDED)
-    sure = np.maximum(one["slow"] + other["fast"], one["least"])
-    return np.where(known, sure, np.maximum(one["assumed"], other["assumed"]))
+    assumed = np.maximum(one["assumed"], other["assumed"])
+    sure = np.minimum(np.maximum(one["slow"] + other["fast"], one["least"]), assumed)
+    return np.where(known, sure, assumed)
 
 
 class Order:
@@ -65,9 +71,8 @@ class Order:
         self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
         self._references = {actor: code for code, actor in enumerate(self._references)}
         self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}
-        bounded = [row for row in self._rows.values() if row[0] >= 0]
-        slow, fast = (max((row[at] for row in bounded if row[at] < UNBOUNDED), default=0) for at in (1, 2))
-        self.widest = max(skew, slow + fast, *(row[3] for row in self._rows.values()), 0)
+        self.widest = max([skew, *(min(row[1] + row[2], row[3]) for row in self._rows.values() if row[0] >= 0)])
+        self.widest = max([self.widest, *(row[3] for row in self._rows.values() if row[0] < 0)])
         self._unknown = (-1, UNBOUNDED, UNBOUNDED, self.widest, skew)
 
     def table(self, actors: Sequence[Actor]) -> Any:
@@ -92,10 +97,11 @@ class Order:
         clock = clocks.clocks[actor]
         reference = -1 if clock.reference is None else self._references[clock.reference]
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
-        if max(map(abs, clock.ahead)) > 1000 * self.skew and len(known) < 2:
+        if max(map(abs, clock.ahead)) > 1000 * self.skew:
             assumed = UNBOUNDED
         else:
-            assumed = max([self.skew, *known[: len(known) % 2]])
+            hinted = len(known) == 1 and clock.pairs >= MANY
+            assumed = max(self.skew, known[0]) if hinted else self.skew
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
         return reference, slow, fast, assumed, self.skew
