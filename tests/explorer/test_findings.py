@@ -9,9 +9,9 @@ from rocketproof.checkers.mutants import Answer, MachineMutant, Status, entries
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import told
 from rocketproof.checkers.suite import Outcome, claim_row
+from rocketproof.explorer import Rerun, rerun
 from rocketproof.explorer.findings import Findings
 from rocketproof.explorer.page import page
-from rocketproof.explorer.regression import Rerun, rerun
 from rocketproof.explorer.subjects import subject
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.verdict import Verdict

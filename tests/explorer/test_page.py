@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rocketproof.explorer import rerun
 from rocketproof.explorer.page import Entry, page, script
-from rocketproof.explorer.regression import rerun
 from rocketproof.explorer.subjects import entry_of, subject
 
 from .chrome import Chrome, chrome

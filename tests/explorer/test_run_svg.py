@@ -5,9 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
+from rocketproof.explorer import Rerun, rerun, run_svg
 from rocketproof.explorer.picture import TRAVELS, Travel, drawn, lanes
-from rocketproof.explorer.regression import Rerun, rerun
-from rocketproof.explorer.run_svg import run_svg
 from rocketproof.explorer.subjects import known_machines, subject
 from rocketproof.model.kernel import ConfigurationError, ModelError
 from rocketproof.properties.theorem import Theorem

@@ -13,7 +13,7 @@ import rocketproof
 from rocketproof import api
 
 ROOT = Path(__file__).parents[2]
-OPEN = {"rocketproof", "rocketproof.terms", "rocketproof.spark"}
+OPEN = {"rocketproof", "rocketproof.terms", "rocketproof.spark", "rocketproof.explorer", "rocketproof.learn.words"}
 """Modules that users import from."""
 
 

@@ -41,7 +41,7 @@ export function asTest(machine, model, run, words) {
     ...last.map(({ label, cell }) => `    assert run["${label}"] == ${run.state[cell]}  # ${words.value(cell, run.state[cell])}`),
   ];
   return [
-    '"""A run of the model, from the explorer."""', "", "from rocketproof.explorer.regression import rerun", "",
+    '"""A run of the model, from the explorer."""', "", "from rocketproof.explorer import rerun", "",
     "CONSTANTS = {", ...constants, "}", "STEPS = [", ...steps, "]", "", "",
     `def test_${name.replaceAll(/[^a-z0-9_]/g, "_")}() -> None:`,
     `    run = rerun("${model.machine}", CONSTANTS, STEPS)`,
