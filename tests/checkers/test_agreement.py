@@ -87,7 +87,7 @@ def test_there_is_something_to_compare() -> None:
     assert {name: machines.count(name) for name in machines} == {
         "assignment": 9,
         "orderly_lock": 10,
-        "consumption": 9,
+        "consumption": 12,
         "two_phase_commit": 4,
         "peterson": 2,
         "dining_philosophers": 5,

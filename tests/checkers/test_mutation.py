@@ -1,5 +1,7 @@
 """Generated mutants: what is changed, what becomes of it; also without rows, at a limit, where nothing differs."""
 
+import dataclasses
+
 import pytest
 
 from rocketproof.checkers.catalogue import default_rows
@@ -10,6 +12,9 @@ from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.model.kernel import ModelError
 
 LOCK = [item for item in settings(row for row in default_rows() if row.machine == "orderly_lock") if item.bits <= 24]
+
+# Two clients and no faults, and no rows: with one client nobody else could have the lock.
+(BARE,) = [dataclasses.replace(item, rows=()) for item in LOCK if item.title == "orderly_lock"]
 
 
 def changes(part: str, text: str, *sorts: Sort) -> list[Change]:
@@ -58,16 +63,14 @@ def test_a_lock_that_is_not_taken_is_noticed() -> None:
 
 
 def test_without_rows_it_survives_and_the_run_shows_where_the_machines_part() -> None:
-    bare = [Setting(machine=LOCK[0].machine, constants=LOCK[0].constants, rows=(), bits=0)]
-    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], bare)
+    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], [BARE])
     assert outcome.fate is Fate.SURVIVED
     assert "then only the wrong machine can: " in outcome.run
     assert outcome.steps == 1
 
 
 def test_a_limit_is_no_verdict() -> None:
-    bare = [Setting(machine=LOCK[0].machine, constants=LOCK[0].constants, rows=(), bits=0)]
-    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], bare, states=2)
+    (outcome,) = judged([item for item in changes("orderly_lock", "take") if "grant" in item.told], [BARE], states=2)
     assert outcome.fate is Fate.UNKNOWN
     assert outcome.reason == "orderly_lock: more than 8 states"
 

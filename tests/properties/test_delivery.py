@@ -33,6 +33,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 failures=1 refusals=1 repeats=1": (4516, 15854),
     "messages=2 causes=1 crashes=1 late_commits=1 repeats=1": (9749, 34901),
     "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1": (14730, 55419),
+    "messages=1 arriving=1 consumers=1 pulls=fine": (14, 23),
 }
 
 # Property, configuration: steps of the shortest run, for what is violated or can happen.
@@ -48,6 +49,7 @@ RUNS: dict[tuple[str, str], int] = {
     ("again-failed-send-back", "messages=2 causes=1 failures=1 refusals=1 repeats=1"): 6,
     ("again-offset-went-back", "messages=2 causes=1 crashes=1 late_commits=1 repeats=1"): 9,
     ("again-broker-restart", "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1"): 9,
+    ("request-waits-at-the-broker", "messages=1 arriving=1 consumers=1 pulls=fine"): 2,
 }
 
 
