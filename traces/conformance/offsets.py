@@ -25,7 +25,7 @@ def commit_memory(f: Follower, event: Event) -> bool:
         side.values.add(offset)
         return False
     if window is None or not f.owns(c):
-        if offset not in side.values and offset != side.answer:
+        if offset not in side.values and offset != side.answer and not _answered(f, c, offset):
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
         return True
     if offset not in window.marks:
@@ -36,6 +36,11 @@ def commit_memory(f: Follower, event: Event) -> bool:
         raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
     window.shown = (offset, event.time)
     return True
+
+
+def _answered(f: Follower, c: int, offset: int) -> bool:
+    """OF-3: whether this may be the answer to an offset query where those are not recorded."""
+    return not f.broadcasting and Kind.OFFSET_QUERY not in f.stream.told() and f.was_stored(c, offset)
 
 
 def commit(f: Follower, event: Event) -> bool:

@@ -126,7 +126,7 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
 
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
     """Who follows a queue; or None, and why it cannot be followed."""
-    told = stream.header.evidence or stream.kinds()
+    told = stream.told()
     missing = [str(kind) for kind in NEEDED if kind not in told]
     if missing:
         return None, f"no {', '.join(missing)} events are recorded"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from ..format.kinds import Kind
@@ -68,6 +68,10 @@ class Stream:
     def kinds(self) -> set[Kind]:
         """The kinds that occur."""
         return {event.kind for event in self.events}
+
+    def told(self) -> Set[Kind]:
+        """The kinds that are recorded, whether or not they occur; where the header does not say it, those that do."""
+        return self.header.evidence or self.kinds()
 
 
 class Surroundings:

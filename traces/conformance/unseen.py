@@ -45,10 +45,12 @@ class Unseen:
         kinds = _WINDOWS | (_IN_CLUSTERING if clustering else frozenset())
         if clustering and stream.group.listener == "orderly":
             kinds |= _LOCKS
-        asks = clustering and event.kind in _ASK_THE_STORE
+        told = stream.told()
+        # Before a window begins the answer of the store is noted in memory (OF-3).
+        answer = event.kind is Kind.COMMIT_MEMORY and Kind.OFFSET_QUERY not in told
+        asks = clustering and (answer or event.kind in _ASK_THE_STORE)
         if asks:
             kinds |= _STORES
-        told = stream.header.evidence or stream.kinds()
         missing = [str(kind) for kind in Kind if kind in kinds and kind not in told]
         if missing:
             return f"no {', '.join(missing)} events"

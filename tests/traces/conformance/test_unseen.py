@@ -17,7 +17,7 @@ from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import Sample, samples
 
-from .recorded import of_events, of_lines
+from .recorded import event_of, of_events, of_lines, whys
 
 Events = list[dict[str, Any]]
 
@@ -66,6 +66,8 @@ STILL_WRONG = {"sigstop-past-lock-5.3.3"}
 )
 def test_less_evidence_is_no_mismatch(sample: Sample, tmp_path: Path) -> None:
     for name, header, events in poorer(*content(sample)):
+        if not events:
+            continue  # a trace without events is none
         answer = of_events(header, events, tmp_path)
         assert (name, answer.mismatches) == (name, ())
         assert answer.verdict is not Verdict.VIOLATED
@@ -116,3 +118,50 @@ def test_a_member_that_recorded_nothing_may_have_stored_what_is_found(tmp_path: 
     answer = of_events(header, [members, query, begins], tmp_path)
     assert (answer.verdict, answer.doubtful) == (Verdict.UNKNOWN, 1)
     assert "nothing of the member c1" in " ".join(answer.passed_over)
+
+
+BEGUN = ("assign c0 offset=0 epoch=1", "revoke c0 path=removal epoch=1", "commit c0 offset=0")
+"""A window that has come and gone, so that it is known what is stored."""
+
+
+@pytest.mark.parametrize(("offset", "verdict"), [(5, Verdict.HOLDS), (4, Verdict.VIOLATED)])
+def test_the_answer_of_a_query_that_is_not_recorded_shows_in_memory(
+    offset: int, verdict: Verdict, tmp_path: Path
+) -> None:
+    header = Header(source="a test", evidence=frozenset(Kind) - {Kind.OFFSET_QUERY}, release="5.3.3", complete=True)
+    other = (
+        "assign c1 offset=0 epoch=1",
+        "reset c1 offset=5",
+        "commit c1 offset=5",
+        f"commit_memory c0 offset={offset}",
+    )
+    events = [event_of(number, line) for number, line in enumerate((*BEGUN, *other))]
+    answer = of_events(header, events, tmp_path)
+    assert answer.verdict is verdict, answer
+
+
+CALL = (
+    "assign c0 offset=0 epoch=1",
+    "pull c0 offset=0 epoch=1",
+    "pull_result c0 result=found offset=0 next=3 min=0 max=3 count=3 epoch=1",
+    *(f"deliver c0 offset={m} count=2 epoch=1" for m in (0, 1)),
+    "deliver c0 offset=2 count=1 epoch=1",
+    *(f"result c0 result=later offset={m} epoch=1" for m in (0, 1)),
+    *(f"send_back c0 result=ok path=request offset={m} epoch=1" for m in (0, 1)),
+)
+"""A call with two messages that failed, and another one that goes on."""
+
+
+@pytest.mark.parametrize(
+    ("rest", "wrong"),
+    [
+        (("removed c0 offset=0 next=2 epoch=1",), []),
+        (("removed c0 offset=0 next=3 epoch=1",), ["the low-water mark is 1"]),
+        (("removed c0 offset=0 next=2 epoch=1", "pull c0 offset=3 epoch=1"), ["the low-water mark is 1"]),
+    ],
+    ids=["the end", "one runs", "it goes on"],
+)
+def test_a_recording_that_ends_amid_the_removals_of_a_call(
+    rest: tuple[str, ...], wrong: list[str], tmp_path: Path
+) -> None:
+    assert whys(of_lines(tmp_path, *CALL, *rest)) == wrong

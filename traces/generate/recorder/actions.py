@@ -37,6 +37,7 @@ UNSEEN: Mapping[str, str] = {
     "lose_notice": "a one-way message that does not arrive",
     "cut_off": "what does not get through leaves no sign but silence",
     "heal": "what gets through again shows by itself",
+    "offsets_persisted": "each commit of a stop was recorded; that all are done shows when the client unregisters",
     "end_pass": "the pass was recorded with what it saw and what it changed",
     "expire_lock": "a lock that is not renewed is found free by the next one who asks",
 }
