@@ -66,6 +66,21 @@ _BROKERS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CH
 _MENDINGS = (Kind.RESET, Kind.CORRECT, Kind.PULL_RESULT, *_BROKERS)
 _LISTENERS = (Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE)
 _SCHEDULE = (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
+_STEPS = (
+    Kind.ASSIGN,
+    Kind.REVOKE,
+    Kind.PULL,
+    Kind.PULL_RESULT,
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.EXPIRE,
+    Kind.REMOVED,
+    Kind.DISCARDED,
+    Kind.COMMIT_MEMORY,
+    Kind.OFFSET_QUERY,
+    Kind.RESET,
+    Kind.CORRECT,
+)
 _HOOK = "a consume-message hook (consumer side)"
 _OFFSETS = "the client's log of persisted offsets, or the broker's commit requests"
 
@@ -340,6 +355,30 @@ CLAIMS = (
         lasts=True,
         rules=("CC-1", "PL-1", "PL-19", "RB-30"),
         bugs=(),
+        settled_by="pull results of the consumer (an RPC hook)",
+    ),
+    TraceClaim(
+        id="steps-follow-each-other",
+        statement="A client goes on from its last step with a queue: pulls from answers, offsets from what left.",
+        monitor=Monitor.QUEUES,
+        needs=((Kind.ASSIGN, Kind.PULL, Kind.RESULT, Kind.REMOVED, Kind.COMMIT_MEMORY),),
+        violated_by=((Kind.ASSIGN, Kind.PULL, Kind.RESULT, Kind.REMOVED, Kind.COMMIT_MEMORY),),
+        excused_by=_STEPS,
+        lasts=True,
+        rules=("CC-13", "OF-5", "PL-19", "PQ-2", "RB-30"),
+        bugs=("B6", "B7", "E6"),
+        settled_by="pull results of the consumer (an RPC hook)",
+    ),
+    TraceClaim(
+        id="events-fit-each-other",
+        statement="What two events tell of one thing is the same: an answer fits its question, a result its delivery.",
+        monitor=Monitor.QUEUES,
+        needs=((Kind.PULL_RESULT, Kind.DELIVER, Kind.OFFSET_QUERY),),
+        violated_by=((Kind.PULL_RESULT, Kind.DELIVER, Kind.OFFSET_QUERY),),
+        excused_by=_STEPS,
+        lasts=True,
+        rules=("CC-3", "PL-19", "RB-41", "SB-6"),
+        bugs=("G1", "G4"),
         settled_by="pull results of the consumer (an RPC hook)",
     ),
     # By message.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..claims.causes import Missing
 from ..claims.claims import TraceClaim
+from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
 from ..monitors.allocations import Unreadable, expected_share, strategy_of
@@ -31,6 +32,8 @@ _TITLES: Mapping[str, str] = {
     "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
     "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
     "nothing-without-its-cause": "{actor} {uncaused}",
+    "steps-follow-each-other": "{actor} {misstep}",
+    "events-fit-each-other": "{actor} {misstep}",
     "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
     "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
     "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
@@ -64,6 +67,28 @@ _UNCAUSED = {
 }
 """What happened that has no cause."""
 
+_MISSTEPS = {
+    Misstep.NOT_ASKED: "was answered a pull of {queue} from offset {offset} that was not under way",
+    Misstep.ELSEWHERE: "pulled {queue} from offset {offset}, and was to go on from {expected}",
+    Misstep.ASKED_TWICE: "pulled {queue} from offset {offset} again while it waited for the answer",
+    Misstep.TAKEN_TWICE: "took {queue}, which it had already",
+    Misstep.NOT_HAD: "gave up {queue}, which it had given up already",
+    Misstep.NO_QUERY: "took {queue} and had not asked for its stored offset",
+    Misstep.RETURNED_TWICE: "ended {message} more often than it was given",
+    Misstep.NOT_RETURNED: "let {message} leave the window although no listener had returned it",
+    Misstep.NOT_LEFT: "finished {message}, and kept it in the window",
+    Misstep.NOT_IN_WINDOW: "set the in-memory offset of {queue} to {offset}, which nothing that left the window tells",
+    Misstep.BEYOND_MEMORY: "stored offset {offset} of {queue}, and had {expected} in memory",
+    Misstep.KEPT: "discarded the result of {message} although it had the queue",
+    Misstep.OTHER_ANSWER: "pulled {queue} from offset {expected}, and was answered from {offset}",
+    Misstep.OTHER_START: "took {queue} at offset {offset}, and had been told {expected}",
+    Misstep.OTHER_MESSAGE: "ended another message than it was given at {message}",
+    Misstep.OTHER_COUNT: "ended {message} with another count than it was given, {expected}",
+    Misstep.OTHER_NEXT: "was given {message} alone, and goes on at {expected}",
+    Misstep.IMPOSSIBLE: "was answered a pull of {queue} from offset {offset} with offsets that contradict each other",
+}
+"""What does not follow, or does not fit."""
+
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
 _A_TIME = 1_000_000
@@ -72,7 +97,7 @@ _A_TIME = 1_000_000
 
 def has_offsets(claim: str) -> bool:
     """Whether findings of a claim are about messages at their offsets."""
-    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}", "{uncaused}"))
+    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}", "{uncaused}", "{misstep}"))
 
 
 def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = ()) -> str:
@@ -91,6 +116,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     template = _TITLES[claim.id]
     if "{uncaused}" in template:
         template = template.replace("{uncaused}", _UNCAUSED[Missing(row["value"])])
+    if "{misstep}" in template:
+        template = template.replace("{misstep}", _MISSTEPS[Misstep(row["value"])])
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
     text = template.format(
         actor=actor,

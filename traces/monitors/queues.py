@@ -2,8 +2,8 @@
 
 One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
 :mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and in the end
-:mod:`.message_status`. What has to follow on a queue, and what must have come before, are folds of their own,
-:mod:`.obligations` and :mod:`.causes`, which go along.
+:mod:`.message_status`. What has to follow on a queue, what must have come before, and how one step follows another are
+folds of their own, :mod:`.obligations`, :mod:`.causes` and :mod:`.steps`, which go along.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
 from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, tally
+from .steps import STEP_KINDS, StepFold
 
 _KIND = codes(Kind)
 _ORDER = (
@@ -76,7 +77,7 @@ _ORDER = (
 ) = (_KIND[kind] for kind in _ORDER)
 _NOTE_OFFSET = constant(Note.OFFSET)
 
-KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)}
+KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)} | frozenset(STEP_KINDS)
 """Kinds that this monitor looks at, the last two of them only of retry queues; its obligations look at more. It passes
 over all others, and over events without a group or queue."""
 
@@ -113,6 +114,7 @@ class QueueFold:
         self._obligations = ObligationFold(names=names, settings=settings, context=context)
         self._causes = CauseFold(names=names, settings=settings, context=context)
         self._order = Order(context.clocks, settings.skew)
+        self._steps = StepFold(names=names, settings=settings, context=context)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
@@ -145,6 +147,7 @@ class QueueFold:
             self._make_room()
         self._obligations.feed(coded, finished, blocked, keeper)
         self._causes.feed(coded, uncaused)
+        self._steps.feed(coded)
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -163,7 +166,7 @@ class QueueFold:
             order=state.order,
             commits_by=state.slots["commits_by"],
         )
-        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
+        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts), self._missteps(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
@@ -192,6 +195,14 @@ class QueueFold:
         claim = CODE["nothing-without-its-cause"]
         counts[JUDGED, claim] += judged
         counts[VIOLATED, claim] += len(rows)
+        return rows
+
+    def _missteps(self, counts: Any) -> Any:
+        """What does not follow from the step before, counted."""
+        rows, judged = self._steps.finish()
+        claims = len(CODE)
+        counts[JUDGED, :claims] += judged
+        counts[VIOLATED, :claims] += np.bincount(rows["claim"], minlength=claims)
         return rows
 
     def _tell_statuses(self, slots: int) -> Any:

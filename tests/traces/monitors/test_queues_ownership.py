@@ -59,7 +59,7 @@ def test_the_timeline() -> None:
         ("two", 20_100, 30_000, End.CRASHED),
     ]
     assert [row["value"] for row in checked.notes(Note.OWNERSHIP) if row["expected"] == End.REVOKED] == [REMOVAL]
-    assert checked.broken == {}
+    assert checked.broken == {"steps-follow-each-other": (1, 0)}
     assert checked.judged(OVERLAPS) == 5
 
 

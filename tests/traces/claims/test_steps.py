@@ -1,0 +1,127 @@
+"""One step after another: each misstep is found where it is sure, and what a right client does is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rocketproof.traces.claims.claims import CODE, claim
+from rocketproof.traces.claims.steps import STEPS, Misstep
+from rocketproof.traces.explain.titles import title
+from rocketproof.traces.format.kinds import Kind
+
+from ..monitors.queue_events import EVERYTHING, Checked, check, commit, deliver, event, found, gap, result, revoke
+
+STEPS_CLAIM, FIT = "steps-follow-each-other", "events-fit-each-other"
+
+
+def asked(time: int, offset: int) -> dict[str, Any]:
+    return event(time, Kind.OFFSET_QUERY, "one", result="ok", offset=offset)
+
+
+def assign(time: int, offset: int) -> dict[str, Any]:
+    return event(time, Kind.ASSIGN, "one", offset=offset)
+
+
+def pull(time: int, offset: int) -> dict[str, Any]:
+    return event(time, Kind.PULL, "one", offset=offset)
+
+
+def removed(time: int, offset: int, low: int) -> dict[str, Any]:
+    return event(time, Kind.REMOVED, "one", offset=offset, next=low)
+
+
+def memory(time: int, offset: int) -> dict[str, Any]:
+    return event(time, Kind.COMMIT_MEMORY, "one", offset=offset)
+
+
+def done(time: int, offset: int, low: int) -> list[dict[str, Any]]:
+    """A message that is consumed, leaves the window and moves the in-memory offset."""
+    of = deliver(time, "one", offset, count=1, next=offset + 1), result(time + 1, "one", offset)
+    return [*of, removed(time + 2, offset, low), memory(time + 3, low)]
+
+
+BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
+RIGHT = [*BEGIN, *done(500, 1, 0), *done(600, 0, 2), commit(700, "one", 2)]
+
+
+def told(*parts: Any, name: str = STEPS_CLAIM, **how: Any) -> list[Misstep]:
+    return [Misstep(int(row["value"])) for row in check(*parts, **how).rows(name) if row["doubt"] == 0]
+
+
+def sentence(checked: Checked, name: str) -> str:
+    (row,) = checked.rows(name)
+    return title(claim(name), {column: int(row[column]) for column in row.dtype.names}, checked.names)
+
+
+def test_every_step_says_what_it_rests_on_and_has_its_place() -> None:
+    assert [one.misstep for one in STEPS] == list(Misstep)
+    for one in STEPS:
+        assert one.claim in CODE
+        assert one.rules
+        assert one.needs
+        assert one.statement.endswith(".")
+
+
+def test_what_follows_step_by_step_is_healthy() -> None:
+    checked = check(RIGHT)
+    assert checked.broken == {}
+    assert checked.judged(STEPS_CLAIM) == checked.judged(FIT) == 1
+
+
+WRONG: dict[Misstep, list[Any]] = {
+    Misstep.NOT_ASKED: [*RIGHT, found(800, "one", 2, 3), found(900, "one", 2, 3)],
+    Misstep.ELSEWHERE: [*RIGHT, found(800, "one", 2, 3), pull(900, 4)],
+    Misstep.ASKED_TWICE: [*RIGHT, pull(800, 2)],
+    Misstep.TAKEN_TWICE: [*RIGHT, asked(800, 2), assign(900, 2)],
+    Misstep.NOT_HAD: [*RIGHT, revoke(800, "one"), revoke(900, "one")],
+    Misstep.NO_QUERY: [*RIGHT, revoke(800, "one"), assign(900, 2)],
+    Misstep.RETURNED_TWICE: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0), result(502, "one", 0)],
+    Misstep.NOT_RETURNED: [*BEGIN, deliver(500, "one", 0), removed(502, 0, 1), memory(503, 1)],
+    Misstep.NOT_LEFT: [
+        *(*BEGIN, deliver(500, "one", 0), result(501, "one", 0)),
+        *(*done(600, 1, 2), commit(700, "one", 2), *(commit(t, "one", 2) for t in range(2_000, 8_000, 900))),
+        removed(8_000, 0, 2),
+    ],
+    Misstep.NOT_IN_WINDOW: [*RIGHT, memory(800, 1)],
+    Misstep.BEYOND_MEMORY: [*RIGHT, commit(800, "one", 5)],
+    Misstep.KEPT: [*RIGHT, event(800, Kind.DISCARDED, "one", offset=1)],
+    Misstep.OTHER_ANSWER: [*BEGIN, found(800, "one", 3, 4)],
+    Misstep.OTHER_START: [asked(100, 3), assign(200, 0)],
+    Misstep.OTHER_MESSAGE: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0) | {"origin": 77}],
+    Misstep.OTHER_COUNT: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0) | {"attempt": 1}],
+    Misstep.OTHER_NEXT: [*BEGIN, deliver(500, "one", 0, count=1, next=2)],
+    Misstep.IMPOSSIBLE: [*BEGIN, found(800, "one", 2, 4, log=3)],
+}
+
+
+@pytest.mark.parametrize("misstep", list(Misstep))
+def test_a_misstep_is_found_where_its_kinds_were_recorded(misstep: Misstep) -> None:
+    step = STEPS[misstep]
+    parts = WRONG[misstep]
+    # The commit, the memory or the answer that follows may be wrong too.
+    assert misstep in told(parts, name=step.claim)
+    assert misstep not in told(parts, name=step.claim, evidence=EVERYTHING - {step.needs[0]})
+
+
+@pytest.mark.parametrize("misstep", list(Misstep))
+def test_a_misstep_is_in_doubt_where_a_step_may_be_lost(misstep: Misstep) -> None:
+    step = STEPS[misstep]
+    checked = check(WRONG[misstep], gap(150, 160))
+    assert misstep in [row["value"] for row in checked.rows(step.claim)]
+    assert told(WRONG[misstep], gap(150, 160), name=step.claim) == []
+
+
+def test_it_is_told_in_a_sentence() -> None:
+    assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == (
+        "one pulled T@b:0 from offset 4, and was to go on from 3"
+    )
+    assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
+        "one ended offset 0 of T@b:0 with another count than it was given, 0"
+    )
+
+
+def test_the_listener_of_an_earlier_window_may_run_still() -> None:
+    again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(950, "one", 0, 2)]
+    assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []

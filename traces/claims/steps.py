@@ -1,0 +1,185 @@
+"""Steps: what a client does with a queue follows from what it did before, one step after another, without a deadline.
+
+:data:`STEPS` is read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one process,
+whose order is certain. A row is asked where the kinds it needs were recorded, from the first of them on.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ..format.kinds import Kind
+
+
+class Misstep(enum.IntEnum):
+    """What does not follow; rows of the claims of :data:`STEPS` have it in ``value``."""
+
+    NOT_ASKED = 0  # a pull is answered that is not under way
+    ELSEWHERE = 1  # a pull asks from ``offset``, and the window is at ``expected``
+    ASKED_TWICE = 2  # a pull asks while the answer to the one before is awaited
+    TAKEN_TWICE = 3  # a queue is taken by a client that has it
+    NOT_HAD = 4  # a queue is given up by a client that has it no more
+    NO_QUERY = 5  # a queue is taken whose stored offset was not asked for
+    RETURNED_TWICE = 6  # a listener returns more often than it was called
+    NOT_RETURNED = 7  # a message leaves the window that no listener has returned
+    NOT_LEFT = 8  # the low-water mark passes a message that has not left the window, or it never leaves
+    NOT_IN_WINDOW = 9  # the in-memory offset becomes what nothing that left the window has made of it
+    BEYOND_MEMORY = 10  # an offset is stored above the in-memory one, ``expected``
+    KEPT = 11  # a result is discarded although its client has the queue, and did not clean the message
+    OTHER_ANSWER = 12  # an answer to a pull from ``offset``, and the pull was from ``expected``
+    OTHER_START = 13  # a queue is taken at ``offset``, and the answer was ``expected``
+    OTHER_MESSAGE = 14  # a result names another message than its delivery
+    OTHER_COUNT = 15  # a result names the count ``offset`` … its delivery ``expected``
+    OTHER_NEXT = 16  # a delivery of one message goes on elsewhere than behind it
+    IMPOSSIBLE = 17  # the offsets or the number of messages of an answer contradict each other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What must be so when an event happens.
+
+    Attributes:
+        misstep: what it is called where it is not.
+        claim: the claim that it violates then.
+        statement: what must be so, in one sentence.
+        needs: kinds that must be recorded.
+        beside: kinds of which the queue must have some event: who records them at all records them of each queue.
+        rules: rules of RocketMQ it rests on.
+    """
+
+    misstep: Misstep
+    claim: str = "steps-follow-each-other"
+    statement: str
+    needs: tuple[Kind, ...]
+    beside: tuple[Kind, ...] = ()
+    rules: tuple[str, ...]
+
+
+_FIT = "events-fit-each-other"
+_PULLS = (Kind.PULL, Kind.PULL_RESULT)
+_LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
+
+STEPS = (
+    Step(
+        misstep=Misstep.NOT_ASKED,
+        statement="A pull is answered once.",
+        needs=_PULLS,
+        rules=("PL-1", "PL-19"),
+    ),
+    Step(
+        misstep=Misstep.ELSEWHERE,
+        statement="A pull asks from where the window begins, or where the answer before told it to go on.",
+        needs=(*_PULLS, Kind.ASSIGN),
+        rules=("PL-1", "PL-19", "RB-41"),
+    ),
+    Step(
+        misstep=Misstep.ASKED_TWICE,
+        statement="A client does not pull a queue anew as long as it waits for an answer; a pull that failed unseen is "
+        "repeated a second later.",
+        needs=_PULLS,
+        rules=("PL-1", "PL-22"),
+    ),
+    Step(
+        misstep=Misstep.TAKEN_TWICE,
+        statement="A client takes a queue that it does not have.",
+        needs=(Kind.ASSIGN, Kind.REVOKE),
+        rules=("RB-30", "RB-32"),
+    ),
+    Step(
+        misstep=Misstep.NOT_HAD,
+        statement="A client gives a queue up once.",
+        needs=(Kind.ASSIGN, Kind.REVOKE),
+        rules=("RB-30", "RB-32"),
+    ),
+    Step(
+        misstep=Misstep.NO_QUERY,
+        statement="A client asks for the stored offset of a queue before it takes it.",
+        needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
+        beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
+        rules=("RB-40", "RB-41"),
+    ),
+    Step(
+        misstep=Misstep.RETURNED_TWICE,
+        statement="A listener returns as often as it was called.",
+        needs=(Kind.DELIVER, Kind.RESULT),
+        rules=("CC-3", "OR-3"),
+    ),
+    Step(
+        misstep=Misstep.NOT_RETURNED,
+        statement="A message leaves the window when its listener has returned, or it was cleaned for its time.",
+        needs=(*_LEAVING, Kind.EXPIRE),
+        rules=("CC-12", "PQ-2", "PQ-9"),
+    ),
+    Step(
+        misstep=Misstep.NOT_LEFT,
+        statement="The low-water mark of a window passes only messages that have left it; what is finished leaves.",
+        needs=(*_LEAVING, Kind.DISCARDED),
+        beside=(Kind.REMOVED,),
+        rules=("CC-13", "PQ-2"),
+    ),
+    Step(
+        misstep=Misstep.NOT_IN_WINDOW,
+        statement="The in-memory offset becomes what the window's low-water mark, a query, a reset or a pull without "
+        "messages tells.",
+        needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.OFFSET_QUERY, Kind.PULL_RESULT, Kind.CORRECT, Kind.RESET),
+        beside=(Kind.REMOVED,),
+        rules=("CC-13", "OF-5", "PL-19"),
+    ),
+    Step(
+        misstep=Misstep.BEYOND_MEMORY,
+        statement="A client stores no offset above its in-memory one.",
+        needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
+        rules=("OF-5", "OF-6"),
+    ),
+    Step(
+        misstep=Misstep.KEPT,
+        statement="A result is discarded only where the queue was given up, or the message cleaned, meanwhile.",
+        needs=(Kind.DISCARDED, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE),
+        rules=("CC-9", "OR-6"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_ANSWER,
+        claim=_FIT,
+        statement="The answer to a pull is one to what was asked for.",
+        needs=_PULLS,
+        rules=("PL-1", "PL-19"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_START,
+        claim=_FIT,
+        statement="A client takes a queue where its stored offset is, if there is one.",
+        needs=(Kind.ASSIGN, Kind.OFFSET_QUERY),
+        rules=("RB-40", "RB-41"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_MESSAGE,
+        claim=_FIT,
+        statement="A listener returns the message that it was given.",
+        needs=(Kind.DELIVER, Kind.RESULT),
+        rules=("CC-3", "EN-13"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_COUNT,
+        claim=_FIT,
+        statement="A listener returns a message with the count that it was given.",
+        needs=(Kind.DELIVER, Kind.RESULT),
+        rules=("CC-3", "SB-6"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_NEXT,
+        claim=_FIT,
+        statement="Behind a batch of one message comes the next offset.",
+        needs=(Kind.DELIVER,),
+        rules=("CC-1",),
+    ),
+    Step(
+        misstep=Misstep.IMPOSSIBLE,
+        claim=_FIT,
+        statement="An answer lies between the ends of its queue, and brings no more messages than offsets, and none "
+        "where it says there are none.",
+        needs=(Kind.PULL_RESULT,),
+        rules=("PL-19",),
+    ),
+)
+"""What must follow; in the order of :class:`Misstep`."""

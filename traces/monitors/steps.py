@@ -1,0 +1,694 @@
+"""The fold that applies the table of :mod:`..claims.steps`: what each process does with each queue, step by step.
+
+It keeps a line for each process and queue, and an item for each message that a listener has, or that has not left its
+window. Of each process and queue the first misstep of each kind is told. Threads of one process may be recorded in
+another order than they acted in: what comes within :data:`APART` was in time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..claims.claims import CODE
+from ..claims.settings import Settings
+from ..claims.steps import STEPS, Misstep
+from ..encoding.coding import Coded
+from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
+from ..engine.context import Context
+from ..engine.findings import ROW
+from ..format.coverage import evidence_mask
+from ..format.kinds import Kind, Path, Result, codes
+from ..format.schema import ABSENT
+from ..machine_code.compiled import entry, hot, int64, part
+
+APART = 1_000
+"""Two threads of a process are recorded at most so much later than they acted, ms."""
+
+SILENCE = 5_000
+"""A process of which nothing was recorded for so long may have been stopped meanwhile, ms."""
+
+LATE = 10_000
+"""A thread that goes on as long as others do needs less for what it does at once, ms."""
+
+SOON = 900
+"""A pull that failed is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
+
+_WHOLE = np.int64
+_KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
+STEP_KINDS = (
+    Kind.PULL,
+    Kind.PULL_RESULT,
+    Kind.ASSIGN,
+    Kind.REVOKE,
+    Kind.OFFSET_QUERY,
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.REMOVED,
+    Kind.DISCARDED,
+    Kind.EXPIRE,
+    Kind.COMMIT_MEMORY,
+    Kind.COMMIT,
+    Kind.CORRECT,
+    Kind.SEND_BACK,
+)
+"""Kinds that this fold looks at, and resets."""
+
+(
+    _PULL,
+    _PULL_RESULT,
+    _ASSIGN,
+    _REVOKE,
+    _QUERY,
+    _DELIVER,
+    _RESULT_OF,
+    _REMOVED,
+    _DISCARDED,
+    _EXPIRE,
+    _MEMORY,
+    _COMMIT,
+    _CORRECT,
+    _SEND_BACK,
+) = (_KIND[kind] for kind in STEP_KINDS)
+_RESET = _KIND[Kind.RESET]
+_FOUND, _NO_NEW, _NO_MATCHED, _OK = (
+    _RESULT[result] for result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE, Result.OK)
+)
+_REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
+_SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
+(
+    _NOT_ASKED,
+    _ELSEWHERE,
+    _ASKED_TWICE,
+    _TAKEN_TWICE,
+    _NOT_HAD,
+    _NO_QUERY,
+    _RETURNED_TWICE,
+    _NOT_RETURNED,
+    _NOT_LEFT,
+    _NOT_IN_WINDOW,
+    _BEYOND_MEMORY,
+    _KEPT,
+    _OTHER_ANSWER,
+    _OTHER_START,
+    _OTHER_MESSAGE,
+    _OTHER_COUNT,
+    _OTHER_NEXT,
+    _IMPOSSIBLE,
+) = map(int, Misstep)
+_NEVER, _UNKNOWN, _NOBODY = -(2**60), -1, -1
+_ABSENT = int(ABSENT)
+_UNJUDGED = OF_A_TOPIC | NO_QUEUE
+_ROOM = 64
+_MARKS = 16
+_FARTHEST = 4_096
+_IS_STEP = np.zeros(256, np.bool_)
+_IS_STEP[[_KIND[kind] for kind in (*STEP_KINDS, Kind.RESET)]] = True
+_APART, _SILENCE, _LATE, _SOON = APART, SILENCE, LATE, SOON
+
+LINE = np.dtype(
+    [
+        *(
+            (name, _WHOLE)
+            for name in (
+                "slot",  # _NOBODY: the entry is free
+                "actor",
+                "last",  # time of its last event, ms
+                "resumed",  # when it was recorded again after a silence, ms
+                "window",  # number of its windows so far
+                "has",  # 1: it has the queue, 0: it gave it up, -1: neither was recorded
+                "left_at",  # when it gave it up, ms
+                "asked",  # where the pull under way asks from; -1: there is none
+                "asked_at",  # since when, ms
+                "pulled",  # 1: some pull of it was recorded
+                "late",  # answers that may come to pulls of earlier windows
+                "position",  # where the next pull asks from; -1: not known
+                "start",  # where it may ask from besides, once: what a query answered
+                "queried",  # 1: it has asked since it took the queue last
+                "answer",  # and the answer; -1: none
+                "low",  # low-water mark
+                "memory",  # highest in-memory offset; -1: not known
+                "brought",  # what the last answer told to go on from; -1: none
+                "mended",  # what a correction or reset told; -1: none
+                "marks",  # how many low-water marks there were
+                "refused",  # 1: a send-back failed, so that a batch may end without a message that left
+                "cleaned",  # 1: a message was cleaned for its time
+            )
+        ),
+        ("mark", _WHOLE, (_MARKS,)),  # the last low-water marks
+    ]
+)
+"""What a process did with a queue."""
+
+ITEM = np.dtype(
+    [
+        (name, _WHOLE)
+        for name in (
+            "line",  # place of its line; _NOBODY: the entry is free, _GONE: it was used
+            "offset",
+            "running",  # listeners that have not returned, of earlier windows too
+            "returned",  # 1: one has, since it was given last
+            "origin",
+            "attempt",
+            "window",  # in which it was given
+            "expired",  # 1: it was cleaned for its time
+            "left",  # 1: it has left the window, and a listener runs still
+            "ended",  # when a listener returned with success last, ms; _NEVER: none did
+            "passed",  # when the low-water mark passed it, ms; _NEVER: it did not
+        )
+    ]
+)
+"""A message that a listener was given and that has not left the window."""
+
+_GONE = -2
+
+MISSTEP = np.dtype([("time", _WHOLE), ("since", _WHOLE), ("offset", _WHOLE), ("expected", _WHOLE)])
+"""The first misstep of a kind: when, ms, _NEVER where there is none."""
+
+
+class Tables(NamedTuple):
+    """What the loop works on.
+
+    Attributes:
+        judged: by :class:`Misstep`, whether it is.
+        flags: of slots.
+        seen: for each slot a mask of the kinds that there were.
+        latest: for each slot the place of the line that was used last.
+        lines: LINE; ``index``: a hash table of their places by slot and actor.
+        missteps: MISSTEP, lines × Misstep.
+        items: ITEM, a hash table by line and offset.
+        used: lines, items with those that are gone, items.
+        terms: skew, ms, and whether what leaves a window is recorded.
+    """
+
+    judged: Any
+    flags: Any
+    seen: Any
+    latest: Any
+    lines: Any
+    index: Any
+    missteps: Any
+    items: Any
+    used: Any
+    terms: Any
+
+
+class StepFold:
+    """The fold: feed it events, then ask for what does not follow."""
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self._names = names
+        judged = np.zeros(len(Misstep), _WHOLE)
+        for one in STEPS:
+            needs = evidence_mask(one.needs)
+            judged[one.misstep] = context.evidence & needs == needs
+        leaving = evidence_mask((Kind.DELIVER, Kind.RESULT, Kind.REMOVED))
+        self._tables = Tables(
+            judged=judged,
+            flags=np.zeros(0, _WHOLE),
+            seen=np.zeros(0, _WHOLE),
+            latest=np.zeros(0, _WHOLE),
+            lines=_no_lines(_ROOM),
+            index=np.full(4 * _ROOM, _NOBODY, _WHOLE),
+            missteps=_no_missteps(_ROOM),
+            items=_no_items(8 * _ROOM),
+            used=np.zeros(3, _WHOLE),
+            terms=np.array([settings.skew, context.evidence & leaving == leaving], _WHOLE),
+        )
+
+    def feed(self, coded: Coded) -> None:
+        """Go on with events."""
+        at = 0
+        while at < len(coded):
+            self._make_room()
+            at = _run(
+                self._tables,
+                at,
+                coded.time,
+                coded.kind,
+                coded.result,
+                coded.path,
+                coded.slot,
+                coded.actor,
+                coded.offset,
+                coded.next,
+                coded.low,
+                coded.high,
+                coded.count,
+                coded.origin,
+                coded.attempt,
+            )
+
+    def finish(self) -> tuple[Any, Any]:
+        """Rows of all missteps, and how many lines were judged of each claim, by its code."""
+        self._make_room()
+        _finish(self._tables)
+        lines, missteps = self._tables.lines, self._tables.missteps
+        beside = np.array([evidence_mask(step.beside) for step in STEPS])
+        seen = self._tables.seen[np.maximum(lines["slot"], 0)]
+        told = (missteps["time"] != _NEVER) & (seen[:, None] & beside == beside)
+        at, misstep = np.nonzero(told)
+        found = missteps[at, misstep]
+        rows = np.zeros(len(at), ROW)
+        rows["claim"] = np.array([CODE[step.claim] for step in STEPS])[misstep]
+        rows["other"] = _NOBODY
+        rows["slot"], rows["actor"] = lines["slot"][at], lines["actor"][at]
+        rows["value"] = misstep
+        for name in ("time", "since", "offset", "expected"):
+            rows[name] = found[name]
+        rows["until"] = rows["offset"] + 1
+        judged = np.zeros(len(CODE), _WHOLE)
+        for claim in {step.claim for step in STEPS}:
+            is_judged = any(self._tables.judged[step.misstep] for step in STEPS if step.claim == claim)
+            judged[CODE[claim]] = int(self._tables.used[0]) if is_judged else 0
+        return rows, judged
+
+    def _make_room(self) -> None:
+        """Learn of new queues, and make tables larger that are half full."""
+        tables, names = self._tables, self._names
+        known = len(tables.flags)
+        if len(names.slots) > known:
+            tables = tables._replace(
+                flags=np.concatenate([tables.flags, np.array(names.flags[known : len(names.slots)], _WHOLE)]),
+                seen=np.concatenate([tables.seen, np.zeros(len(names.slots) - known, _WHOLE)]),
+                latest=np.concatenate([tables.latest, np.zeros(len(names.slots) - known, _WHOLE)]),
+            )
+        if int(tables.used[0]) + 1 > len(tables.lines):
+            more = len(tables.lines)
+            tables = tables._replace(
+                lines=np.concatenate([tables.lines, _no_lines(more)]),
+                missteps=np.concatenate([tables.missteps, _no_missteps(more)]),
+                index=np.full(8 * more, _NOBODY, _WHOLE),
+            )
+            _index_anew(tables)
+        if 2 * (int(tables.used[1]) + 1) > len(tables.items):
+            # Those that are gone make no room by themselves.
+            many = 4 * int(tables.used[2]) > len(tables.items)
+            old, tables = tables, tables._replace(items=_no_items((2 if many else 1) * len(tables.items)))
+            _keep_items(old, tables)
+        self._tables = tables
+
+
+def _no_lines(count: int) -> Any:
+    lines = np.zeros(count, LINE)
+    lines["slot"] = _NOBODY
+    return lines
+
+
+def _no_items(count: int) -> Any:
+    items = np.zeros(count, ITEM)
+    items["line"] = _NOBODY
+    return items
+
+
+def _no_missteps(count: int) -> Any:
+    missteps = np.zeros((count, len(Misstep)), MISSTEP)
+    missteps["time"] = _NEVER
+    return missteps
+
+
+@hot
+def _mixed(one: int, other: int) -> Any:
+    key = np.uint64(one) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(other) * np.uint64(0xC2B2AE3D27D4EB4F)
+    return key ^ (key >> np.uint64(29))
+
+
+@hot
+def _place_of_line(t: Any, q: int, actor: int) -> Any:
+    """Where the index has a line, or would have it."""
+    mask = len(t.index) - 1
+    at = int64(_mixed(q, actor) & np.uint64(mask))
+    while t.index[at] >= 0 and (t.lines[t.index[at]].slot != q or t.lines[t.index[at]].actor != actor):
+        at = (at + 1) & mask
+    return at
+
+
+@entry
+def _index_anew(t: Any) -> None:
+    for n in range(t.used[0]):
+        t.index[_place_of_line(t, int64(t.lines[n].slot), int64(t.lines[n].actor))] = n
+
+
+@entry
+def _keep_items(old: Any, new: Any) -> None:
+    """Enter what is left of one table in another, empty one."""
+    new.used[1] = new.used[2] = 0
+    for n in range(len(old.items)):
+        if old.items[n].line >= 0:
+            at = _add(new, int64(old.items[n].line), old.items[n].offset)
+            new.items[at] = old.items[n]
+
+
+@hot
+def _find(t: Any, line: int, offset: int) -> Any:
+    """The place of a message, -1 without one."""
+    mask = len(t.items) - 1
+    at = int64(_mixed(line, offset) & np.uint64(mask))
+    while t.items[at].line != _NOBODY:
+        if t.items[at].line == line and t.items[at].offset == offset:
+            return at
+        at = (at + 1) & mask
+    return int64(-1)
+
+
+@hot
+def _add(t: Any, line: int, offset: int) -> Any:
+    """A place for a message that has none."""
+    mask = len(t.items) - 1
+    at = int64(_mixed(line, offset) & np.uint64(mask))
+    while t.items[at].line >= 0:
+        at = (at + 1) & mask
+    if t.items[at].line == _NOBODY:
+        t.used[1] += 1
+    t.used[2] += 1
+    t.items[at].line, t.items[at].offset = line, offset
+    return at
+
+
+@part
+def _drop(t: Any, at: int) -> None:
+    t.items[at].line = _GONE
+    t.used[2] -= 1
+
+
+@entry
+def _run(
+    t: Any,
+    start: int,
+    times: Any,
+    kinds: Any,
+    results: Any,
+    paths: Any,
+    slots: Any,
+    actors: Any,
+    offsets: Any,
+    nexts: Any,
+    lows: Any,
+    highs: Any,
+    counts: Any,
+    origins: Any,
+    attempts: Any,
+) -> Any:
+    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(times)):
+        q, actor, kind = int64(slots[i]), int64(actors[i]), int64(kinds[i])
+        if q < 0 or not _IS_STEP[kind] or t.flags[q] & _UNJUDGED:
+            continue
+        t.seen[q] |= int64(1) << kind
+        now, offset = times[i], max(offsets[i], int64(_UNKNOWN))
+        if kind == _RESET:
+            _reset(t, q, offset)
+            continue
+        if actor < 0:
+            continue
+        if 2 * (t.used[1] + 1) > len(t.items):
+            return i
+        n = t.latest[q]
+        if t.lines[n].slot != q or t.lines[n].actor != actor:
+            place = _place_of_line(t, q, actor)
+            if t.index[place] < 0:
+                if t.used[0] + 1 > len(t.lines):
+                    return i
+                t.index[place] = t.used[0]
+                _begin(t, q, actor, now)
+            n = t.index[place]
+            t.latest[q] = n
+        line = t.lines[n]
+        if now - line.last > _SILENCE:
+            line.resumed = now
+        line.last = now
+        if kind == _DELIVER:
+            if offset >= 0:
+                _deliver(t, n, offset, nexts[i], int64(counts[i]), origins[i], int64(attempts[i]))
+        elif kind == _RESULT_OF:
+            if offset >= 0:
+                _result(t, n, offset, int64(results[i]), origins[i], int64(attempts[i]))
+        elif kind == _REMOVED:
+            if offset >= 0:
+                _removed(t, n, offset, nexts[i])
+        elif kind == _MEMORY:
+            _memory(t, n, offset)
+        elif kind == _COMMIT:
+            if offset >= 0 and (int64(1) << int64(paths[i])) & _SENT:
+                _commit(t, n, offset)
+        elif kind == _PULL:
+            _pull(t, n, offset)
+        elif kind == _PULL_RESULT:
+            _answer(t, n, int64(results[i]), offset, nexts[i], lows[i], highs[i], int64(counts[i]))
+        elif kind == _ASSIGN:
+            _take(t, n, offset)
+        elif kind == _REVOKE:
+            _give_up(t, n)
+        elif kind == _QUERY:
+            line.queried = 1
+            line.answer = offset if results[i] == _OK else int64(_UNKNOWN)
+            line.start = line.answer
+        elif kind == _CORRECT:
+            line.mended, line.position = offset, _UNKNOWN
+        elif kind == _DISCARDED:
+            if offset >= 0:
+                _discarded(t, n, offset)
+        elif kind == _SEND_BACK:
+            if results[i] != _OK:
+                line.refused = 1
+        elif kind == _EXPIRE:
+            line.cleaned = 1
+            at = _find(t, n, offset)
+            if at >= 0:
+                t.items[at].expired = 1
+    return len(times)
+
+
+@part
+def _begin(t: Any, q: int, actor: int, now: int) -> None:
+    line = t.lines[t.used[0]]
+    t.used[0] += 1
+    line.slot, line.actor, line.last = q, actor, now
+    line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
+    line.asked = line.position = line.start = line.answer = _UNKNOWN
+    line.low = line.memory = line.brought = line.mended = _UNKNOWN
+    for place in range(_MARKS):
+        line.mark[place] = _UNKNOWN
+
+
+@part
+def _misstep(t: Any, n: int, what: int, since: int, offset: int, expected: int) -> None:
+    """Something does not follow; the first of its kind is told."""
+    found = t.missteps[n, what]
+    if t.judged[what] and found.time == _NEVER:
+        found.time, found.since, found.offset, found.expected = t.lines[n].last, since, offset, expected
+
+
+@part
+def _reset(t: Any, q: int, offset: int) -> None:
+    """An operator sets the offset: all that have the queue may go on from there."""
+    for n in range(t.used[0]):
+        line = t.lines[n]
+        if line.slot == q:
+            line.mended, line.position, line.memory = offset, _UNKNOWN, _UNKNOWN
+
+
+@part
+def _take(t: Any, n: int, offset: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    if line.has == 1 and line.mended < 0:
+        _misstep(t, n, _TAKEN_TWICE, now, int64(_UNKNOWN), int64(_UNKNOWN))
+    if t.flags[line.slot] & BROADCASTING == 0:
+        if not line.queried:
+            _misstep(t, n, _NO_QUERY, now, int64(_UNKNOWN), int64(_UNKNOWN))
+        elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
+            _misstep(t, n, _OTHER_START, now, offset, line.answer)
+    if line.asked >= 0:
+        line.late += 1
+    line.window += 1
+    line.has, line.asked, line.position, line.queried, line.start = 1, _UNKNOWN, offset, 0, _UNKNOWN
+    line.low, line.brought = offset, _UNKNOWN
+
+
+@part
+def _give_up(t: Any, n: int) -> None:
+    line = t.lines[n]
+    if line.has == 0:
+        _misstep(t, n, _NOT_HAD, line.left_at, int64(_UNKNOWN), int64(_UNKNOWN))
+    line.has, line.left_at = 0, line.last
+    line.position = _UNKNOWN
+
+
+@part
+def _pull(t: Any, n: int, offset: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    line.pulled = 1
+    if offset >= 0:
+        if line.asked >= 0 and now - line.asked_at < _SOON and line.asked == offset:
+            _misstep(t, n, _ASKED_TWICE, line.asked_at, offset, line.asked)
+        if line.position >= 0 and offset not in (line.position, line.start, line.mended):
+            _misstep(t, n, _ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
+        line.position, line.start, line.mended = offset, _UNKNOWN, _UNKNOWN
+    line.asked, line.asked_at = offset, now
+
+
+@part
+def _answer(t: Any, n: int, result: int, offset: int, after: int, low: int, high: int, count: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    if line.asked < 0:
+        if line.late > 0:
+            line.late -= 1
+            line.position = _UNKNOWN
+            return
+        if line.pulled and (int64(1) << result) & _REFUSED == 0:
+            # An answer whose handling fails is told as an error besides.
+            _misstep(t, n, _NOT_ASKED, now, offset, int64(_UNKNOWN))
+    elif offset >= 0 and offset != line.asked:
+        if line.late > 0:
+            line.late -= 1
+            line.position = _UNKNOWN
+            return
+        _misstep(t, n, _OTHER_ANSWER, line.asked_at, offset, line.asked)
+    line.asked = _UNKNOWN
+    served = result in (_FOUND, _NO_NEW, _NO_MATCHED)
+    if served:
+        known = low >= 0 and high >= 0 and after >= 0 and offset >= 0
+        wrong = known and (low > high or after < offset)
+        if result == _FOUND:
+            wrong = wrong or (known and (after > high or offset < low or count > after - offset))
+        elif count > 0:
+            wrong = True
+        if wrong:
+            _misstep(t, n, _IMPOSSIBLE, now, offset, after)
+        line.brought = after
+        line.position = after if line.has == 1 else int64(_UNKNOWN)
+    elif (int64(1) << result) & _REFUSED == 0:
+        line.position = _UNKNOWN
+        line.brought = after
+        # Whether the broker still holds the pull it has found illegal is not known.
+        line.late += 1
+
+
+@part
+def _deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, attempt: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    if count == 1 and after >= 0 and after != offset + 1:
+        _misstep(t, n, _OTHER_NEXT, now, offset, after)
+    if not t.judged[_RETURNED_TWICE]:
+        return
+    at = _find(t, n, offset)
+    if at < 0:
+        at = _add(t, n, offset)
+        item = t.items[at]
+        item.running = item.expired = item.left = 0
+        item.passed = _NEVER
+    item = t.items[at]
+    item.running += 1
+    item.returned = item.left = 0
+    item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, _NEVER
+
+
+@part
+def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    at = _find(t, n, offset)
+    if at < 0:
+        return
+    item = t.items[at]
+    if item.running <= 0:
+        _misstep(t, n, _RETURNED_TWICE, now, offset, int64(_UNKNOWN))
+        return
+    item.running -= 1
+    item.returned = 1
+    if origin != 0 and item.origin != 0 and origin != item.origin:
+        _misstep(t, n, _OTHER_MESSAGE, now, offset, int64(_UNKNOWN))
+    if attempt >= 0 and item.attempt >= 0 and attempt != item.attempt:
+        _misstep(t, n, _OTHER_COUNT, now, offset, item.attempt)
+    if item.running > 0:
+        return
+    if not t.terms[1] or item.left:
+        _drop(t, at)
+    elif result == _OK and item.window == line.window and line.has == 1 and not item.expired:
+        item.ended = now
+
+
+@part
+def _removed(t: Any, n: int, offset: int, after: int) -> None:
+    line = t.lines[n]
+    now = line.last
+    at = _find(t, n, offset)
+    if at < 0:
+        _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
+    else:
+        item = t.items[at]
+        if not item.returned and not item.expired:
+            _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
+        if item.passed != _NEVER and now - item.passed > _APART and now - line.resumed > _APART:
+            _misstep(t, n, _NOT_LEFT, item.passed, offset, line.low)
+        if item.running > 0:
+            item.left, item.passed, item.ended = 1, _NEVER, _NEVER
+        else:
+            _drop(t, at)
+    if after < 0:
+        return
+    if line.low >= 0 and after > line.low:
+        for passed in range(line.low, min(after, line.low + _FARTHEST)):
+            other = _find(t, n, passed)
+            if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
+                t.items[other].passed = now
+    line.low = max(line.low, after)
+    # A thread may set the in-memory offset when its window has ended, so marks outlive it.
+    line.mark[line.marks % _MARKS] = after
+    line.marks += 1
+
+
+@part
+def _memory(t: Any, n: int, offset: int) -> None:
+    line = t.lines[n]
+    told = line.refused or line.window == 0 or offset in (line.answer, line.brought, line.mended)
+    for place in range(_MARKS):
+        told = told or line.mark[place] == offset
+    if not told:
+        _misstep(t, n, _NOT_IN_WINDOW, line.last, offset, line.low)
+    line.memory = max(line.memory, offset)
+    found = t.missteps[n, _BEYOND_MEMORY]
+    if found.time != _NEVER and line.last - found.time <= t.terms[0] and found.offset <= line.memory:
+        found.time = _NEVER
+
+
+@part
+def _commit(t: Any, n: int, offset: int) -> None:
+    line = t.lines[n]
+    if line.memory >= 0 and offset > line.memory and t.flags[line.slot] & BROADCASTING == 0:
+        _misstep(t, n, _BEYOND_MEMORY, line.last, offset, line.memory)
+
+
+@part
+def _discarded(t: Any, n: int, offset: int) -> None:
+    line = t.lines[n]
+    at = _find(t, n, offset)
+    excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[1]
+    if at >= 0:
+        excused = excused or t.items[at].expired or t.items[at].left or t.items[at].window != line.window
+        if t.items[at].running <= 0:
+            _drop(t, at)
+    if not excused:
+        _misstep(t, n, _KEPT, line.last, offset, int64(_UNKNOWN))
+
+
+@entry
+def _finish(t: Any) -> None:
+    """The recording ends: what should have followed long before."""
+    for at in range(len(t.items)):
+        item = t.items[at]
+        if item.line < 0 or item.left or not t.terms[1]:
+            continue
+        line = t.lines[item.line]
+        until = line.last if line.has == 1 or line.window != item.window else line.left_at
+        if line.window != item.window:
+            continue
+        if item.passed != _NEVER and until - item.passed > _LATE:
+            _misstep(t, int64(item.line), _NOT_LEFT, item.passed, item.offset, line.low)
+        elif item.ended != _NEVER and until - item.ended > _LATE:
+            _misstep(t, int64(item.line), _NOT_LEFT, item.ended, item.offset, line.low)
