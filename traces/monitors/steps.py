@@ -115,6 +115,7 @@ LINE = np.dtype(
                 "slot",  # _NOBODY: the entry is free
                 "actor",
                 "last",  # time of its last event, ms
+                "fresh",  # 1: it was recorded from when it asked for the offset, so nothing was given before
                 "resumed",  # when it was recorded again after a silence, ms
                 "window",  # number of its windows so far
                 "has",  # 1: it has the queue, 0: it gave it up, -1: neither was recorded
@@ -179,7 +180,7 @@ class Tables(NamedTuple):
         missteps: MISSTEP, lines × Misstep.
         items: ITEM, a hash table by line and offset.
         used: lines, items with those that are gone, items.
-        terms: skew, ms, and whether what leaves a window is recorded.
+        terms: skew, ms, whether what leaves a window is recorded, whether the recording begins with the first event.
     """
 
     judged: Any
@@ -214,7 +215,7 @@ class StepFold:
             missteps=_no_missteps(_ROOM),
             items=_no_items(8 * _ROOM),
             used=np.zeros(3, _WHOLE),
-            terms=np.array([settings.skew, context.evidence & leaving == leaving], _WHOLE),
+            terms=np.array([settings.skew, context.evidence & leaving == leaving, context.complete], _WHOLE),
         )
 
     def feed(self, coded: Coded) -> None:
@@ -411,7 +412,7 @@ def _run(
                 if t.used[0] + 1 > len(t.lines):
                     return i
                 t.index[place] = t.used[0]
-                _begin(t, q, actor, now)
+                _begin(t, q, actor, now, kind in (_QUERY, _ASSIGN))
             n = t.index[place]
             t.latest[q] = n
         line = t.lines[n]
@@ -461,8 +462,9 @@ def _run(
 
 
 @part
-def _begin(t: Any, q: int, actor: int, now: int) -> None:
+def _begin(t: Any, q: int, actor: int, now: int, fresh: bool) -> None:
     line = t.lines[t.used[0]]
+    line.fresh = fresh
     t.used[0] += 1
     line.slot, line.actor, line.last = q, actor, now
     line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
@@ -496,7 +498,7 @@ def _take(t: Any, n: int, offset: int) -> None:
     if line.has == 1 and line.mended < 0:
         _misstep(t, n, _TAKEN_TWICE, now, int64(_UNKNOWN), int64(_UNKNOWN))
     if t.flags[line.slot] & BROADCASTING == 0:
-        if not line.queried:
+        if not line.queried and (line.window > 0 or t.terms[2]):
             _misstep(t, n, _NO_QUERY, now, int64(_UNKNOWN), int64(_UNKNOWN))
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
             _misstep(t, n, _OTHER_START, now, offset, line.answer)
@@ -619,7 +621,8 @@ def _removed(t: Any, n: int, offset: int, after: int) -> None:
     now = line.last
     at = _find(t, n, offset)
     if at < 0:
-        _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
+        if line.fresh:
+            _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
     else:
         item = t.items[at]
         if not item.returned and not item.expired:
