@@ -245,9 +245,10 @@ class StepFold:
         """Rows of all missteps, and how many lines were judged of each claim, by its code."""
         self._make_room()
         _finish(self._tables)
-        lines, missteps = self._tables.lines, self._tables.missteps
+        used = int(self._tables.used[0])
+        lines, missteps = self._tables.lines[:used], self._tables.missteps[:used]
         beside = np.array([evidence_mask(step.beside) for step in STEPS])
-        seen = self._tables.seen[np.maximum(lines["slot"], 0)]
+        seen = self._tables.seen[lines["slot"]]
         told = (missteps["time"] != _NEVER) & (seen[:, None] & beside == beside)
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
@@ -262,7 +263,7 @@ class StepFold:
         judged = np.zeros(len(CODE), _WHOLE)
         for claim in {step.claim for step in STEPS}:
             is_judged = any(self._tables.judged[step.misstep] for step in STEPS if step.claim == claim)
-            judged[CODE[claim]] = int(self._tables.used[0]) if is_judged else 0
+            judged[CODE[claim]] = used if is_judged else 0
         return rows, judged
 
     def _make_room(self) -> None:
