@@ -139,15 +139,13 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
     settings = settings_of(trace, request)
     _print_left_out(console, trace)
     with interrupts(), preparing("the monitors", "half a minute"):
-        if request.message:
-            from ..output.trace_report import print_message
-
-            return print_message(console, trace, request.message, settings)
         with progress_of(trace.rows, "event", quiet=console.quiet) as progress:
             try:
                 result = run(trace, request, settings, progress)
             except KeyboardInterrupt:
                 raise Interrupted(f"interrupted, nothing is decided: {progress}") from None
+        if request.message:
+            return _tell_message(console, result, trace, request, outputs)
         from ..traces.explain.by_model import weighed
 
         result, witnesses = weighed(trace, result, most=request.stories)
@@ -163,13 +161,26 @@ def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None
         "--master": request.master,
         "--engine spark": request.engine is Engine.SPARK,
         "--report": outputs.report,
-        "--json": outputs.json,
         "--junit": outputs.junit,
         "--sarif": outputs.sarif,
     }
     other = next((option for option, value in given.items() if value), None)
     if other:
-        raise InputError(f"--message tells what happened to one message and checks nothing: leave {other} out.")
+        raise InputError(f"--message tells what happened to one message, no verdicts: leave {other} out.")
+
+
+def _tell_message(
+    console: SafeConsole, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs
+) -> int:
+    """Tell what happened to one message, on the terminal and as JSON; returns exit code 0."""
+    from ..output.message_report import message_as_json, print_message
+    from ..traces.explain.message_story import message_story
+
+    story = message_story(trace, request.message, settings=result.settings)
+    print_message(console, story, result)
+    if outputs.json:
+        write(outputs.json, message_as_json(story, result) + "\n")
+    return 0
 
 
 def _print_left_out(console: SafeConsole, trace: Trace) -> None:

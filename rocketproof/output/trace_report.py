@@ -1,27 +1,21 @@
-"""What ``rocketproof check`` shows on the terminal: the table, stories, and what happened to one message."""
+"""What ``rocketproof check`` shows on the terminal: the table and the stories of what is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.text import Text
 
 from ..properties.verdict import Verdict
 from ..traces.claims.claims import CODE
-from ..traces.claims.settings import Settings
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.explain.clock_sentences import corrections
 from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged, repeats
 from ..traces.explain.report.sections import statuses as statuses_of
 from ..traces.explain.report.words import counted, queue, span, utc
 from ..traces.explain.story import CERTAIN, Sentence, Story
-from ..traces.io import Trace
 from .console import VERDICT_STYLES, SafeConsole
-
-if TYPE_CHECKING:
-    from ..traces.explain.message_story import Attempt
 
 PROBLEMS_SHOWN = 10
 """Problems of reading that the terminal shows."""
@@ -75,35 +69,6 @@ def print_result(
             _print_stories(console, result, answer, stories)
     console.say()
     console.say(Text(f"{headline(answers)}; {result.seconds:.1f} s"))
-
-
-def print_message(console: SafeConsole, trace: Trace, message: str, settings: Settings) -> int:
-    """Tell what happened to one message; returns exit code 0.
-
-    Raises:
-        TraceError: no event names the message.
-    """
-    from ..traces.explain.message_story import message_story
-
-    story = message_story(trace, message, settings=settings)
-    keys = ", ".join(key for key in story.keys if key != story.asked)
-    console.say(Text.assemble((f"message {story.asked}", "bold"), f"  key {keys}" if keys else ""))
-    for copy in story.copies:
-        console.say(Text(f"  stored {copy}"))
-    if not story.outcomes:
-        console.say("  no group had to do with it or its queues in this trace: nobody was given it")
-    for outcome in story.outcomes:
-        at = f" at {outcome.client}" if outcome.client else ""
-        console.say()
-        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
-        for cells in _attempts(outcome.attempts):
-            console.say(Text(f"  {cells}"))
-    console.say()
-    for sentence in story.sentences:
-        console.say(Text.assemble(f"  {sentence.text}  ", (_at(sentence, trace.files), "dim")))
-    if story.left_out:
-        console.say(Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
-    return 0
 
 
 def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
@@ -186,7 +151,7 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
         doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
         console.say(Text(f"  {story.title}{doubt}"))
         for sentence in story.sentences:
-            console.say(Text.assemble(f"    {sentence.text}  ", (_at(sentence, result.files), "dim")))
+            console.say(Text.assemble(f"    {sentence.text}  ", (place_of(sentence, result.files), "dim")))
         if story.left_out:
             console.say(Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
         if story.model and story.model not in story.certainty:
@@ -211,29 +176,7 @@ def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
     return f"{when}{': ' if named else ''}{named}{others}"
 
 
-def _at(sentence: Sentence, files: Sequence[str]) -> str:
+def place_of(sentence: Sentence, files: Sequence[str]) -> str:
     """Where an event stands; its file goes without saying if there is one only."""
     place = sentence.place
     return f"{place.unit} {place.number}" if list(files) == [place.file] else str(place)
-
-
-def _attempts(attempts: Sequence[Attempt]) -> list[str]:
-    """A table of the attempts of a message: when, where, how it ended, and how long the next one had to wait."""
-    if not attempts:
-        return []
-    head = ("attempt", "time (UTC)", "where", "client", "result", "level", "next waits", "waited")
-    rows = [head] + [
-        (
-            "?" if item.number is None else str(item.number),
-            utc(item.time),
-            item.place,
-            str(item.client),
-            item.result or "none recorded",
-            str(item.level if item.level is not None else item.expected_level or ""),
-            "" if item.expected_wait is None else f"≥ {span(item.expected_wait)}",
-            "" if item.waited is None else span(item.waited),
-        )
-        for item in attempts
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

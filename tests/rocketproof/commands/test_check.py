@@ -216,7 +216,7 @@ def test_what_is_no_trace_in_a_folder_is_left_out_and_named(
         (["--json", "no-folder/a.json"], "cannot write no-folder/a.json: there is no folder no-folder."),
         (["--queue", "orders@nowhere:0"], "there is no queue 'orders@nowhere:0' in this trace."),
         (["--message", "nobody"], "{0}: no event names the message nobody. "),
-        (["--message", "a", "--json", "-"], "--message tells what happened to one message and checks nothing: "),
+        (["--message", "a", "--sarif", "-"], "--message tells what happened to one message, no verdicts: leave "),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(

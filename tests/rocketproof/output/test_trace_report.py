@@ -5,24 +5,20 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
-import pytest
 
 from rocketproof.output.console import SafeConsole
 from rocketproof.output.junit import Case, as_xml
 from rocketproof.output.trace_files import LOCATED, as_json, as_junit, as_sarif
-from rocketproof.output.trace_report import print_message, print_result
+from rocketproof.output.trace_report import print_result
 from rocketproof.traces.claims.claims import CLAIMS
-from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.engine.result import CheckResult
-from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.story import Story
-from rocketproof.traces.io import Problems, open_trace
+from rocketproof.traces.io import Problems
 
 from ...traces.explain.report.examples import BEGIN, Rows, clean, result, troubled
 from ..deployment.sarif_log import LOG
@@ -260,39 +256,3 @@ def test_doubt_alone_is_no_violation() -> None:
     rows = Rows(Names())
     rows.add(claim="nothing-skipped", time=BEGIN, doubt=Doubt.SKEW)
     assert 'failures="0" errors="1"' in as_junit(result(rows), [])
-
-
-def message_trace(folder: Path) -> Path:
-    place = '"client": "c1", "group": "g", "topic": "T", "broker": "b", "queue": 0, "offset": 4, "key": "K1"'
-    lines = [
-        '{"rocketproof_trace": 1, "source": "test"}',
-        f'{{"time": {BEGIN}, "kind": "deliver", "attempt": 0, {place}}}',
-        f'{{"time": {BEGIN + 300}, "kind": "result", "result": "exception", {place}}}',
-    ]
-    path = folder / "run.jsonl"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def test_the_story_of_a_message(tmp_path: Path) -> None:
-    path = message_trace(tmp_path)
-    console = SafeConsole(file=io.StringIO(), highlight=False, width=80)
-    assert print_message(console, open_trace([path]), "K1", Settings()) == 0
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().splitlines()
-    assert lines == [
-        "message K1",
-        "",
-        "group g: waiting for retry 1 of 16, due at 12:00:10.300, after 1 delivery",
-        "  attempt  time (UTC)               where              client  result     level  next waits  waited",
-        "  0        2026-03-01 12:00:00.000  offset 4 of T@b:0  c1      exception  3      ≥ 10 s",
-        "",
-        "  12:00:00.000 c1 is given offset 4 of T@b:0 (attempt 0)  line 2",
-        "  12:00:00.300 c1 ends offset 4 of T@b:0: exception  line 3",
-    ]
-
-
-def test_an_unknown_message_is_a_mistake_of_the_user(tmp_path: Path) -> None:
-    trace = open_trace([message_trace(tmp_path)])
-    with pytest.raises(TraceError, match="no event names the message K2"):
-        print_message(SafeConsole(file=io.StringIO()), trace, "K2", Settings())

@@ -1,0 +1,101 @@
+"""What ``rocketproof check --message`` says of one message: the answer first, then its attempts and its story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from ..traces.engine.result import CheckResult
+from ..traces.explain.message_answer import answers, first_line
+from ..traces.explain.message_story import Attempt, MessageStory
+from ..traces.explain.report.words import counted, span, utc
+from ..traces.format.printable import json_text
+from .console import SafeConsole
+from .trace_report import place_of
+
+
+def print_message(console: SafeConsole, story: MessageStory, result: CheckResult) -> None:
+    """Print the answer of each group in the first line, where copies were stored, the attempts, and all events.
+
+    Args:
+        console: where to.
+        story: of the message.
+        result: of a check of the same trace, which knows why it came again.
+    """
+    keys = ", ".join(key for key in story.keys if key != story.asked)
+    console.say(Text.assemble((first_line(story, answers(story, result)), "bold"), f"  key {keys}" if keys else ""))
+    for copy in story.copies:
+        console.say(Text(f"  stored {copy}"))
+    for outcome in story.outcomes:
+        at = f" at {outcome.client}" if outcome.client else ""
+        console.say()
+        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
+        for cells in _attempts(outcome.attempts):
+            console.say(Text(f"  {cells}"))
+    console.say()
+    for sentence in story.sentences:
+        console.say(Text.assemble(f"  {sentence.text}  ", (place_of(sentence, result.files), "dim")))
+    if story.left_out:
+        console.say(Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
+
+
+def message_as_json(story: MessageStory, result: CheckResult) -> str:
+    """The same as a JSON object: times in ms since 1970, waits in ms."""
+    return json_text(
+        {
+            "message": story.asked,
+            "keys": list(story.keys),
+            "origins": list(story.origins),
+            "copies": list(story.copies),
+            "groups": [
+                {
+                    "group": answer.group,
+                    "client": answer.client,
+                    "answer": str(answer.answer),
+                    "deliveries": answer.deliveries,
+                    "because": list(answer.because),
+                    "told": answer.told,
+                    "attempts": [
+                        {
+                            "attempt": attempt.number,
+                            "time": attempt.time,
+                            "where": attempt.place,
+                            "client": str(attempt.client),
+                            "result": attempt.result or None,
+                            "waited": attempt.waited,
+                        }
+                        for attempt in outcome.attempts
+                    ],
+                }
+                for answer, outcome in zip(answers(story, result), story.outcomes, strict=True)
+            ],
+            "story": [
+                {"time": one.time, "text": one.text, "file": one.place.file, one.place.unit: one.place.number}
+                for one in story.sentences
+            ],
+            "left_out": story.left_out,
+        }
+    )
+
+
+def _attempts(attempts: Sequence[Attempt]) -> list[str]:
+    """A table of the attempts of a message: when, where, how it ended, and how long the next one had to wait."""
+    if not attempts:
+        return []
+    head = ("attempt", "time (UTC)", "where", "client", "result", "level", "next waits", "waited")
+    rows = [head] + [
+        (
+            "?" if item.number is None else str(item.number),
+            utc(item.time),
+            item.place,
+            str(item.client),
+            item.result or "none recorded",
+            str(item.level if item.level is not None else item.expected_level or ""),
+            "" if item.expected_wait is None else f"≥ {span(item.expected_wait)}",
+            "" if item.waited is None else span(item.waited),
+        )
+        for item in attempts
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,155 @@
+"""The answer about one message, in a few words for each group: delivered once, again and why, never, or not to be told.
+
+What happened is its story's; why it came again is what a check of the whole trace has found of each delivery.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...model.history import Cause
+from ..engine.findings import Note
+from ..engine.result import REPEATS, CheckResult
+from ..format.coverage import missing
+from ..format.kinds import FAILURES, SUCCESSES, Kind
+from ..format.message_status import MessageStatus
+from .message_story import Attempt, MessageStory, Outcome
+
+CAUSES = {
+    Cause.FAILED_SEND_BACK: "it could not be sent back",
+    Cause.STORED_BUT_REFUSED: "it was sent back, and the answer was lost",
+    Cause.REBALANCE: "its queue changed hands before its offset was stored",
+    Cause.OVERLAP: "two clients had its queue at once",
+    Cause.CRASH: "its client died before its offset was stored",
+    Cause.SHUTDOWN: "its client stopped before its offset was stored",
+    Cause.TIMEOUT: "its listener took longer than consumeTimeout",
+    Cause.OFFSET_WENT_BACK: "the stored offset of its queue went back",
+    Cause.RESET: "the offset of its queue was reset",
+    Cause.BROKER_RESTART: "its broker was started again with an older offset",
+    Cause.SCHEDULE_REPLAY: "the schedule topic delivered its retry again",
+    Cause.SENT_TWICE: "it was sent back twice",
+    Cause.SUSPENDED: "its listener suspended the queue",
+    Cause.OFFSET_CORRECTED: "the offset of its queue was illegal and was corrected",
+}
+"""Why a message is delivered again, in words; the closed list of :class:`~model.history.Cause`."""
+
+_OF_FATE = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COMMIT,))
+
+
+class Answer(enum.StrEnum):
+    """What became of a message for a group, in the words that somebody asks with."""
+
+    ONCE = "DELIVERED ONCE"
+    AGAIN = "DELIVERED AGAIN"
+    NEVER = "NEVER DELIVERED"
+    DEAD_LETTERED = "DEAD-LETTERED"
+    DEAD_LETTERED_AND_CONSUMED = "DEAD-LETTERED AND CONSUMED"
+    CANNOT_BE_TOLD = "CANNOT BE TOLD"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupAnswer:
+    """The answer for one group.
+
+    Attributes:
+        group: the group, empty where deliveries do not tell it; ``client``: of a broadcasting group, else empty.
+        answer: the answer.
+        deliveries: how often it was delivered, tries after a failure among them.
+        because: why it was delivered more than once, most frequent first; or what is missing where it cannot be told.
+        told: what became of it, in words.
+    """
+
+    group: str
+    client: str
+    answer: Answer
+    deliveries: int
+    because: tuple[str, ...]
+    told: str
+
+    @property
+    def short(self) -> str:
+        """The answer with its reasons, such as ``DELIVERED TWICE because its client died before …``."""
+        if self.answer is Answer.CANNOT_BE_TOLD:
+            return ": ".join((self.answer, *self.because))
+        if self.deliveries < 2 or self.answer is Answer.NEVER:
+            return self.answer
+        times = "TWICE" if self.deliveries == 2 else f"{self.deliveries} TIMES"
+        after = f"{self.answer} after {self.deliveries} deliveries"
+        head = f"DELIVERED {times}" if self.answer is Answer.AGAIN else after
+        return f"{head} because {'; '.join(self.because)}" if self.because else f"{head}, why cannot be told"
+
+
+def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]:
+    """The answer for each group of a message's story, with the reasons that a check of the same trace has found."""
+    return tuple(_answer(outcome, story, result) for outcome in story.outcomes)
+
+
+def first_line(story: MessageStory, told: Sequence[GroupAnswer]) -> str:
+    """The answer in one line; with several groups, each is named."""
+    if not told:
+        return f"message {story.asked}: {Answer.NEVER} in this trace: no group had to do with it or its queues"
+    if len(told) == 1:
+        return f"message {story.asked}: {told[0].short}"
+    named = (f"{one.short} ({one.group or 'unknown group'}{f' at {one.client}' if one.client else ''})" for one in told)
+    return f"message {story.asked}: {'; '.join(named)}"
+
+
+def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> GroupAnswer:
+    attempts = outcome.attempts
+    consumed = any(attempt.result in SUCCESSES for attempt in attempts)
+    because: tuple[str, ...] = ()
+    if outcome.fate is MessageStatus.DEAD_LETTERED:
+        answer = Answer.DEAD_LETTERED_AND_CONSUMED if consumed else Answer.DEAD_LETTERED
+    elif outcome.fate is MessageStatus.NOT_OBSERVABLE:
+        answer = Answer.CANNOT_BE_TOLD
+        recorded = result.coverage.recorded_of(outcome.group)
+        lacking = [kind for kinds in missing(_OF_FATE, recorded) for kind in kinds]
+        reason = result.coverage.not_judged.get(outcome.group, "")
+        because = (reason,) if reason else (f"what is missing is {', '.join(lacking)} events",) if lacking else ()
+    elif not attempts:
+        answer = Answer.NEVER
+    else:
+        answer = Answer.ONCE if len(attempts) == 1 else Answer.AGAIN
+    if len(attempts) > 1 and answer is not Answer.CANNOT_BE_TOLD:
+        because = _reasons(outcome, story, result)
+    return GroupAnswer(
+        group=outcome.group,
+        client=outcome.client,
+        answer=answer,
+        deliveries=len(attempts),
+        because=because,
+        told=outcome.told,
+    )
+
+
+def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tuple[str, ...]:
+    """Why deliveries followed the first: failures of its listener, and what the check says of each repetition."""
+    counts: Counter[str] = Counter()
+    rows = result.rows[np.isin(result.rows["claim"], REPEATS) & (result.rows["note"] == Note.NONE)]
+    slots = result.names.slots
+    for row in rows[np.isin(rows["origin"], np.array(story.origins, np.int64))]:
+        slot = slots[row["slot"]] if row["slot"] >= 0 else None
+        if slot is None or slot.group != outcome.group or outcome.client not in ("", slot.who):
+            continue
+        unknown = "of something that was not recorded" if row["doubt"] else "of NO CAUSE THAT RocketMQ HAS"
+        counts[CAUSES.get(Cause(int(row["cause"])), unknown)] += 1
+    if CAUSES[Cause.SUSPENDED] not in counts:
+        counts["its listener failed"] = _failures(outcome.attempts)
+    ranked = sorted((-count, why) for why, count in counts.items() if count)
+    return tuple(f"{why} ({-count} times)" if count < -1 else why for count, why in ranked)
+
+
+def _failures(attempts: Sequence[Attempt]) -> int:
+    """After how many failures the next attempt came: that is no repetition."""
+    count = 0
+    for one, following in pairwise(attempts):
+        numbered = one.number is not None and following.number is not None
+        counts_on = numbered and (following.number or 0) > (one.number or 0)
+        count += one.result in FAILURES and (one.asked is not None or counts_on)
+    return count
