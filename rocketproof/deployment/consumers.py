@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from .fields import NAME_SAYS, VERSION_SAYS, GroupName, Table, TopicName, Version, setting
+from .clients import LANGUAGES, Language
+from .fields import NAME_SAYS, GroupName, Table, TopicName, setting
 
 StrategyName = Literal["AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY", "CONSISTENT_HASH"]
 InnerStrategy = Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"]
@@ -20,7 +21,14 @@ OFF = -1
 class Consumer(Table):
     """Settings of one consumer, and facts about its listener."""
 
-    client_version: Version = setting("5.3.3", "Release of the Java client.", says=VERSION_SAYS)
+    client_language: Literal["java", "spring", "go", "cpp", "python", "grpc"] = setting(
+        "java", "Which client it is; its defaults are then those of that client, where they differ."
+    )
+    client_version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] = setting(
+        LANGUAGES["java"].newest,
+        "Release of the client; of another one than Java's its newest, if not given.",
+        says="a release, such as 4.9.8",
+    )
     message_model: Literal["CLUSTERING", "BROADCASTING"] = setting(
         "CLUSTERING", "Whether the members divide the messages, or each member gets all.", source="ST-2"
     )
@@ -64,6 +72,11 @@ class Consumer(Table):
         "pid and the nano time from 4.9.0.",
         source="EN-7",
         min_length=1,
+    )
+    instance_name_changes: bool = setting(
+        False,
+        "Whether each start gives another `instance_name`, such as one with a time, a pid or a random part.",
+        source="OF-10",
     )
     unit_name: str = setting("", "Third part of the client id, if not empty.", source="EN-6")
     consume_thread_min: int = setting(20, "Listener threads.", source="ST-2", ge=1, le=1000)
@@ -172,6 +185,25 @@ class Consumer(Table):
         [], "Topics that members unsubscribe while they run.", source="RB-36"
     )
 
+    @property
+    def language(self) -> Language:
+        """What is known of the client."""
+        return LANGUAGES[self.client_language]
+
+    @property
+    def java(self) -> tuple[int, ...] | None:
+        """The release of the Java client that runs; None where none does."""
+        return self.language.java_of(self.client_version)
+
+    def java_before(self, *release: int) -> bool:
+        """Whether a Java client runs that is older than a release."""
+        return self.java is not None and self.java < release
+
+    @property
+    def keeps_name(self) -> bool:
+        """Whether the client has the same instance name after a restart."""
+        return not self.instance_name_changes and "${" not in self.instance_name
+
 
 class Member(Consumer):
     """A member of a group: a process, or several alike."""
@@ -207,4 +239,8 @@ class Group(Consumer):
         names = set(Consumer.model_fields)
         own = {name: getattr(member, name) for name in names & member.model_fields_set}
         shared = {name: getattr(self, name) for name in names & self.model_fields_set}
-        return Consumer.model_construct(_fields_set={*shared, *own}, **{**shared, **own})
+        given = {**shared, **own}
+        client = LANGUAGES[given.get("client_language", "java")]
+        return Consumer.model_construct(
+            _fields_set=set(given), **{"client_version": client.newest, **client.defaults, **given}
+        )

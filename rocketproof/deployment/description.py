@@ -75,7 +75,7 @@ def _contradictions_of_group(group: Group, here: Path, topics: list[str]) -> Ite
         path: Path = (*here, "members", place)
         yield from _undescribed(member, path, topics)
         settings = group.settings_of(member)
-        for text, *keys in _refused(settings):
+        for text, *keys in (*_refused(settings), *_impossible(settings)):
             at = next((key for key in keys if key in member.model_fields_set), None)
             yield (*path, at) if at else (*here, keys[0]), text
         for topic in sorted(settings.subscriptions.keys() & settings.sql_subscriptions.keys()):
@@ -100,3 +100,25 @@ def _refused(settings: Consumer) -> Iterator[tuple[str, str, str]]:
     for key in ("pull_threshold_for_topic", "pull_threshold_size_for_topic"):
         if getattr(settings, key) == OFF + 1:
             yield f"{key} is 0; it is {OFF} (off), or 1 and more (ST-2).", key, key
+
+
+def _impossible(settings: Consumer) -> Iterator[tuple[str, str]]:
+    """What there is not in the client of a language."""
+    language = settings.language
+    if not language.fits(settings.client_version):
+        yield (
+            f"{settings.client_version!r} is no release of the {language.title} client, which begins with "
+            f"{' or '.join(_majors(language.releases))}, such as {language.newest}.",
+            "client_version",
+        )
+    strategy = settings.allocate_message_queue_strategy
+    if strategy not in language.strategies:
+        yield (
+            f"the {language.title} client has no strategy {strategy}; it has {', '.join(language.strategies)}.",
+            "allocate_message_queue_strategy",
+        )
+
+
+def _majors(releases: str) -> list[str]:
+    """The first numbers that a pattern of releases allows."""
+    return list(releases[1 : releases.index("]")] if releases.startswith("[") else releases[0])

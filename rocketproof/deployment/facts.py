@@ -22,15 +22,11 @@ from ..model.allocation import (
     Strategy,
     sorted_ids,
 )
+from .clients import version
 from .cluster import Broker, Topic
 from .consumers import Consumer, Group, Member
 from .description import DEAD_LETTERS, RETRIES, Description
 from .lines import Path
-
-
-def version(text: str) -> tuple[int, ...]:
-    """A release such as ``4.9.8`` in a form that sorts."""
-    return tuple(int(part) for part in text.split("."))
 
 
 @dataclass(frozen=True)
@@ -139,6 +135,11 @@ class GroupFacts:
             for topic in (*client.settings.subscriptions, *client.settings.sql_subscriptions)
         ]
         return tuple(dict.fromkeys(named))
+
+    @property
+    def pops(self) -> bool:
+        """Whether some member takes messages by pop, which neither the rules nor the model are about."""
+        return any(client.settings.language.pops for client in self.clients)
 
     @property
     def clustering(self) -> bool:
@@ -292,9 +293,14 @@ def _listed(text: str) -> list[MessageQueue]:
 def _client_id(member: Member, settings: Consumer, name: str) -> str:
     """EN-6 and EN-7: address, instance name, unit name; unknown parts are unlike those of any other client."""
     address = member.client_ip or name
+    pid = f"pid-of-{name}" if member.pid is None else str(member.pid)
     instance = settings.instance_name
-    if instance == "DEFAULT" and settings.message_model == "CLUSTERING":
-        instance = f"pid-of-{name}" if member.pid is None else str(member.pid)
-        if version(settings.client_version) >= (4, 9, 0):
-            instance += f"#start-of-{name}"
+    default = instance == "DEFAULT"
+    match settings.client_language:
+        case "cpp" | "python":  # DefaultMQClient#getMQClientId
+            return f"{address}@{pid}#{instance}"
+        case "go" if default:  # ClientOptions#ChangeInstanceNameToPID, whatever the message model
+            instance = pid if version(settings.client_version) < (2, 1, 1) else f"{pid}#start-of-{name}"
+        case "java" | "spring" if default and settings.message_model == "CLUSTERING":
+            instance = pid if settings.java_before(4, 9, 0) else f"{pid}#start-of-{name}"
     return "@".join(filter(None, [address, instance, settings.unit_name]))

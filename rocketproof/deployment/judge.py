@@ -24,7 +24,7 @@ from .finding import Finding, Rule, Severity
 from .lines import Path
 from .questions import QUESTIONS, SHARES, Question
 from .reading import DeploymentFile
-from .rules import RULES
+from .rules import OF_ANY_CLIENT, RULES
 from .rules.members import outcome
 
 CLUSTER = "cluster"
@@ -163,6 +163,9 @@ class Judge:
             )
         )
         for name, facts in self._groups.items():
+            if facts.pops:
+                checks += [_check_of(rule, name, facts.path) for rule in OF_ANY_CLIENT]
+                continue
             checks += [_check_of(rule, name, facts.path) for rule in RULES if rule.look is not None]
             if facts.clustering:
                 statement = "With the deployment's own ids, queues and strategies every queue has exactly one consumer."

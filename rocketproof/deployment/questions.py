@@ -20,8 +20,9 @@ from ..properties import orderly_lock as locks
 from ..properties.claim import Claim
 from ..properties.property import Property
 from ..properties.theorem import Theorem
+from .clients import version
 from .consumers import Consumer
-from .facts import GroupFacts, version
+from .facts import GroupFacts
 from .rules.members import expression, same_ids
 from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
 
@@ -134,7 +135,6 @@ def locking_of(facts: GroupFacts) -> Constants:
         settings.lock_interval,
     )
     tick = max(TICK, -(-max(times) // MOST_TICKS))
-    release = version(settings.client_version)
     constants: Constants = {
         "consumers": min(max(2, len(facts.clients)), MOST_CONSUMERS),
         "renewals": "certain",
@@ -146,7 +146,7 @@ def locking_of(facts: GroupFacts) -> Constants:
         "await_listeners": int(_waits(settings)),
         "crashes": 1,
     }
-    if release < FORCED_UNLOCK:  # a late unlock makes many more states; two clients show what it does
+    if settings.java_before(*FORCED_UNLOCK):  # a late unlock makes many more states; two clients show what it does
         return {**constants, "consumers": 2, "version": "4.9.8"}
     return {**constants, "force": 1, "unlock_delay": settings.unlock_delay_time_mills // tick}
 
@@ -193,7 +193,7 @@ def offset_files_of(facts: GroupFacts) -> Constants:
 
 
 def _release(facts: GroupFacts) -> str:
-    old = any(version(client.settings.client_version) < (5, 0, 0) for client in facts.clients)
+    old = any(client.settings.java_before(5, 0, 0) for client in facts.clients)
     return "4.9.8" if old else "5.3.3"
 
 

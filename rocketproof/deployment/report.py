@@ -26,12 +26,17 @@ _STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level
 
 def headline(facts: GroupFacts) -> str:
     """A group in a line: how it consumes what."""
+    if facts.pops:
+        return f"{counted(len(facts.clients), 'member')}, by pop: not judged but for its expressions"
     models = " and ".join(str(value) for value in facts.every("message_model"))
     listeners = " and ".join(str(value) for value in facts.every("listener"))
     parts = [counted(len(facts.clients), "member"), models, listeners]
     if facts.clustering:
         parts.append(" and ".join(str(value) for value in facts.every("allocate_message_queue_strategy")))
     queues = " and ".join(f"{counted(len(facts.queues(topic)), 'queue')} of {topic}" for topic in facts.topics)
+    others = [str(name) for name in facts.every("client_language") if name != "java"]
+    if others:
+        parts.append(f"asked of the model of the Java client ({', '.join(others)}: see CL-1)")
     text = f"{', '.join(parts)}; {queues}"
     if facts.clustering and facts.any("listener", "concurrently"):
         settings = next(client.settings for client in facts.clients if client.settings.listener == "concurrently")

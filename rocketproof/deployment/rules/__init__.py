@@ -1,8 +1,10 @@
 """All misconfigurations that are looked for, one file for each subject."""
 
 from ..finding import Rule
-from .broadcasting import failure_dropped, forbidden, locked_out, shared_file
+from .broadcasting import failure_dropped, forbidden, locked_out, name_changes, shared_file
 from .brokers import delay_delivery, group_not_created, jumps_on_error, one_retry_less, sql_not_enabled, unlocks_late
+from .expressions import tag_expression
+from .languages import differs, not_judged
 from .listener import ack_index, early_commit, exceeds_timeout, no_status, pins_offset, pull_interval, without_effect
 from .members import (
     clientid_clash,
@@ -21,7 +23,14 @@ from .orderly import (
     outlasts_lock,
     suspend_clamped,
 )
-from .queues import history_replayed, new_queues_skipped, order_lost, order_needs_orderly, unread_queues
+from .queues import (
+    history_replayed,
+    new_queues_skipped,
+    order_lost,
+    order_needs_orderly,
+    retries_skipped,
+    unread_queues,
+)
 from .retry import (
     attempts,
     beyond_the_table,
@@ -38,10 +47,13 @@ RULES: tuple[Rule, ...] = (
     clientid_clash,
     different_topics,
     different_tags,
+    tag_expression,
     unsubscribes,
     mixed_strategies,
     mixed_models,
     idle_members,
+    differs,
+    not_judged,
     config_lists,
     machine_room,
     machine_room_nearby,
@@ -49,6 +61,7 @@ RULES: tuple[Rule, ...] = (
     unread_queues,
     new_queues_skipped,
     history_replayed,
+    retries_skipped,
     order_needs_orderly,
     order_lost,
     no_retry_queues,
@@ -74,6 +87,7 @@ RULES: tuple[Rule, ...] = (
     without_effect,
     failure_dropped,
     shared_file,
+    name_changes,
     locked_out,
     forbidden,
     sql_not_enabled,
@@ -84,4 +98,7 @@ RULES: tuple[Rule, ...] = (
     unlocks_late,
 )
 
-__all__ = ["RULES"]
+OF_ANY_CLIENT: tuple[Rule, ...] = (tag_expression, not_judged)
+"""Those that hold for clients which take messages by pop as well."""
+
+__all__ = ["OF_ANY_CLIENT", "RULES"]

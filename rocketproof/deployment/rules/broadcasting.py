@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts import Client, GroupFacts, version
+from ..facts import Client, GroupFacts
 from ..finding import Finding, Severity, group_rule
 from .members import listing, same_ids
 
@@ -76,6 +76,45 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
 
 
 @group_rule(
+    "OF-10",
+    "broadcast-progress-left-behind",
+    "A BROADCASTING member finds its offset file again when it restarts.",
+    Severity.ERROR,
+    "OF-10",
+    "EN-7",
+)
+def name_changes(facts: GroupFacts) -> Iterator[Finding]:
+    """OF-10: the file lies in a folder that is called as the client id is."""
+    for client in _broadcasting(facts):
+        settings = client.settings
+        go = settings.client_language == "go" and settings.instance_name == "DEFAULT"
+        pid = settings.client_language in ("cpp", "python")
+        if settings.keeps_name and not go and not pid:
+            continue
+        first = settings.consume_from_where == "CONSUME_FROM_FIRST_OFFSET"
+        cause = (
+            "has its process id in its client id"
+            if pid
+            else "puts process id and time in the place of instance_name DEFAULT, in BROADCASTING too"
+            if go
+            else f"has another instance name at each start ({settings.instance_name})"
+        )
+        yield Finding(
+            facts.place(client, "client_language" if go or pid else "instance_name"),
+            f"{client.name} {cause}, so it never finds the file with its progress again: after every restart it "
+            + (
+                "consumes every queue from its first message."
+                if first
+                else "starts as a new one, and what was sent while it was away is skipped."
+            ),
+            "Use CLUSTERING with a group for each member."
+            if pid
+            else "Give each process of a host an instance_name of its own that stays the same when it restarts.",
+        )
+        return
+
+
+@group_rule(
     "RB-31",
     "orderly-broadcast-locks-others-out",
     "Every BROADCASTING member gets every message.",
@@ -86,7 +125,7 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
 def locked_out(facts: GroupFacts) -> Iterator[Finding]:
     """RB-31: up to 5.3.1 an orderly consumer asks for the broker's lock in BROADCASTING too."""
     for client in _broadcasting(facts):
-        old = version(client.settings.client_version) < (5, 3, 2)
+        old = client.settings.java_before(5, 3, 2)
         if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
             yield Finding(
                 facts.place(client, "client_version"),

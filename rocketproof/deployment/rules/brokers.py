@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts import GroupFacts, version
+from ..clients import version
+from ..facts import GroupFacts
 from ..finding import Finding, Severity, group_rule
 from .members import listing
 
@@ -69,7 +70,7 @@ def jumps_on_error(facts: GroupFacts) -> Iterator[Finding]:
     for client in facts.clients:
         settings = client.settings
         where = settings.consume_from_where
-        if settings.message_model == "CLUSTERING" and version(settings.client_version) < (5, 0, 0):
+        if settings.message_model == "CLUSTERING" and settings.java_before(5, 0, 0):
             lost = where != "CONSUME_FROM_FIRST_OFFSET"
             yield Finding(
                 facts.place(client, "client_version"),
@@ -151,7 +152,7 @@ def unlocks_late(facts: GroupFacts) -> Iterator[Finding]:
     for client in facts.clients:
         settings = client.settings
         orderly = settings.listener == "orderly" and settings.message_model == "CLUSTERING"
-        if orderly and version(settings.client_version) < (5, 2, 0):
+        if orderly and settings.java_before(5, 2, 0):
             yield Finding(
                 facts.place(client, "client_version"),
                 f"{client.name} ({settings.client_version}) unlocks a queue that left its share 20 s later when "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...checkers.run import counted
 from ..consumers import Consumer
-from ..facts import Client, Division, GroupFacts, told, version
+from ..facts import Client, Division, GroupFacts, told
 from ..finding import Finding, Severity, group_rule
 
 
@@ -58,7 +58,7 @@ def clientid_clash(facts: GroupFacts) -> Iterator[Finding]:
         fix = (
             "Upgrade the client to 4.9.0 or later, whose ids hold the start time, or set a different instance_name for "
             "each process."
-            if default and version(first.settings.client_version) < (4, 9, 0)
+            if default and first.settings.java_before(4, 9, 0)
             else "Leave instance_name at DEFAULT (client 4.9.0 and later), or set a different one for each process."
         )
         yield Finding(
@@ -106,8 +106,7 @@ def expression(settings: Consumer, topic: str) -> str:
 
 def wanted_tags(text: str) -> frozenset[str]:
     """The tags of an expression; none for all (EN-9: ``FilterAPI#buildSubscriptionData``)."""
-    tags = frozenset(filter(None, (tag.strip() for tag in text.split("||"))))
-    return frozenset() if tags == {"*"} else tags
+    return frozenset() if text == "*" else frozenset(filter(None, (tag.strip() for tag in text.split("||"))))
 
 
 @group_rule(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attempts import duration
-from ..facts import Client, GroupFacts, version
+from ..clients import version
+from ..facts import Client, GroupFacts
 from ..finding import Finding, Severity, group_rule
 
 FORCED_UNLOCK = (5, 2, 0)
@@ -34,7 +35,8 @@ def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
     for client in _orderly(facts):
         settings = client.settings
         slowest = settings.slowest_listener_millis
-        if slowest is None or version(settings.client_version) < FORCED_UNLOCK or slowest <= WAITS_FOR_LISTENER:
+        forces = settings.java is not None and settings.java >= FORCED_UNLOCK
+        if slowest is None or not forces or slowest <= WAITS_FOR_LISTENER:
             continue
         delay = settings.unlock_delay_time_mills
         surely = slowest > delay
@@ -164,7 +166,7 @@ def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
     brokers = [broker for broker in facts.brokers if (5, 0, 0) <= version(broker.version) < (5, 1, 1)]
     for client in _orderly(facts):
         limited = client.settings.max_reconsume_times != -1
-        if brokers and limited and version(client.settings.client_version) < (5, 1, 1):
+        if brokers and limited and client.settings.java_before(5, 1, 1):
             yield Finding(
                 facts.place(client, "client_version"),
                 f"{client.name} ({client.settings.client_version}) sends an exhausted message with "

@@ -116,6 +116,34 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
 
 
 @group_rule(
+    "RB-40",
+    "timestamp-skips-retries",
+    "What was sent back into a new retry queue is consumed.",
+    Severity.WARNING,
+    "RB-40",
+    "OF-21",
+    "SB-12",
+)
+def retries_skipped(facts: GroupFacts) -> Iterator[Finding]:
+    """RB-40: with CONSUME_FROM_TIMESTAMP a retry queue without stored progress is begun at its end."""
+    if not facts.clustering or not facts.any("consume_from_where", "CONSUME_FROM_TIMESTAMP"):
+        return
+    consumed = [topic for topic in facts.description.topics if topic.name in facts.topics]
+    new = sorted({broker for topic in consumed for broker in topic.planned_brokers})
+    if not facts.group.first_start and not new:
+        return
+    where = f"on {', '.join(new)}" if not facts.group.first_start else "of a group that starts for the first time"
+    yield Finding(
+        facts.with_value("consume_from_where", "CONSUME_FROM_TIMESTAMP"),
+        f"with CONSUME_FROM_TIMESTAMP the retry queues {where} are begun at their end, not at the time: a failed "
+        "message that is sent back before a member has taken its retry queue is never tried again, unless the queue's "
+        "first message is still in the broker's memory.",
+        "Start with CONSUME_FROM_FIRST_OFFSET or CONSUME_FROM_LAST_OFFSET, which begin a retry queue at 0, and set the "
+        "progress of the topic with an administrator's tool.",
+    )
+
+
+@group_rule(
     "CC-2",
     "order-needs-an-orderly-listener",
     "Topics whose order matters are consumed by orderly listeners.",

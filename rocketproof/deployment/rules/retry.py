@@ -8,8 +8,9 @@ from ...checkers.run import counted
 from ...model.dead_letter import given_up_at_once
 from ...model.delay import DelayTable
 from ..attempts import duration, maximum_of, retries, waited
+from ..clients import version
 from ..description import DEAD_LETTERS, Description
-from ..facts import Client, GroupFacts, version
+from ..facts import Client, GroupFacts
 from ..finding import Finding, Severity, cluster_rule, group_rule
 from .members import listing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.allocation import machine_room_of
-from ..facts import Client, GroupFacts, told, version
+from ..facts import Client, GroupFacts, told
 from ..finding import Finding, Severity, group_rule
 from .members import listing, outcome
 
@@ -45,7 +45,7 @@ def config_lists(facts: GroupFacts) -> Iterator[Finding]:
     unread = facts.division(facts.retry_topic).orphans
     if unread and facts.any("listener", "concurrently"):
         again = ""
-        if version(clients[0].settings.client_version) >= (5, 2, 0):
+        if clients[0].settings.java is not None and not clients[0].settings.java_before(5, 2, 0):
             again = " Since the list never fits the topic at hand, the client also rebalances every second."
         yield Finding(
             at,

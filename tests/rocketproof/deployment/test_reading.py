@@ -131,6 +131,16 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
             changed(end="[verify.limit]\nstates = 'many'"),
             "rocketproof.toml:21: verify.limit.states: 'many' is not possible; it is a whole number from 1 up.",
         ),
+        (
+            changed(b2='client_language = "go"\nclient_version = "4.9.8"'),
+            "rocketproof.toml:20: groups[billing].members[b2].client_version: '4.9.8' is no release of the Go client, "
+            "which begins with 2, such as 2.1.2.",
+        ),
+        (
+            changed(group='allocate_message_queue_strategy = "CONSISTENT_HASH"', b2='client_language = "cpp"'),
+            "rocketproof.toml:10: groups[billing].allocate_message_queue_strategy: the C++ client has no strategy "
+            "CONSISTENT_HASH; it has AVG.",
+        ),
         ("groups = []", "rocketproof.toml:1: groups: [] is not possible; it is a list of tables"),
         ('[[topics]]\nname = "t"', "rocketproof.toml:1: groups is missing; it is a list of tables."),
     ],
