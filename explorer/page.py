@@ -20,6 +20,19 @@ _HOLE = re.compile(r"\{\{ (\w+) \}\}")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """An event of a recording, beside a run.
+
+    Attributes:
+        text: what happened, in a sentence.
+        step: how many steps the run has taken when it has happened; None where the run does not go along with it.
+    """
+
+    text: str
+    step: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """Something the page opens: a configuration, perhaps with a run of it.
 
@@ -33,7 +46,8 @@ class Entry:
         hunt: id of a property whose light is opened, and whose shortest violation or witness is looked for where
             there is no run.
         verdict, note: what an engine said of it, and in which words that is shown.
-        recorded: what was recorded of the same in a real run, one sentence an event; shown beside the pictures.
+        recorded: what was recorded of the same in a real run; shown beside the pictures.
+        follows: whether the run goes along with what was recorded, as far as events have steps.
     """
 
     id: str
@@ -45,7 +59,8 @@ class Entry:
     hunt: str = ""
     verdict: str = ""
     note: str = ""
-    recorded: Sequence[str] = ()
+    recorded: Sequence[Recorded] = ()
+    follows: bool = False
 
 
 def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> str:
@@ -73,7 +88,8 @@ def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> 
                 "hunt": entry.hunt,
                 "verdict": entry.verdict,
                 "note": entry.note,
-                "recorded": list(entry.recorded),
+                "recorded": [[event.text, event.step] for event in entry.recorded],
+                "follows": entry.follows,
             }
         )
     models = {key: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode() for text, key in packed.items()}

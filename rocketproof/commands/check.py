@@ -28,6 +28,7 @@ from .preparing import preparing
 if TYPE_CHECKING:
     from ..traces.conformance.streams import Place
     from ..traces.conformance.witness import Witness
+    from ..traces.explain.report.write import Runs
     from ..traces.explain.story import Story
     from ..traces.recorders.processes import Death
 
@@ -219,12 +220,28 @@ def _tell(
     if outputs.report:
         from ..traces.explain.report.write import write_report
 
-        page, *_ = write_report(Path(outputs.report), result, trace, told=all_told)
+        page, *_ = write_report(Path(outputs.report), result, trace, told=all_told, runs=_runs(trace, result, all_told))
         console.say(f"report: {page}")
     if request.claims:
         result = replace(result, verdicts=tuple(result.verdict(name) for name in dict.fromkeys(request.claims)))
     if outputs.json or outputs.junit or outputs.sarif:
         _write(result, told, outputs)
+
+
+def _runs(trace: Trace, result: CheckResult, told: Sequence[Story]) -> Runs | None:
+    """Findings as runs of the model, if there are any."""
+    from ..explorer.page import page
+    from ..traces.explain.report.write import Runs
+    from .explore_trace import runs_of
+
+    found = runs_of(trace, result, told)
+    if not found:
+        return None
+    entries = [entry for of_claim in found.values() for entry in of_claim]
+    title = Path(result.files[0]).name if len(result.files) == 1 else "Findings"
+    return Runs(
+        text=page(entries, title=title), opened={claim: f"open={first.id}" for claim, (first, *_) in found.items()}
+    )
 
 
 def _write(result: CheckResult, told: Sequence[Story], outputs: CheckOutputs) -> None:

@@ -1,26 +1,37 @@
-"""``rocketproof explore TRACE``: each finding in a recording, beside runs of the model in which the same goes wrong.
+"""Findings in a recording as runs of the model: one that goes along with it, and those of known bugs beside it.
 
-The runs of the model are those of known bugs which the same property notices: how such a thing comes about, step by
-step. That is no claim that one of them is the cause; what was recorded stands beside them.
+The first run follows the recording: its constants are those of the recorded group, its steps go along with the recorded
+events, and where the model has none for an event it ends. The others are those of known bugs which the same property
+notices: how such a thing comes about. That is no claim that one of them is the cause.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 
 from ..checkers.catalogue import all_rows
 from ..checkers.mutants import MachineMutant, entries
 from ..errors import InputError
-from ..explorer.page import Entry
-from ..explorer.subjects import entry_of, of_bug
+from ..explorer.page import Entry, Recorded
+from ..explorer.subjects import Subject, entry_of, of_bug
+from ..model.consumption import consumption
+from ..model.kernel import ConfigurationError, readable
+from ..properties.claim import Claim
 from ..properties.property import Kind
 from ..properties.verdict import Verdict
-from ..traces.explain.by_model import weighed
+from ..traces.conformance.alongside import Alongside, alongside
+from ..traces.conformance.events import Event
+from ..traces.conformance.excerpt import excerpt, recorded
+from ..traces.conformance.streams import Stream
+from ..traces.encoding.names import Names
+from ..traces.engine.result import CheckResult
+from ..traces.explain.by_model import MOST_EVENTS, place_of, weighed
 from ..traces.explain.report.rules import rule_texts
-from ..traces.explain.story import Story, stories
+from ..traces.explain.sentences import clock, tell
+from ..traces.explain.story import CERTAIN, Story, stories
 from ..traces.format.printable import printable
-from ..traces.io import open_trace
+from ..traces.io import Trace, open_trace
 from .check import CheckRequest, run, settings_of
 
 IN_THE_MODEL: Mapping[str, str] = {
@@ -37,9 +48,12 @@ IN_THE_MODEL: Mapping[str, str] = {
 }
 """Claim about a recording → the property of the model that says the same of states."""
 
+MOST_FINDINGS = 12
+"""Claims of a recording whose first finding is shown as a run."""
+
 
 def found_in(path: str) -> list[Entry]:
-    """Entries for each claim that a recording violates, one for each known bug of the model that violates the same.
+    """Entries for each claim that a recording violates.
 
     Raises:
         InputError: nothing is violated, or nothing of it is in the model.
@@ -48,25 +62,124 @@ def found_in(path: str) -> list[Entry]:
     request = CheckRequest(paths=[path], stories=1)
     trace = open_trace(request.paths)
     result, witnesses = weighed(trace, run(trace, request, settings_of(trace, request)), most=request.stories)
-    violated = {verdict.claim.id for verdict in result.verdicts if verdict.verdict is Verdict.VIOLATED}
-    told: dict[str, Story] = {}
-    for story in stories(trace, result.rows, result.names, most=1, witnesses=witnesses):
-        if story.claim.id in violated:
-            told.setdefault(story.claim.id, story)
-    if not told:
+    told = stories(trace, result.rows, result.names, most=1, witnesses=witnesses)
+    violated = _violated(result)
+    if not violated:
         raise InputError(f"{path}: no claim is violated, so there is nothing to show; see 'check {path}'.")
-    shown = [entry for story in told.values() for entry in _entries(story)]
+    shown = [entry for found in runs_of(trace, result, told).values() for entry in found]
     if not shown:
-        raise InputError(f"{path}: what is violated ({', '.join(told)}) has no run in the model; see 'check {path}'.")
+        raise InputError(
+            f"{path}: what is violated ({', '.join(violated)}) has no run in the model; see 'check {path}'."
+        )
     return shown
 
 
-def _entries(story: Story) -> Iterator[Entry]:
+def runs_of(trace: Trace, result: CheckResult, told: Iterable[Story]) -> dict[str, list[Entry]]:
+    """Claim → the entries of its first finding: the run that goes along with it, then those of known bugs.
+
+    Args:
+        trace: what was checked; it is read once more.
+        result: of the check; of a trace with very many events nothing is followed.
+        told: stories of findings; those in doubt have no run.
+    """
+    first: dict[str, Story] = {}
+    violated = _violated(result)[:MOST_FINDINGS]
+    for story in told:
+        if story.claim.id in violated and story.certainty == CERTAIN:
+            first.setdefault(story.claim.id, story)
+    names = result.names
+    places = {claim: place for claim, story in first.items() if (place := place_of(story.row["slot"], names))}
+    streams = recorded(trace, set(places.values())) if places and result.events <= MOST_EVENTS else {}
+    found = {}
+    for claim, story in first.items():
+        stream = streams.get(places[claim]) if claim in places else None
+        followed = _followed(story, stream, names) if stream is not None else None
+        entries = [*([followed] if followed else []), *_known_bugs(story)]
+        if entries:
+            found[claim] = entries
+    return found
+
+
+def _violated(result: CheckResult) -> list[str]:
+    return [answer.claim.id for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
+
+
+def _followed(story: Story, stream: Stream, names: Names) -> Entry | None:
+    """The run that goes along with the recording of a finding."""
+    named = [names.actors[story.row[role]] for role in ("actor", "other") if story.row[role] >= 0]
+    chosen = excerpt(stream, story.row, [(actor.name, actor.incarnation) for actor in named])
+    if chosen is None:
+        return None
+    try:
+        configuration = consumption.configure(**chosen.constants())
+    except ConfigurationError:
+        return None
+    claim = _claim_of(IN_THE_MODEL.get(story.claim.id, ""))
+    if claim and not readable(configuration, {claim.property.id: claim.property.holds}):
+        claim = None
+    along = alongside(chosen, wanted=claim.property if claim else None)
+    if not along.steps:
+        return None
+    subject = Subject(
+        id=story.claim.id,
+        title=f"{story.claim.id}, as recorded",
+        doc=f"{printable(story.title)}. {_who_is_who(along)} {_how_far(along)}",
+        configuration=configuration,
+        claims=(replace(claim, constants=chosen.constants()),) if claim else (),
+        hunt=claim.property.id if claim else "",
+    )
+    shown = [_recorded(one.event, one.steps, story.model) for one in along.events]
+    entry = entry_of(subject, rules=rule_texts(), steps=along.steps)
+    return replace(entry, verdict=str(Verdict.VIOLATED), note="recorded", recorded=shown, follows=True)
+
+
+def _claim_of(name: str) -> Claim | None:
+    """The claim of a property of states of ``consumption``."""
+    subjects = (row.subject for row in all_rows())
+    return next(
+        (
+            claim
+            for claim in subjects
+            if isinstance(claim, Claim)
+            and claim.property.id == name
+            and claim.machine is consumption
+            and claim.property.kind is Kind.ALWAYS
+        ),
+        None,
+    )
+
+
+def _who_is_who(along: Alongside) -> str:
+    """What the names of the model stand for."""
+    clients = [f"c{number} is {name}{f'#{count}' if count else ''}" for (name, count), number in _numbered(along)]
+    messages = [f"m{number} is offset {offset}" for number, offset in enumerate(along.excerpt.messages)]
+    return printable(f"{', '.join([*clients, *messages])}; q0 is {along.excerpt.stream.place}.")
+
+
+def _numbered(along: Alongside) -> list[tuple[tuple[str, int], int]]:
+    return sorted(along.excerpt.actors.items(), key=lambda item: item[1])
+
+
+def _how_far(along: Alongside) -> str:
+    stopped = along.stopped_by
+    if stopped is None:
+        return "The model goes along with all that was recorded of it."
+    return f"The model goes along up to {clock(stopped.time)}; for what comes then it has no step."
+
+
+def _recorded(event: Event, steps: int | None, model: str) -> Recorded:
+    """An event beside the run; where that does not go along, with what the model says of the finding."""
+    told = {item.name: getattr(event, item.name) for item in fields(Event)}
+    text = f"{clock(event.time)} {tell(told)}"
+    return Recorded(text=printable(text if steps is not None or not model else f"{text} ({model})"), step=steps)
+
+
+def _known_bugs(story: Story) -> Iterator[Entry]:
     """A finding beside the runs of known bugs that violate the same in the model."""
     property = IN_THE_MODEL.get(story.claim.id)
-    recorded = [printable(str(sentence)) for sentence in story.sentences]
+    shown: Sequence[Recorded] = [Recorded(text=printable(str(sentence))) for sentence in story.sentences]
     if story.model:
-        recorded.append(printable(story.model))
+        shown = [*shown, Recorded(text=printable(story.model))]
     for bug in entries(all_rows()):
         if isinstance(bug, MachineMutant) and bug.killer.id == property and bug.killer.kind is Kind.ALWAYS:
             given = replace(of_bug(bug), others=(), note="")
@@ -76,5 +189,6 @@ def _entries(story: Story) -> Iterator[Entry]:
                 title=f"{story.claim.id}, as by {given.title}",
                 doc=f"{printable(story.title)}. In the model the same goes wrong so: {given.doc}",
                 verdict=str(Verdict.VIOLATED),
-                recorded=recorded,
+                note="a known bug",
+                recorded=shown,
             )

@@ -147,10 +147,18 @@ export class Page {
     ];
   }
 
-  /** What a recording says, beside the pictures of the model. */
+  /** What was recorded, beside the pictures of the model; events that the run goes along with lead to their step. */
   #recorded() {
-    const { recorded } = this.entry;
-    return recorded.length ? h("figure", { class: "board-card recorded" }, h("figcaption", { class: "quiet" }, "Recorded"), h("ol", {}, recorded.map((text) => h("li", {}, text)))) : null;
+    const { entry: { recorded, follows }, run } = this;
+    if (!recorded.length) return null;
+    const along = recorded.filter(([, step]) => step !== null);
+    const here = along.filter(([, step]) => step <= run.at).length - 1;
+    const beyond = follows ? recorded.findIndex(([, step]) => step === null) : -1;
+    const item = ([text, step], number) => step === null
+      ? h("li", { class: number === beyond ? "beyond" : null }, text, number === beyond ? h("b", {}, " The model has no step for this.") : null)
+      : h("li", {}, h("button", { class: "event", "aria-current": number === here ? "step" : null, onclick: () => run.jump(step) }, text, h("small", {}, ` step ${step}`)));
+    const title = follows ? `Recorded, and the run that goes along: ${along.length} of ${recorded.length}` : "Recorded";
+    return h("figure", { class: "board-card recorded" }, h("figcaption", { class: "quiet" }, title), h("ol", {}, recorded.map(item)));
   }
 
   #sequence() {

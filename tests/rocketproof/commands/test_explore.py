@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
+from rocketproof.cli import main
 from rocketproof.commands import explore as command
 from rocketproof.commands.explore_trace import IN_THE_MODEL
 from rocketproof.traces.claims.claims import CLAIMS
@@ -56,17 +57,43 @@ def test_claims_of_recordings_are_shown_by_properties_that_there_are() -> None:
     assert set(IN_THE_MODEL.values()) <= {row.id for row in all_rows()}
 
 
-def test_a_finding_of_a_trace_stands_beside_a_run_of_the_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.fixture(scope="module")
+def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recording of a client that stores the offset of a message its listener still has."""
+    folder = tmp_path_factory.mktemp("incident")
+    with pytest.raises(SystemExit):
+        main(["record", "--mutant", "B7", "--out", str(folder)])
+    return folder / "trace.jsonl"
+
+
+def test_a_finding_of_a_trace_opens_as_a_run_that_goes_along_with_it(
+    incident: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trace = tmp_path / "trace"
-    assert run(capsys, "record", "--mutant", "B7", "--out", str(trace))[0] == 0
     out = tmp_path / "t.html"
-    assert run(capsys, "explore", str(trace), "--out", str(out))[0] == 0
-    shown = {str(entry["title"]): entry for entry in entries_of(out)}
-    finding = shown["offset-never-past-unfinished, as by B7 commit-ignores-in-flight-batch"]
-    assert (finding["verdict"], finding["hunt"]) == ("VIOLATED", "offset-never-past-unfinished")
-    assert finding["recorded"]
+    assert run(capsys, "explore", str(incident), "--out", str(out))[0] == 0
+    followed, *bugs = entries_of(out)
+    assert (followed["id"], followed["title"]) == (
+        "offset-never-past-unfinished",
+        "offset-never-past-unfinished, as recorded",
+    )
+    assert (followed["run"], followed["follows"]) == ("take(c0,q0)~pull(c0,q0)~begin_batch(c0,q0)", True)
+    recorded = followed["recorded"]
+    assert isinstance(recorded, list)
+    assert [step for _, step in recorded] == [1, 2, 3, None]
+    assert recorded[-1][0].startswith("00:00:00.700 c0 stores offset 1 of Orders@broker-0:0 (periodic)")
+    assert recorded[-1][0].endswith("the in-memory offset is 0)")
+    assert "up to 00:00:00.700; for what comes then it has no step." in str(followed["doc"])
+    (bug,) = (each for each in bugs if str(each["title"]).endswith("as by B7 commit-ignores-in-flight-batch"))
+    assert (bug["verdict"], bug["hunt"], bug["follows"]) == ("VIOLATED", "offset-never-past-unfinished", False)
+    assert bug["recorded"]
+
+
+def test_the_report_of_a_check_links_each_finding_to_its_run(
+    incident: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "check", str(incident), "--report", str(tmp_path))[0] == 1
+    assert 'href="runs.html#open=offset-never-past-unfinished"' in (tmp_path / "index.html").read_text("utf-8")
+    assert entries_of(tmp_path / "runs.html")[0]["id"] == "offset-never-past-unfinished"
 
 
 def test_a_right_trace_has_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -74,13 +74,20 @@ class Owners:
     left_out: int
 
 
-def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable[Chain] = ()) -> str:
+def page(
+    result: CheckResult,
+    *,
+    stories: Sequence[Story] = (),
+    chains: Iterable[Chain] = (),
+    runs: Mapping[str, str] | None = None,
+) -> str:
     """The text of the report.
 
     Args:
         result: what to report.
         stories: violations told in sentences, see ``traces.story``.
         chains: messages whose attempts are to be drawn.
+        runs: claim → where its first finding is a run of the model.
     """
     axis = Axis(result.begin, result.end)
     courses, followed = offsets.courses(result)
@@ -90,6 +97,7 @@ def page(result: CheckResult, *, stories: Sequence[Story] = (), chains: Iterable
         "overall": sections.overall(result.verdicts),
         "headline": sections.headline(result.verdicts),
         "claims": sorted(claims, key=lambda claim: sections.WORST_FIRST.index(claim.answer.verdict)),
+        "runs": runs or {},
         "counts": {verdict: sum(item.verdict is verdict for item in result.verdicts) for verdict in Verdict},
         "evidence": sections.evidence(result),
         "not_judged": sections.not_judged(result),

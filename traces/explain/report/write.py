@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -21,7 +22,26 @@ PAGE = "index.html"
 """Name of the page in the folder of a report."""
 
 
-def write_report(folder: Path, result: CheckResult, trace: Trace, *, told: Sequence[Story] | None = None) -> list[Path]:
+RUNS = "runs.html"
+"""Name of the page beside it in which findings are runs of the model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """Findings as runs of the model.
+
+    Attributes:
+        text: of a page that opens them.
+        opened: claim → what opens its first finding in that page, the part of a link after ``#``.
+    """
+
+    text: str
+    opened: Mapping[str, str]
+
+
+def write_report(
+    folder: Path, result: CheckResult, trace: Trace, *, told: Sequence[Story] | None = None, runs: Runs | None = None
+) -> list[Path]:
     """Write the page and the tables into a folder, which is made if need be; returns the files, the page first.
 
     Args:
@@ -29,13 +49,15 @@ def write_report(folder: Path, result: CheckResult, trace: Trace, *, told: Seque
         result: what to report.
         trace: what was checked: the attempts of messages, and stories, are read from it.
         told: stories of violations, if they are there already.
+        runs: findings as runs of the model, if there are any.
 
     Raises:
         TraceError: something cannot be written.
     """
     if told is None:
         told = stories(trace, result.rows, result.names)
-    text = page(result, stories=told, chains=chains(result, trace))
+    links = {claim: f"{RUNS}#{opened}" for claim, opened in (runs.opened if runs else {}).items()}
+    text = page(result, stories=told, chains=chains(result, trace), runs=links)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as together:  # all of it, or none
@@ -43,6 +65,8 @@ def write_report(folder: Path, result: CheckResult, trace: Trace, *, told: Seque
             files = [folder / f"{name}.parquet" for name in TABLES]
             for file, table in zip(files, TABLES.values(), strict=True):
                 pq.write_table(table(result), together.enter_context(whole_file(file)), compression="zstd")
-        return [folder / PAGE, *files]
+            if runs:
+                together.enter_context(whole_file(folder / RUNS)).write_text(runs.text, encoding="utf-8")
+        return [folder / PAGE, *files, *([folder / RUNS] if runs else [])]
     except OSError as error:
         raise TraceError(f"cannot write the report to {folder}: {error.strerror or error}.") from None

@@ -1,0 +1,207 @@
+"""Excerpts: of the recording of a queue what a finding is about, as a small configuration of the model has it.
+
+A recorded queue has thousands of messages, a configuration that can be stepped through a few. So a few are chosen, with
+the processes that had to do with them, and every other offset stands for the place between the chosen ones where it is:
+this keeps their order, and with it low-water marks, commits and where windows begin.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from ...model.consumption import consumption
+from ..format.kinds import SUCCESSES, Kind, Path
+from ..io import Trace
+from .events import Actor, Event, events_of
+from .machine import batches_of
+from .sorting_out import queues_in, sort_out
+from .streams import Place, Stream, Surroundings, streams_of
+
+MOST_MESSAGES = 3
+MOST_PROCESSES = 3
+MOST_EVENTS = 80
+"""Events of an excerpt; of more the last ones."""
+
+MOST_RECORDED = 200_000
+"""Events of a queue of which an excerpt is made."""
+
+_OF_MESSAGES = frozenset({Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.SEND_BACK, Kind.EXPIRE, Kind.DISCARDED})
+_OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.PULL_RESULT, Kind.COMMIT, Kind.LOCK, Kind.UNLOCK})
+_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """A part of the recording of a queue.
+
+    Attributes:
+        stream: all of it.
+        messages: the chosen offsets, in their order.
+        actors: process → its number here.
+        events: what was recorded of them, in its order.
+    """
+
+    stream: Stream
+    messages: tuple[int, ...]
+    actors: Mapping[Actor, int]
+    events: tuple[Event, ...]
+
+    def place(self, offset: int) -> int:
+        """How many of the chosen messages are before an offset."""
+        return bisect.bisect_left(self.messages, offset)
+
+    def constants(self) -> dict[str, int | str]:
+        """The configuration of ``consumption`` that has them: mode, listener, release and processes of the recording.
+
+        What went wrong in the excerpt may go wrong as often in the configuration.
+        """
+        stream, group = self.stream, self.stream.group
+        clustering, orderly = group.mode == "clustering", group.listener == "orderly"
+        old = stream.header.release.startswith("4.")
+        kinds = [event.kind for event in self.events]
+        stopping = {event.actor for event in self.events if stops(event)}
+        revoked = sum(event.kind is Kind.REVOKE and not stops(event) for event in self.events)
+        failed = sum(event.kind is Kind.RESULT and event.result not in SUCCESSES for event in self.events)
+        sizes = batches_of(stream)
+        constants: dict[str, int | str] = {
+            "consumers": len(self.actors),
+            "messages": len(self.messages),
+            "mode": group.mode,
+            "listener": group.listener,
+            "version": "4.9.8" if old else "5.3.3",
+            "batch": min(max(sizes.values(), default=1), len(self.messages)),
+            "moves": revoked,
+            "crashes": kinds.count(Kind.CLIENT_CRASH),
+            "leaves": len(stopping),
+            "failures": failed,
+            "orphans": 1,
+        }
+        if clustering:
+            constants |= {
+                "causes": 1,
+                "watch_offsets": 1,
+                "lost_commits": min(revoked, 1),
+                "late_commits": int(not orderly),
+            }
+        else:
+            constants |= {"watch_clients": 1}
+        if clustering and orderly:
+            constants |= {"client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
+            constants |= {"forced_unlock": int(not old), "reallocations": int(revoked > 0), "lock_losses": 1}
+        return {name: _possible(name, value) for name, value in constants.items()}
+
+
+def recorded(trace: Trace, places: Collection[Place]) -> Mapping[Place, Stream]:
+    """The recordings of some queues of groups. Reads the trace once.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    queues = frozenset((place.topic, place.broker, place.queue) for place in places)
+    with ExitStack() as cleanup:
+        found = sort_out(trace, cleanup, only=queues)
+        around = Surroundings(found.around)
+        return {
+            stream.place: stream
+            for bucket in found.queues.buckets()
+            for table in queues_in(bucket)
+            if len(table) <= MOST_RECORDED
+            for stream in streams_of(events_of(table), around, trace.header)
+            if stream.place in places
+        }
+
+
+def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) -> Excerpt | None:
+    """What was recorded of a finding, or None where no message or no process of the queue has to do with it.
+
+    Args:
+        stream: the recording of its queue.
+        row: the finding, by the columns of ``findings.ROW``.
+        named: the processes that it names.
+    """
+    past = [event for event in stream.events if event.time <= row["time"]]
+    messages = _messages(past, row, named)
+    actors = _processes(past, messages, row, named)
+    if not messages or not actors:
+        return None
+    begins = [begin for actor in actors if (begin := _window_of(actor, past, messages, row)) is not None]
+    first = min(begins, default=past[0].number)
+    numbers = {actor: number for number, actor in enumerate(actors)}
+    found = Excerpt(stream=stream, messages=messages, actors=numbers, events=())
+    kept = [event for event in past if event.number >= first and _concerns(event, messages, actors)]
+    return replace(found, events=tuple(_telling(found, kept, row["time"])[-MOST_EVENTS:]))
+
+
+def _telling(found: Excerpt, events: Sequence[Event], shown: int) -> list[Event]:
+    """The events without pulls that bring none of the messages, and commits of what is stored already."""
+    kept = []
+    stored: dict[Actor | None, int] = {}
+    for event in events:
+        if event.offset is None:
+            kept.append(event)
+            continue
+        if event.kind is Kind.PULL_RESULT and found.place(event.next or 0) <= found.place(event.offset):
+            continue
+        if event.kind is Kind.COMMIT:
+            # In clustering there is one stored offset, in broadcasting one for each process.
+            of = None if found.stream.group.mode == "clustering" else event.actor
+            if stored.get(of, 0) == found.place(event.offset) and event.time != shown:
+                continue
+            stored[of] = found.place(event.offset)
+        kept.append(event)
+    return kept
+
+
+def _messages(past: Sequence[Event], row: Mapping[str, int], named: Collection[Actor]) -> tuple[int, ...]:
+    """The messages that a finding is about; of a finding about a queue those that were delivered meanwhile."""
+    if row["offset"] >= 0:
+        found = [row["offset"], max(row["until"] - 1, row["offset"])]
+    else:
+        delivered = [event for event in past if event.kind is Kind.DELIVER and event.time >= row["since"]]
+        found = [event.offset for event in delivered if event.actor in named and event.offset is not None]
+        begins = [event.offset for event in past if event.kind is Kind.ASSIGN and event.offset is not None]
+        found = found[:2] or begins[-1:]
+    return tuple(sorted(dict.fromkeys(found[:MOST_MESSAGES])))
+
+
+def _processes(
+    past: Sequence[Event], messages: Collection[int], row: Mapping[str, int], named: Collection[Actor]
+) -> list[Actor]:
+    """The processes that had to do with it, by first appearance; of many those that were named, and the last ones."""
+    had = [event for event in past if event.kind in _OF_MESSAGES and event.offset in messages]
+    had += [event for event in past if event.kind is Kind.COMMIT and event.time == row["time"]]
+    found = dict.fromkeys([*named, *(event.actor for event in reversed(had) if event.actor is not None)])
+    there = {event.actor for event in past}
+    chosen = [actor for actor in found if actor in there][:MOST_PROCESSES]
+    return [actor for actor in dict.fromkeys(event.actor for event in past) if actor in chosen and actor is not None]
+
+
+def _window_of(actor: Actor, past: Sequence[Event], messages: Collection[int], row: Mapping[str, int]) -> int | None:
+    """Where the window of a process begins in which it first has to do with the messages, as a number of an event."""
+    own = [event for event in past if event.actor == actor]
+    about = [event for event in own if event.kind in _OF_MESSAGES and event.offset in messages]
+    until = about[0].number if about else next((e.number for e in own if e.time >= row["since"]), own[-1].number)
+    begins = [event.number for event in own if event.kind is Kind.ASSIGN and event.number <= until]
+    return begins[-1] if begins else None
+
+
+def _concerns(event: Event, messages: Collection[int], actors: Collection[Actor]) -> bool:
+    if event.actor is None or event.actor not in actors:
+        return event.kind is Kind.COMMIT and event.actor is None
+    if event.kind in _OF_MESSAGES:
+        return event.offset in messages
+    return event.kind in _OF_WINDOWS or event.kind in _ENDS
+
+
+def stops(event: Event) -> bool:
+    """Whether it is part of a shutdown in order."""
+    return event.kind is Kind.CLIENT_STOP or event.path is Path.SHUTDOWN
+
+
+def _possible(name: str, value: int | str) -> int | str:
+    """A constant that the machine takes."""
+    high = consumption.constants[name].high
+    return min(value, high) if isinstance(value, int) and isinstance(high, int) else value
