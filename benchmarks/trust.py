@@ -1,11 +1,13 @@
 """Trust: what is said of a recording does not change with its clocks, its files, or what is missing of it.
 
-Every sample, pairs of samples as one cluster's, and simulated clusters, healthy ones and one with each known bug, are
-changed in all the ways of :mod:`.recordings`, and checked. A case is one claim about one changed recording. A claim
-that was not violated must not be violated afterwards, and one that was must not hold; it may become unknown or not
-observable. Of a pair no claim is violated that is not violated of one of the two, and none holds that is.
-``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances. ``python -m benchmarks.trust shifted_clocks steady``
-makes one kind of change of the recordings of which a word is in the name.
+All recordings of :mod:`.recordings` are changed in all the ways of :mod:`.changes`, and checked. A case is one claim
+about one changed recording. A claim that was not violated must not be violated afterwards, and one that was must not
+hold; it may become unknown or not observable. Of a pair no claim is violated that is not violated of one of the two,
+and none holds that is.
+
+``ROCKETPROOF_TRUST_FOLDER`` says where is kept what is done; a later run tries again what went wrong, and goes on with
+the rest. ``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances. ``python -m benchmarks.trust
+shifted_clocks steady`` makes one kind of change of the recordings of which a word is in the name.
 """
 
 from __future__ import annotations
@@ -18,22 +20,25 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recordings import CHANGES, Changed, Recording, merged
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
 from rocketproof.traces.io import open_trace
-from rocketproof.traces.samples import FOLDER, settings_for
+from rocketproof.traces.samples import settings_for
 
-SEED = 1
+from . import recordings
+from .changes import CHANGES, Changed
+from .recordings import SEED, Recording
 
 MERGED = "merged"
+KINDS = (MERGED, *(change.__name__ for change in CHANGES))
+"""Kinds of changes; putting two together is one."""
 
 Answers = Mapping[str, Verdict]
 
@@ -45,21 +50,44 @@ class Tally:
     Attributes:
         runs: changed recordings that were checked.
         cases: claims about them.
-        became: how often a verdict became another one.
-        wrong: new violations and violations that hold now, told.
+        became: how often a verdict became another one: the two in words.
+        violated: new violations, told; ``hold``: violations that hold now.
     """
 
     runs: int = 0
     cases: int = 0
-    became: Counter[tuple[str, str]] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
+    became: Counter[str] = field(default_factory=Counter)
+    violated: list[str] = field(default_factory=list)
+    hold: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
-        """Count what another process has counted."""
+        """Count what was counted elsewhere."""
         self.runs += other.runs
         self.cases += other.cases
         self.became.update(other.became)
-        self.wrong += other.wrong
+        self.violated += other.violated
+        self.hold += other.hold
+
+    def figure(self, name: str) -> dict[str, Any]:
+        """As a line of the benchmark."""
+        return {
+            "figure": name.replace("_", " "),
+            "recordings": self.runs,
+            "cases": self.cases,
+            "new VIOLATED": len(self.violated),
+            "VIOLATED to HOLDS": len(self.hold),
+            "became": dict(sorted(self.became.items())),
+            "target": "0 new VIOLATED, 0 VIOLATED to HOLDS",
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What is done at a time: one kind of change of one recording, with the chances of one round."""
+
+    recording: str
+    change: str
+    round: int
 
 
 def answers_of(files: Mapping[str, str]) -> Answers:
@@ -82,12 +110,14 @@ def judge(changed: Changed, before: Answers, tally: Tally, name: str) -> None:
     for claim, verdict in after.items():
         tally.cases += 1
         first = before[claim]
-        if first is not verdict:
-            tally.became[str(first), str(verdict)] += 1
-        new = verdict is Verdict.VIOLATED and first is not Verdict.VIOLATED
-        gone = verdict is Verdict.HOLDS and first is Verdict.VIOLATED and not changed.may_hold
-        if new or gone:
-            tally.wrong.append(f"{name}: {changed.change} ({changed.how}): {claim} {first} -> {verdict}")
+        if first is verdict:
+            continue
+        tally.became[f"{first} to {verdict}"] += 1
+        told = f"{name}: {changed.change} ({changed.how}): {claim} {first} -> {verdict}"
+        if verdict is Verdict.VIOLATED:
+            tally.violated.append(told)
+        elif verdict is Verdict.HOLDS and first is Verdict.VIOLATED and not changed.may_hold:
+            tally.hold.append(told)
 
 
 def judge_pair(pair: Recording, together: Answers, tally: Tally) -> None:
@@ -97,104 +127,104 @@ def judge_pair(pair: Recording, together: Answers, tally: Tally) -> None:
     for claim, verdict in together.items():
         tally.cases += 1
         violated = any(answers[claim] is Verdict.VIOLATED for answers in apart)
-        if violated != (verdict is Verdict.VIOLATED):
-            tally.became[" and ".join(str(answers[claim]) for answers in apart), str(verdict)] += 1
-        if (verdict is Verdict.VIOLATED and not violated) or (verdict is Verdict.HOLDS and violated):
-            tally.wrong.append(f"{pair.name}: {claim} {verdict} together")
+        if violated == (verdict is Verdict.VIOLATED):
+            continue
+        tally.became[f"{' and '.join(str(answers[claim]) for answers in apart)} to {verdict}"] += 1
+        if not violated:
+            tally.violated.append(f"{pair.name}: {claim} {verdict} together")
+        elif verdict is Verdict.HOLDS:
+            tally.hold.append(f"{pair.name}: {claim} {verdict} together")
 
 
-def recordings() -> list[Recording]:
-    """All samples, pairs of them as one cluster's, and simulated clusters."""
-    samples = [Recording.read(file) for file in sorted(FOLDER.glob("*.jsonl.zst"))]
-    alike: dict[str, list[Recording]] = {}
-    for sample in samples:
-        alike.setdefault(f"{sample.header.get('release')} {sample.header.get('delays')}", []).append(sample)
-    pairs = [merged(*two) for several in alike.values() for two in zip(several[::2], several[1::2], strict=False)]
-    return [*samples, *pairs, *simulated()]
+def tallies(recording: Recording, kinds: Sequence[str], *, round: int = 0) -> Iterator[tuple[str, Tally]]:
+    """What comes of some kinds of changes of a recording."""
+    before = answers_of({"trace.jsonl": recording.text()})
+    for change in CHANGES:
+        if change.__name__ not in kinds:
+            continue
+        tally = Tally()
+        chance = random.Random(zlib.crc32(f"{SEED + round} {recording.name} {change.__name__}".encode()))
+        for changed in change(recording, chance):
+            judge(changed, before, tally, recording.name)
+        yield change.__name__, tally
+    if MERGED in kinds and recording.parts:
+        tally = Tally()
+        judge_pair(recording, before, tally)
+        yield MERGED, tally
 
 
-def simulated() -> list[Recording]:
-    """Small clusters: healthy ones with clients that come and go, and one with each known bug."""
-    plans: dict[str, dict[str, Any]] = {
-        "simulated-churn": {"churn": 6, "failure_rate": 0.05},
-        "simulated-faults": {"churn": 3, "broker_restarts": 2, "resets": 2, "corrections": 2, "failure_rate": 0.05},
-        "simulated-orderly": {"churn": 6, "group_kind": "orderly", "failure_rate": 0.02},
-        "simulated-broadcasting": {"churn": 6, "group_kind": "broadcasting"},
-    }
-    plans |= {
-        f"simulated-{mutant.id}": {"mutant": mutant.id, "group_kind": mutant.kinds[0], "mutant_places": 2}
-        for mutant in MUTANTS.values()
-    }
-    found = []
-    for name, plan in plans.items():
-        with tempfile.TemporaryDirectory(prefix="rocketproof-trust-") as folder:
-            size = {"messages": 300, "consumers": 3, "queues": 4, "format": "jsonl", "seed": SEED}
-            made = simulate(Plan(out=Path(folder, "out"), **{**size, **plan}))
-            found.append(replace(Recording.read(Path(made.trace)), name=name))
+def _work(name: str, kinds: Sequence[str], round: int) -> list[tuple[Part, Tally]]:
+    found = dict(tallies(recordings.recording(name), kinds, round=round))
+    return [(Part(recording=name, change=kind, round=round), found.get(kind, Tally())) for kind in kinds]
+
+
+def run(parts: Sequence[Part], *, jobs: int) -> Iterator[tuple[Part, Tally]]:
+    """What comes of parts, in the order in which they are done."""
+    work: dict[tuple[str, int], list[str]] = {}
+    for part in parts:
+        work.setdefault((part.recording, part.round), []).append(part.change)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        pending = [pool.submit(_work, name, kinds, round) for (name, round), kinds in work.items()]
+        for done in as_completed(pending):
+            yield from done.result()
+
+
+def table(
+    parts: Sequence[Part], *, folder: Path | None = None, jobs: int | None = None
+) -> tuple[dict[str, Tally], list[str]]:
+    """What came of parts by kind of change, and all that went wrong, in words.
+
+    Args:
+        parts: what is to be done.
+        folder: where what is done is kept, so that it is not done again; what went wrong is.
+        jobs: processes; as many as there are processors if None.
+    """
+    done = _known(folder / DONE) if folder is not None else {}
+    done = {part: tally for part, tally in done.items() if not tally.violated and not tally.hold}
+    jobs = jobs or len(os.sched_getaffinity(0))
+    for part, tally in run([part for part in parts if part not in done], jobs=jobs):
+        done[part] = tally
+        if folder is not None:
+            with (folder / DONE).open("a", encoding="utf-8") as file:
+                file.write(json.dumps([vars(part), vars(tally)], ensure_ascii=False) + "\n")
+    by_kind: dict[str, Tally] = {}
+    for part in parts:
+        by_kind.setdefault(part.change, Tally()).add(done[part])
+    return by_kind, [line for tally in by_kind.values() for line in (*tally.violated, *tally.hold)]
+
+
+DONE = "done.jsonl"
+"""The file of what is done: a part and its tally a line; of several lines about a part the last one counts."""
+
+
+def _known(path: Path) -> dict[Part, Tally]:
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return {}
+    found = {}
+    for line in path.read_text("utf-8").splitlines():
+        part, tally = json.loads(line)
+        found[Part(**part)] = Tally(**{**tally, "became": Counter(tally["became"])})
     return found
 
 
-def run(recording: Recording, *, seed: int, changes: Sequence[str] = ()) -> dict[str, Tally]:
-    """All changes of a recording, or those of given names."""
-    before = answers_of({"trace.jsonl": recording.text()})
-    tallies: dict[str, Tally] = {}
-    if recording.parts and (not changes or MERGED in changes):
-        judge_pair(recording, before, tallies.setdefault(MERGED, Tally()))
-    for change in CHANGES:
-        if changes and change.__name__ not in changes:
-            continue
-        chance = random.Random(zlib.crc32(f"{seed} {recording.name} {change.__name__}".encode()))
-        for changed in change(recording, chance):
-            judge(changed, before, tallies.setdefault(changed.change, Tally()), recording.name)
-    return tallies
-
-
-def _run(given: tuple[Recording, int, Sequence[str]]) -> dict[str, Tally]:
-    recording, seed, changes = given
-    return run(recording, seed=seed, changes=changes)
-
-
-def table(given: Sequence[Recording], *, rounds: int = 1, changes: Sequence[str] = (), jobs: int) -> dict[str, Tally]:
-    """What came of all changes of all recordings, by change."""
-    tallies: dict[str, Tally] = {}
-    work = [(recording, SEED + number, changes) for number in range(rounds) for recording in given]
-    with ProcessPoolExecutor(jobs) as pool:
-        for found in pool.map(_run, work):
-            for name, tally in found.items():
-                tallies.setdefault(name, Tally()).add(tally)
-    return tallies
-
-
-def measure() -> Iterator[dict[str, Any]]:
-    """One line for each kind of change, and one for all of them."""
-    rounds = int(os.environ.get("ROCKETPROOF_TRUST_ROUNDS", "1"))
-    tallies = table(recordings(), rounds=rounds, jobs=os.cpu_count() or 1)
-    whole = Tally()
-    for name, tally in tallies.items():
-        whole.add(tally)
-        yield _figure(name, tally)
-    yield _figure("all changes", whole)
-
-
-def _figure(name: str, tally: Tally) -> dict[str, Any]:
-    new = sum(count for (_, after), count in tally.became.items() if after == Verdict.VIOLATED)
-    for line in tally.wrong:
+def measure(words: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """One line for each kind of change, and one for all of them; what went wrong goes to stderr."""
+    kinds = [word for word in words if word in KINDS] or KINDS
+    wanted = [word for word in words if word not in KINDS]
+    names = [name for name in recordings.names() if not wanted or any(word in name for word in wanted)]
+    rounds = range(int(os.environ.get("ROCKETPROOF_TRUST_ROUNDS", "1")))
+    parts = [Part(recording=name, change=kind, round=round) for round in rounds for name in names for kind in kinds]
+    by_kind, wrong = table(parts, folder=Path(os.environ.get("ROCKETPROOF_TRUST_FOLDER", "build/trust")))
+    for line in wrong:
         print(line, file=sys.stderr)
-    return {
-        "figure": name,
-        "recordings": tally.runs,
-        "cases": tally.cases,
-        "new VIOLATED": new,
-        "VIOLATED to HOLDS": len(tally.wrong) - new,
-        "became": {f"{first} to {after}": count for (first, after), count in sorted(tally.became.items())},
-        "target": "0 new VIOLATED, 0 VIOLATED to HOLDS",
-    }
+    whole = Tally()
+    for kind, tally in by_kind.items():
+        whole.add(tally)
+        yield tally.figure(kind)
+    yield whole.figure(f"all changes of {len(names)} recordings")
 
 
 if __name__ == "__main__":
-    names = {MERGED, *(change.__name__ for change in CHANGES)}
-    chosen = [word for word in sys.argv[1:] if word in names]
-    wanted = [word for word in sys.argv[1:] if word not in names]
-    these = [each for each in recordings() if not wanted or any(word in each.name for word in wanted)]
-    for kind, found in table(these, changes=chosen, jobs=os.cpu_count() or 1).items():
-        print(json.dumps(_figure(kind, found), ensure_ascii=False), flush=True)
+    for line in measure(sys.argv[1:]):
+        print(json.dumps(line, ensure_ascii=False), flush=True)

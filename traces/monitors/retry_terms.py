@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,6 +170,7 @@ def _levels(table: DelayTable) -> Any:
     return np.array(rows, OF_A_LEVEL)
 
 
+@cache
 def _maxima(version: str) -> Any:
     rules = (partial(is_dead_letter, delay_level=0), partial(fallback_gives_up, version))
     rows, lowest = [], [0] * len(rules)

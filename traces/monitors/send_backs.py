@@ -44,8 +44,8 @@ def send_back(
     if path == _EXPIRED and attempt.expired == 0:
         failure(attempt, seen)
         attempt.expired += 1
-    elif attempt.together != 0 and attempt.failures + attempt.expired == 0:
-        _behind_the_ack_index(known, chain, attempt, seen)
+    elif _tells_of_a_failure(terms, attempt):
+        _has_failed(known, chain, attempt, seen)
     judge(ledger, _ONLY)
     stored, _ = counts_at(known, chain, seen.slot, seen.offset)
     # A place that is none of its deliveries, while some copy has not come to a listener.
@@ -105,8 +105,20 @@ def _as_configured(known: Any, terms: Any, ledger: Any, chain: int, named: int, 
 
 
 @part
-def _behind_the_ack_index(known: Any, chain: int, attempt: Any, seen: Any) -> None:
-    """CC-10: of a call with several messages that went well the tail may be sent back: that has failed."""
+def _tells_of_a_failure(terms: Any, attempt: Any) -> Any:
+    """Whether that a message is sent back is the first that is heard of its failure.
+
+    CC-10: of a call with several messages that went well the tail may be sent back. And where no results are recorded,
+    each delivery may have failed once.
+    """
+    if not terms.given[0].results:
+        return attempt.failures + attempt.expired < attempt.deliveries
+    return attempt.together != 0 and attempt.failures + attempt.expired == 0
+
+
+@part
+def _has_failed(known: Any, chain: int, attempt: Any, seen: Any) -> None:
+    """Note the failure of an attempt that was sent back."""
     failure(attempt, seen)
     attempt.failures += 1
     known.chains[chain].failures += 1

@@ -149,12 +149,13 @@ ITEM = np.dtype(
             "line",  # place of its line; _NOBODY: the entry is free, _GONE: it was used
             "offset",
             "running",  # listeners that have not returned, of earlier windows too
+            "earlier",  # listeners of earlier windows, whose results are discarded when they come
             "returned",  # 1: one has, since it was given last
             "origin",
             "attempt",
             "window",  # in which it was given
             "expired",  # 1: it was cleaned for its time
-            "left",  # 1: it has left the window, and a listener runs still
+            "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; _NEVER: none did
             "passed",  # when the low-water mark passed it, ms; _NEVER: it did not
         )
@@ -583,9 +584,11 @@ def _deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, a
     if at < 0:
         at = _add(t, n, offset)
         item = t.items[at]
-        item.running = item.expired = item.left = 0
+        item.running = item.earlier = item.expired = item.left = 0
         item.passed = _NEVER
     item = t.items[at]
+    if item.window != line.window:
+        item.earlier = item.running
     item.running += 1
     item.returned = item.left = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, _NEVER
@@ -610,7 +613,7 @@ def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int)
         _misstep(t, n, _OTHER_COUNT, now, offset, item.attempt)
     if item.running > 0:
         return
-    if not t.terms[1] or item.left:
+    if not t.terms[1] or (item.left and item.earlier == 0):
         _drop(t, at)
     elif result == _OK and item.window == line.window and line.has == 1 and not item.expired:
         item.ended = now
@@ -674,8 +677,10 @@ def _discarded(t: Any, n: int, offset: int) -> None:
     at = _find(t, n, offset)
     excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[1]
     if at >= 0:
-        excused = excused or t.items[at].expired or t.items[at].left or t.items[at].window != line.window
-        if t.items[at].running <= 0:
+        item = t.items[at]
+        excused = excused or item.expired or item.left or item.earlier > 0 or item.window != line.window
+        item.earlier = max(item.earlier - 1, int64(0))
+        if item.running <= 0:
             _drop(t, at)
     if not excused:
         _misstep(t, n, _KEPT, line.last, offset, int64(_UNKNOWN))

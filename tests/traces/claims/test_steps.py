@@ -125,3 +125,16 @@ def test_it_is_told_in_a_sentence() -> None:
 def test_the_listener_of_an_earlier_window_may_run_still() -> None:
     again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(950, "one", 0, 2)]
     assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []
+
+
+@pytest.mark.parametrize("first", ["of the window before", "of this window"])
+def test_what_runs_in_two_windows_is_discarded_by_the_one_before(first: str) -> None:
+    """Which of two listeners of one client has returned is not told."""
+    again = [asked(600, 0), memory(601, 0), assign(610, 0), pull(620, 0), found(630, "one", 0, 2), pull(631, 2)]
+    twice = [deliver(500, "one", 0, count=1, next=1), revoke(550, "one"), *again]
+    twice.append(deliver(640, "one", 0, count=1, next=1))
+    old, new = [result(0, "one", 0), event(1, Kind.DISCARDED, "one", offset=0)], [result(0, "one", 0), removed(1, 0, 1)]
+    order = [*old, *new] if first == "of the window before" else [*new, *old]
+    ends = [{**one, "time": one["time"] + 700 + 10 * number} for number, one in enumerate(order)]
+    assert told(BEGIN, twice, ends) == []
+    assert told(BEGIN, twice, ends, event(800, Kind.DISCARDED, "one", offset=0)) == [Misstep.KEPT]

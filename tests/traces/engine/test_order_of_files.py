@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.recordings import Recording, split_files
+from benchmarks.changes import split_files
+from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult

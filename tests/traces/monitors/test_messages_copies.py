@@ -37,6 +37,17 @@ def test_without_send_backs_an_answer_may_have_been_lost():
     assert check(script, evidence={Kind.DELIVER, Kind.RESULT}).doubtful == {COPY: 1}
 
 
+@pytest.mark.parametrize("second", [True, False])
+def test_without_results_each_delivery_that_is_sent_back_has_failed(second):
+    script = Script().deliver(0).delay_store(11, 1, 3, 10_011).send_back(12)
+    if second:
+        script.deliver(100, client="c2")
+    script.delay_store(111, 1, 3, 10_111).send_back(112, client="c2" if second else "c1")
+    said = check(script, evidence=ALL - {Kind.RESULT})
+    assert said.violated.get(COPY, 0) == (not second)
+    assert said.causes() == [(Cause.REBALANCE, 1)] * second
+
+
 def test_a_gap_may_hide_the_cause():
     script = failed().delay_store(500, 1, 3, 10_500).add(300, Kind.GAP, due=START + 200, count=1)
     (found,) = check(script).violations(COPY)

@@ -1,0 +1,277 @@
+"""Changes of recordings that must not change what is said of them: clocks, evidence, files.
+
+A change answers another recording; what a check may say of that one follows from what it says of the first: see
+:mod:`.trust`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rocketproof.traces.format.kinds import Kind
+
+from .recordings import OF_BROKERS, Recording, by_time, recorder_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A changed recording.
+
+    Attributes:
+        change: the kind of change.
+        how: what was changed, to be told.
+        files: names of files with their text; all of them together are the trace.
+        may_hold: a violation may be gone, since what showed it is not in the recording any more.
+    """
+
+    change: str
+    how: str
+    files: Mapping[str, str]
+    may_hold: bool = False
+
+
+Change = Callable[[Recording, random.Random], Iterator[Changed]]
+
+SHIFTS = (-5_000, -500, -30, -5, 5, 30, 500, 5_000)
+"""How far clocks are set off, ms."""
+
+DRIFT = 200
+"""How fast clocks drift, millionths."""
+
+
+def _one(recording: Recording) -> Mapping[str, str]:
+    return {"trace.jsonl": recording.text()}
+
+
+def _retimed(recording: Recording, time: Callable[[str, int], int]) -> Recording:
+    events = []
+    for event in recording.events:
+        who = recorder_of(event)
+        # A time that an event tells besides its own is by the same clock.
+        times = {name: time(who, int(event[name])) for name in ("time", "due") if event.get(name)}
+        events.append({**event, **times})
+    return replace(recording, events=by_time(events))
+
+
+def shifted_clocks(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """One recorder's clock is off."""
+    for recorder in recording.recorders:
+        for shift in SHIFTS:
+            changed = _retimed(recording, lambda who, time, off=shift, whose=recorder: time + off * (who == whose))
+            yield Changed(change="shifted clock", how=f"{recorder} by {shift} ms", files=_one(changed))
+
+
+def drifting_clocks(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """One recorder's clock is too fast, or too slow."""
+    begin = recording.begin
+    for recorder in recording.recorders:
+        for parts in (-DRIFT, DRIFT):
+
+            def time(who: str, at: int, whose: str = recorder, rate: int = parts) -> int:
+                return at + (at - begin) * rate // 1_000_000 * (who == whose)
+
+            yield Changed(
+                change="drifting clock", how=f"{recorder} by {parts} ppm", files=_one(_retimed(recording, time))
+            )
+
+
+def all_clocks(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """Every recorder's clock is off by something else."""
+    for _ in range(4):
+        off = {recorder: chance.randint(-5_000, 5_000) for recorder in recording.recorders}
+        changed = _retimed(recording, lambda who, time, by=off: time + by[who])
+        yield Changed(change="all clocks shifted", how=str(off), files=_one(changed))
+
+
+def without_kinds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """A kind is not recorded, and the header says so."""
+    occurring = {event["kind"] for event in recording.events} - {Kind.GAP}
+    for kind in sorted({*occurring, *recording.header.get("evidence", ())} - {Kind.GAP}):
+        evidence = sorted({*recording.header.get("evidence", occurring)} - {kind})
+        changed = replace(
+            recording,
+            header={**recording.header, "evidence": evidence},
+            events=[event for event in recording.events if event["kind"] != kind],
+        )
+        if changed.events:
+            yield Changed(change="removed kind", how=kind, files=_one(changed))
+
+
+def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """Several kinds are not recorded."""
+    occurring = sorted({event["kind"] for event in recording.events} - {Kind.GAP})
+    for _ in range(12):
+        gone = set(chance.sample(occurring, min(len(occurring) - 1, chance.randint(2, 8))))
+        evidence = sorted({*recording.header.get("evidence", occurring)} - gone)
+        events = [event for event in recording.events if event["kind"] not in gone]
+        if events:
+            changed = replace(recording, header={**recording.header, "evidence": evidence}, events=events)
+            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=_one(changed))
+
+
+def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """A recorder's file is missing; gaps say so, as joining writes them."""
+    for recorder in recording.recorders:
+        kept = [event for event in recording.events if recorder_of(event) != recorder]
+        lost = [event for event in recording.events if recorder_of(event) == recorder]
+        if not kept:
+            continue
+        gap = {"time": recording.end, "kind": "gap", "due": recording.begin, "detail": f"not recorded: {recorder}"}
+        groups = sorted({event["group"] for event in lost if event.get("group")})
+        gaps = [{**gap, "group": group} for group in groups] or [gap]
+        if any(event["kind"] in OF_BROKERS for event in lost):
+            gaps = [gap]
+        yield Changed(change="removed recorder", how=recorder, files=_one(replace(recording, events=[*kept, *gaps])))
+
+
+def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """Nothing names a group any more."""
+    for group in recording.groups:
+        kept = [event for event in recording.events if event.get("group") != group]
+        header = {
+            **recording.header,
+            "groups": {k: v for k, v in recording.header.get("groups", {}).items() if k != group},
+        }
+        if kept:
+            yield Changed(
+                change="removed group",
+                how=group,
+                files=_one(replace(recording, header=header, events=kept)),
+                may_hold=True,
+            )
+
+
+def group_without_agent(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """Only the broker tells of a group: its clients have no agent."""
+    for group in recording.groups:
+        kept = [
+            event
+            for event in recording.events
+            if event.get("group") != group or recorder_of(event) == event.get("broker")
+        ]
+        header = {
+            **recording.header,
+            "groups": {k: v for k, v in recording.header.get("groups", {}).items() if k != group},
+        }
+        if kept and len(kept) < len(recording.events):
+            yield Changed(
+                change="group without agent",
+                how=group,
+                files=_one(replace(recording, header=header, events=kept)),
+                may_hold=True,
+            )
+
+
+def without_slices(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """Nothing was recorded for a while, and a gap says so."""
+    span = recording.end - recording.begin
+    for _ in range(8):
+        since = recording.begin + chance.randint(0, span)
+        until = min(recording.end, since + chance.randint(1, max(1, span // 4)))
+        kept = [event for event in recording.events if not since <= event["time"] <= until]
+        lost = len(recording.events) - len(kept)
+        if not kept or not lost:
+            continue
+        gap = {"time": until, "kind": "gap", "due": since, "count": lost}
+        changed = replace(recording, events=by_time(sorted([*kept, gap], key=lambda event: int(event["time"]))))
+        yield Changed(change="removed time slice", how=f"{since} to {until}, {lost} events", files=_one(changed))
+
+
+def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """The recording begins in the middle, as rotated logs do."""
+    header = {**recording.header, "complete": False}
+    for share in (0.1, 0.25, 0.5, 0.75, 0.9, chance.random(), chance.random()):
+        events = recording.events[int(len(recording.events) * share) :]
+        if events:
+            changed = replace(recording, header=header, events=events)
+            yield Changed(change="cut start", how=f"{share:.2f}", files=_one(changed), may_hold=True)
+
+
+def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """The recording ends in the middle."""
+    header = {**recording.header, "complete": False}
+    for share in (0.1, 0.25, 0.5, 0.75, 0.9, chance.random(), chance.random()):
+        events = recording.events[: int(len(recording.events) * share)]
+        if events:
+            changed = replace(recording, header=header, events=events)
+            yield Changed(change="cut end", how=f"{share:.2f}", files=_one(changed), may_hold=True)
+
+
+def _says_something_else(right: str, damaged: str) -> bool:
+    """Whether a damaged line is a good one still, with another value: nothing shows then that it is damaged."""
+    try:
+        said, before = json.loads(damaged), json.loads(right)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and said.keys() == before.keys() and said["kind"] == before["kind"]
+
+
+def damaged_lines(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """A line cannot be read, or a word of it is unknown."""
+    lines = recording.text().splitlines(keepends=True)
+    for _ in range(8):
+        at = chance.randrange(1, len(lines))
+        how = chance.choice(["cut", "bits", "kind"])
+        line = lines[at]
+        if how == "cut":
+            line = line[: chance.randrange(1, len(line))].rstrip("\n") + "\n"
+        elif how == "bits":
+            place = chance.randrange(len(line) - 1)
+            line = line[:place] + chr(ord(line[place]) ^ (1 << chance.randrange(5))) + line[place + 1 :]
+            line = line.replace("\n", " ").replace("\r", " ") + "\n"
+        else:
+            line = line.replace('"kind": "', '"kind": "x', 1)
+        if _says_something_else(lines[at], line):
+            continue
+        text = "".join([*lines[:at], line, *lines[at + 1 :]])
+        yield Changed(change="damaged line", how=f"line {at + 1}, {how}", files={"trace.jsonl": text})
+
+
+def repeated(recording: Recording, chance: random.Random) -> Iterator[Changed]:
+    """The trace is given twice, or lines are repeated."""
+    text = recording.text()
+    yield Changed(change="given twice", how="", files={"one.jsonl": text, "two.jsonl": text})
+    for share in (0.01, 0.2):
+        events = [copy for event in recording.events for copy in [event] * (1 + (chance.random() < share))]
+        yield Changed(change="repeated lines", how=f"{share}", files=_one(replace(recording, events=events)))
+
+
+def split_files(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """Each recorder has a file of its own."""
+    files = {
+        f"{n}.jsonl": replace(recording, events=[e for e in recording.events if recorder_of(e) == who]).text()
+        for n, who in enumerate(recording.recorders)
+    }
+    yield Changed(change="a file for each recorder", how="", files=files)
+
+
+def renamed(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """Groups, topics, brokers and clients have other names, in the same order."""
+    text = recording.text()
+    for group in recording.groups:
+        text = text.replace(f'"{group}"', f'"{group}x"').replace(f"%RETRY%{group}", f"%RETRY%{group}x")
+        text = text.replace(f"%DLQ%{group}", f"%DLQ%{group}x")
+    yield Changed(change="renamed groups", how="", files={"trace.jsonl": text})
+
+
+CHANGES: tuple[Change, ...] = (
+    shifted_clocks,
+    drifting_clocks,
+    all_clocks,
+    without_kinds,
+    without_kind_pairs,
+    without_recorders,
+    without_groups,
+    group_without_agent,
+    without_slices,
+    cut_starts,
+    cut_ends,
+    damaged_lines,
+    repeated,
+    split_files,
+    renamed,
+)
+"""All changes of one recording."""

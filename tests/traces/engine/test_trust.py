@@ -1,0 +1,52 @@
+"""A fixed sample of the changed recordings of ``python -m benchmarks trust``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.changes import Changed
+from benchmarks.recordings import Recording, recording
+from benchmarks.trust import DONE, KINDS, MERGED, Part, Tally, answers_of, judge, tallies
+from benchmarks.trust import table as table_of
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.claims import CLAIMS
+
+
+@pytest.mark.parametrize("name", ["graceful-shutdown-slow-listener-5.3.3", "walked moves 0"])
+def test_no_change_turns_a_verdict_round(name: str) -> None:
+    found = dict(tallies(recording(name), KINDS))
+    assert [line for tally in found.values() for line in (*tally.violated, *tally.hold)] == []
+    assert found.keys() == {*KINDS} - {MERGED}
+    assert all(tally.cases == tally.runs * len(CLAIMS) for tally in found.values())
+
+
+def test_a_verdict_that_is_turned_round_is_told() -> None:
+    right = recording("graceful-shutdown-slow-listener-5.3.3")
+    text = right.text()
+    before = answers_of({"trace.jsonl": text})
+    wrong = text.replace('"result": "ok"', '"result": "later"')
+    for said, changed, place in (
+        (before, wrong, "violated"),
+        ({**before, "failed-message-comes-again": Verdict.VIOLATED}, text, "hold"),
+    ):
+        tally = Tally()
+        judge(Changed(change="a change", how="so", files={"trace.jsonl": changed}), said, tally, right.name)
+        (line,) = getattr(tally, place)
+        assert line.startswith(f"{right.name}: a change (so): failed-message-comes-again ")
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    part = Part(recording="no such recording", change="renamed", round=0)
+    tally = Tally(runs=1, cases=2, became=Counter({"HOLDS to UNKNOWN": 1}))
+    lines = ['[{"recording": "no such recording", "change": "renamed", "round": 0}, ', "]\n"]
+    told = '{"runs": 1, "cases": 2, "became": {"HOLDS to UNKNOWN": 1}, "violated": [], "hold": []}'
+    (tmp_path / DONE).write_text(told.join(lines), "utf-8")
+    assert table_of([part], folder=tmp_path) == ({"renamed": tally}, [])
+
+
+def test_recordings_have_their_names() -> None:
+    assert isinstance(recording("walked reset 1"), Recording)
+    assert recording("walked reset 1").name == "walked reset 1"
