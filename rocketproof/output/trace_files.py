@@ -8,6 +8,7 @@ from typing import Any
 from ..properties.verdict import Verdict
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.explain import clock_sentences
+from ..traces.explain.repetitions import repetitions
 from ..traces.explain.report.sections import first_findings, overall, repeats, statuses
 from ..traces.explain.story import CERTAIN, Sentence, Story
 from ..traces.format.coverage import EVIDENCE_BIT
@@ -54,6 +55,15 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
             "passed_over": dict(result.passed_over),
             "messages": dict(statuses(result)),
             "repeats": dict(repeats(result)),
+            "repeated_in": {
+                each.cause.name.lower().replace("_", " "): {
+                    "windows": each.windows,
+                    "queues": each.queues,
+                    "first": each.first,
+                    "last": each.last,
+                }
+                for each in repetitions(result)
+            },
             "claims": [_object(result, answer, told) for answer in result.verdicts],
         },
     )

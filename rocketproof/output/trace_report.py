@@ -11,7 +11,8 @@ from ..properties.verdict import Verdict
 from ..traces.claims.claims import CODE
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.explain.clock_sentences import corrections
-from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged, repeats
+from ..traces.explain.repetitions import WORDS, Repetition, repetitions
+from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged
 from ..traces.explain.report.sections import statuses as statuses_of
 from ..traces.explain.report.words import counted, queue, span, utc
 from ..traces.explain.story import CERTAIN, Sentence, Story
@@ -54,10 +55,11 @@ def print_result(
     else:
         _print_table(console, [answer for answer in worst_first if _has_findings(answer)])
         _print_groups(console, [answer for answer in answers if not _has_findings(answer)])
-    for title, counts in (("messages", statuses_of(result)), ("delivered again", repeats(result))):
-        if counts and not claims:
-            parts = ", ".join(f"{count:,} {word}" for word, count in counts)
-            console.say(Text(f"{title}: {parts}"))
+    statuses = statuses_of(result)
+    if statuses and not claims:
+        console.say(Text(f"messages: {', '.join(f'{count:,} {word}' for word, count in statuses)}"))
+    if not claims:
+        _print_repetitions(console, repetitions(result))
     for said in not_judged(result):
         console.say(Text(f"not judged: {said}", style="yellow"))
     if result.passed_over and not claims:
@@ -162,6 +164,17 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
         console.say(Text(f"  … and {counted(more, 'more finding')}; --report writes them down", style="dim"))
         console.say(Text(f"  {_spread(result, answer)}", style="dim"))
     console.say(Text(f"  rules: {', '.join(answer.claim.rules)}", style="dim"))
+
+
+def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> None:
+    """Why messages came again: one line for each cause, with how many windows of clients that comes from."""
+    if not found:
+        return
+    console.say(Text(f"delivered again: {sum(each.count for each in found):,}"))
+    width = len(f"{max(each.count for each in found):,}")
+    for each in found:
+        since = f"{counted(each.windows, 'window')} of {counted(each.queues, 'queue')}, from {utc(each.first)} on"
+        console.say(Text(f"  {each.count:{width},}  {WORDS[each.cause]} ({since})"))
 
 
 def _spread(result: CheckResult, answer: ClaimVerdict) -> str:

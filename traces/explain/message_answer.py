@@ -14,30 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from ...model.history import Cause
-from ..engine.findings import Note
-from ..engine.result import REPEATS, CheckResult
+from ..engine.result import CheckResult
 from ..format.coverage import missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind
 from ..format.message_status import MessageStatus
 from .message_story import Attempt, MessageStory, Outcome
-
-CAUSES = {
-    Cause.FAILED_SEND_BACK: "it could not be sent back",
-    Cause.STORED_BUT_REFUSED: "it was sent back, and the answer was lost",
-    Cause.REBALANCE: "its queue changed hands before its offset was stored",
-    Cause.OVERLAP: "two clients had its queue at once",
-    Cause.CRASH: "its client died before its offset was stored",
-    Cause.SHUTDOWN: "its client stopped before its offset was stored",
-    Cause.TIMEOUT: "its listener took longer than consumeTimeout",
-    Cause.OFFSET_WENT_BACK: "the stored offset of its queue went back",
-    Cause.RESET: "the offset of its queue was reset",
-    Cause.BROKER_RESTART: "its broker was started again with an older offset",
-    Cause.SCHEDULE_REPLAY: "the schedule topic delivered its retry again",
-    Cause.SENT_TWICE: "it was sent back twice",
-    Cause.SUSPENDED: "its listener suspended the queue",
-    Cause.OFFSET_CORRECTED: "the offset of its queue was illegal and was corrected",
-}
-"""Why a message is delivered again, in words; the closed list of :class:`~model.history.Cause`."""
+from .repetitions import WORDS, repeated_rows
 
 _OF_FATE = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COMMIT,))
 
@@ -131,15 +113,15 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
 def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tuple[str, ...]:
     """Why deliveries followed the first: failures of its listener, and what the check says of each repetition."""
     counts: Counter[str] = Counter()
-    rows = result.rows[np.isin(result.rows["claim"], REPEATS) & (result.rows["note"] == Note.NONE)]
+    rows = repeated_rows(result)
     slots = result.names.slots
     for row in rows[np.isin(rows["origin"], np.array(story.origins, np.int64))]:
         slot = slots[row["slot"]] if row["slot"] >= 0 else None
         if slot is None or slot.group != outcome.group or outcome.client not in ("", slot.who):
             continue
         unknown = "of something that was not recorded" if row["doubt"] else "of NO CAUSE THAT RocketMQ HAS"
-        counts[CAUSES.get(Cause(int(row["cause"])), unknown)] += 1
-    if CAUSES[Cause.SUSPENDED] not in counts:
+        counts[unknown if row["cause"] == Cause.NONE else WORDS[Cause(int(row["cause"]))]] += 1
+    if WORDS[Cause.SUSPENDED] not in counts:
         counts["its listener failed"] = _failures(outcome.attempts)
     ranked = sorted((-count, why) for why, count in counts.items() if count)
     return tuple(f"{why} ({-count} times)" if count < -1 else why for count, why in ranked)

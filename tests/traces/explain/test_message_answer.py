@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from rocketproof.model.history import Cause
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
-from rocketproof.traces.explain.message_answer import CAUSES, answers, first_line
+from rocketproof.traces.explain.message_answer import answers, first_line
 from rocketproof.traces.explain.message_story import message_story
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, Header
@@ -33,11 +32,6 @@ def sample(name: str) -> tuple[Path, Counter[str]]:
     for batch in open_trace([path]).batches(["kind", "key"]):
         deliveries.update(row["key"] for row in batch.to_pylist() if row["kind"] == Kind.DELIVER)
     return path, deliveries
-
-
-def test_every_cause_has_words():
-    assert set(CAUSES) == set(Cause) - {Cause.NONE}
-    assert len(set(CAUSES.values())) == len(CAUSES)
 
 
 @pytest.mark.parametrize(
