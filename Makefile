@@ -6,8 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 VENV ?= .venv
-# Test processes: 0 runs the tests in pytest's own process, so that engines are timed with the machine to themselves.
-WORKERS ?= 0
+# Test processes: one for each processor; 0 runs the tests in pytest's own process.
+WORKERS ?= auto
 # Test processes with RocketMQ in them: they mostly wait for it.
 LAB_WORKERS ?= 2
 # Further arguments for the command behind verify, test and bench.
@@ -21,7 +21,7 @@ SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks examples)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  variables: PYTHON=$(PYTHON) VENV=$(VENV) WORKERS=$(WORKERS) LAB_WORKERS=$(LAB_WORKERS) ARGS=\"$(ARGS)\""
 
 .PHONY: setup
@@ -55,8 +55,22 @@ verify: setup ## check every property of the machine with every engine, and the 
 	@$(BIN)/rocketproof samples
 
 .PHONY: test
-test: setup ## run all tests
+test: setup ## run the tests, but for those of the longer tier
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+.PHONY: test-quick
+test-quick: setup ## run the tests of the model, of what has changed, and one of everything
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $$($(BIN)/python tests/mirrored.py)
+
+.PHONY: test-all
+test-all: setup ## run all tests but those of the lab
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not lab" $(ARGS)
+
+.PHONY: coverage
+coverage: setup ## print which lines the tests run (ARGS as for test)
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@$(BIN)/python -m coverage run -m pytest $(ARGS)
+	@$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report
 
 .PHONY: lab-test
 lab-test: setup ## run the tests that start RocketMQ itself (JDK 17 or newer, Maven)

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and the order of the tests: what is quick and deep in the layers comes first."""
+"""Hypothesis profiles, the longer tier, and the order of the tests: first what is quick and deep in the layers."""
 
 import os
 from pathlib import Path
@@ -13,6 +13,13 @@ settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))
 
+LONGER = {
+    line.split(maxsplit=1)[1]: float(line.split(maxsplit=1)[0])
+    for line in (HERE / "longer.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+}
+"""Tests of the longer tier that are named there and not marked themselves, with their processor seconds."""
+
 
 def tier(item: pytest.Item) -> tuple[int, int]:
     """Sort key: `smoke` first and `slow` last, and within each the folders from the bottom layer up."""
@@ -24,5 +31,9 @@ def tier(item: pytest.Item) -> tuple[int, int]:
     return speed, FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.partition("[")[0] in LONGER or item.nodeid in LONGER:
+            item.add_marker("slow")
     items.sort(key=tier)
