@@ -15,6 +15,8 @@ the verdict UNKNOWN; one that leaves it on a replayed run raises :class:`ModelEr
 Lemmas are ALWAYS properties that are proven in the same induction, never assumed; a false lemma makes the verdict
 UNKNOWN, for it says nothing about the property.
 
+Where induction fails, lemmas are looked for (``lemmas.py``).
+
 A SOMETIMES property is the negation of an ALWAYS one: a run that reaches it is its witness (HOLDS), a proof that no
 run does is VIOLATED.
 
@@ -28,12 +30,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...model.kernel import Configuration, ConfigurationError, ModelError, trace
-from ...properties.property import Property
+from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
 from ..run import counted
 from .bounded_search import Search
 from .induction import Induction
+from .lemmas import find_lemmas
 from .problem import Ended, Problem
 from .solving import WORK, Effort
 
@@ -53,6 +56,8 @@ def prove(
 ) -> Result:
     """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
 
+    Where induction fails, lemmas are looked for (see ``lemmas.py``), and named in the explanation.
+
     An unbounded configuration is tried by plain induction, then with small numbers, where runs are found more easily.
     Of the ``work`` that is left induction may use half, the search the rest; ``rlimit`` bounds each question. Both are
     Z3 resource units, so that the answer is the same on a busy machine.
@@ -62,15 +67,27 @@ def prove(
     """
     effort = Effort(work, rlimit)
     if configuration.unbounded:
-        first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25))
+        # Solvers give up late where quantifiers have no proof, so lemmas are looked for after a short attempt.
+        first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25 if lemmas else 0.02))
         if first.verdict is not Verdict.UNKNOWN:
             return first
+        found = _with_found_lemmas(configuration, property, lemmas, effort.part(0.25))
+        if found is not None:
+            return found
+        if not lemmas:
+            first = _induction(configuration, property, (), 1, False, effort.part(0.25))
+            if first.verdict is not Verdict.UNKNOWN:
+                return first
         found = _search_small_numbers(configuration, property, search_depth, effort)
         if found is not None:
             return found
     induction = _induction(configuration, property, lemmas, induction_depth, True, effort.part(0.5))
     if induction.verdict is not Verdict.UNKNOWN:
         return induction
+    if not configuration.unbounded:
+        found = _with_found_lemmas(configuration, property, lemmas, effort.part(0.5))
+        if found is not None:
+            return found
     search = _search(configuration, property, search_depth, effort)
     if search.verdict is not Verdict.UNKNOWN:
         return search
@@ -79,6 +96,22 @@ def prove(
         bounds=f"{search.bounds}; {induction.bounds.partition(';')[0]}",
         explanation="\n".join(text for text in (search.explanation, induction.explanation) if text),
     )
+
+
+def _with_found_lemmas(
+    configuration: Configuration, property: Property, known: Sequence[Property], effort: Effort
+) -> Result | None:
+    """A proof with lemmas that nobody gave; its explanation names them, so that they can be kept."""
+    lemmas = find_lemmas(configuration, property, effort, known=known) if property.kind is Kind.ALWAYS else []
+    if not lemmas:
+        return None
+    result = _induction(configuration, property, [item.property for item in lemmas], 1, False, effort)
+    if result.verdict is not Verdict.HOLDS:
+        return None
+    found = [item for item in lemmas if item.text]
+    told = ["lemmas that were found, each with its predicate, to be kept:"] if found else []
+    told.extend(f"    {item.property.statement}\n        {item.text}" for item in found)
+    return replace(result, explanation="\n".join(told))
 
 
 def prove_together(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import z3
@@ -103,6 +103,22 @@ class Solver:
         elif answer == z3.sat:
             self._model = self._solver.model()
         return answer, reason
+
+    def core(self, facts: Mapping[str, Any], *, rlimit: int) -> set[str] | None:
+        """Which of the named facts, added for this question only, make it "unsat"; None when they do not."""
+        self._solver.push()
+        names = {f"fact {number}": name for number, name in enumerate(facts)}
+        marks = [z3.Bool(mark, ctx=self._context) for mark in names]
+        for mark, fact in zip(marks, facts.values(), strict=True):
+            self._solver.add(z3.Implies(mark, fact.translate(self._context)))
+        self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
+        answer = self._solver.check(*marks)
+        core = {names[str(mark)] for mark in self._solver.unsat_core()} if answer == z3.unsat else None
+        self.work = units(self._solver)
+        self._solver.pop()
+        if answer == z3.unknown:
+            self._solver = self._again(searches_models=False)
+        return core
 
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
@@ -226,6 +242,17 @@ class Effort:
         if answer == z3.unknown:
             self.reason = self._why(said, limit)
         return answer
+
+    def core(self, solver: Solver, facts: Mapping[str, Any], *, share: float) -> set[str] | None:
+        """As :meth:`Solver.core`, within ``share`` of the remaining work."""
+        limit = int(self.left * share)
+        if limit < 1:
+            return None
+        self._asked[0] += 1
+        before = solver.work
+        core = solver.core(facts, rlimit=limit)
+        self._used[0] += solver.work - before
+        return core
 
     def _all_used(self) -> str:
         return f"the limit of {self.work:,} Z3 resource units was hit"

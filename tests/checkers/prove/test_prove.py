@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from rocketproof.checkers.prove import bounded, k_induction, prove, prove_inductive, prove_together
+from rocketproof.checkers.prove.lemmas import find_lemmas
+from rocketproof.checkers.prove.solving import WORK, Effort
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import replay
 from rocketproof.model.examples import two_phase_commit
@@ -22,6 +24,7 @@ from rocketproof.model.kernel import (
     SetOf,
     State,
     all_of,
+    any_of,
     implies,
     maximum,
     not_,
@@ -197,27 +200,68 @@ def test_the_shortest_runs_of_the_examples_are_found(configuration: Configuratio
     [case for case in JUDGED if case.values[1].steps is None and not str(case.id).startswith(HARD)],
 )
 def test_nothing_is_claimed_against_the_truth(configuration: Configuration, claim: Claim) -> None:
-    result = prove(configuration, claim.property, search_depth=8)
+    result = proven(configuration, claim.property)
     assert result.verdict in (claim.verdict, Verdict.UNKNOWN)
     assert result.run is None
 
 
+ANSWERS: dict[str, Result] = {}
+
+
+def proven(configuration: Configuration, property: Property) -> Result:
+    """What is said of one property, asked once for both tests."""
+    asked = f"{configuration} {property.id}"
+    if asked not in ANSWERS:
+        ANSWERS[asked] = prove(configuration, property, search_depth=8)
+    return ANSWERS[asked]
+
+
 def test_what_the_examples_allow_to_be_proven_is_proven() -> None:
-    proven = {
+    decided = {
         str(case.id)
         for case in JUDGED
         if case.values[1].steps is None and not str(case.id).startswith(HARD)
-        if prove(case.values[0], case.values[1].property, search_depth=8).verdict is not Verdict.UNKNOWN
+        if proven(case.values[0], case.values[1].property).verdict is not Verdict.UNKNOWN
     }
-    assert proven == {
+    assert decided == {
         "two_phase_commit/one/consistent",
         "two_phase_commit/one/mixed",
+        "two_phase_commit/two/consistent",
+        "two_phase_commit/three/consistent",
         "bounded_buffer/small/balanced",
         "bounded_buffer/small/in-order",
         "bounded_buffer/small/complete",
         "bounded_buffer/overwriting/balanced",
         "bounded_buffer/overwriting/in-order",
     }
+
+
+# --- lemmas that are found ---------------------------------------------------------------------------------------
+
+
+def test_the_lemmas_of_two_phase_commit_are_found_for_any_number_of_managers_and_can_be_kept() -> None:
+    configuration = two_phase_commit.machine.configure(managers=UNBOUNDED)
+    result = prove(configuration, CONSISTENT)
+    assert result.verdict is Verdict.HOLDS
+    assert result.bounds == "all runs, for all managers ≥ 1; inductive together with 19 lemmas"
+    head, *found = result.explanation.splitlines()
+    assert head == "lemmas that were found, each with its predicate, to be kept:"
+    assert "    Always stage[r] is not COMMITTED, or decision is COMMIT." in found
+    assert found[1::2][0].startswith("        lambda s: s.forall(Manager, lambda r: any_of(s.stage[r] != Stage.")
+    names = {**vars(two_phase_commit), "any_of": any_of, "not_": not_}
+    kept = [always(f"kept {number}", eval(text, names)) for number, text in enumerate(found[1::2])]
+    again = prove_inductive(configuration, CONSISTENT, lemmas=kept)
+    assert (again.verdict, again.bounds) == (Verdict.HOLDS, result.bounds)
+
+
+def test_no_lemma_is_looked_for_where_a_small_case_contradicts_the_property() -> None:
+    configuration = two_phase_commit.machine.configure(managers=UNBOUNDED, impatient=1)
+    assert find_lemmas(configuration, CONSISTENT, Effort(WORK)) == []
+
+
+def test_a_lemma_search_without_work_finds_none() -> None:
+    configuration = two_phase_commit.machine.configure(managers=2)
+    assert find_lemmas(configuration, CONSISTENT, Effort(1)) == []
 
 
 # --- k-induction --------------------------------------------------------------------------------------------------
