@@ -103,7 +103,7 @@ SITE_VENV ?= build/site-venv
 .PHONY: site
 site: setup typing-links $(SITE_VENV)/.stamp ## build documents, lessons, explorer pages and API reference into build/site
 	@$(BIN)/python docs/site/pages.py >/dev/null
-	@NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet --strict -f docs/site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet --strict -f build/site.yml
 	@echo "site: build/site/index.html"
 
 $(SITE_VENV)/.stamp: docs/site/requirements.lock

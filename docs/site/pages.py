@@ -3,6 +3,7 @@
 Documents link each other as they do in the repository. What they link outside ``docs/`` is copied, or becomes code.
 """
 
+import json
 import re
 import shutil
 import sys
@@ -13,6 +14,8 @@ from rocketproof.model.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "build" / "site-pages"
+CONFIGURATION = ROOT / "build" / "site.yml"
+"""What MkDocs is given: the settings beside this file, and the navigation."""
 FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof")
 _TITLED = re.compile(r"^```(\w+) title=(\S+)$", re.MULTILINE)
 
@@ -26,7 +29,7 @@ def documents() -> None:
         up = "../" * (len(path.relative_to(PAGES).parts) - 1)
         # What is one level above docs/ in the repository is beside it here.
         text = re.sub(rf"\]\({re.escape(up)}\.\./([A-Za-z.-]+\.md)", rf"]({up}\1", text)
-        path.write_text(_spelled(text), encoding="utf-8")
+        path.write_text(_spelled(text.replace(f"]({up}README.md", f"]({up}index.md")), encoding="utf-8")
     for path in ROOT.glob("*.md"):
         text = path.read_text(encoding="utf-8").replace("](docs/", "](").replace("](README.md", "](index.md")
         name = "index.md" if path.name == "README.md" else path.name
@@ -36,7 +39,11 @@ def documents() -> None:
 def _spelled(text: str) -> str:
     """Titles of blocks as the site writes them, and links to files that are no pages as code."""
     text = _TITLED.sub(r'```\1 title="\2"', text)
-    return re.sub(r"\[([^\]]+)\]\((?!http|#)[^)\s]*?(?:LICENSE|/)\)", r"`\1`", text)
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http|#)[^)\s]*?(?:LICENSE|/|\.(?:py|toml|java))\)", _as_code, text)
+
+
+def _as_code(link: re.Match[str]) -> str:
+    return link[1] if link[1].startswith("`") else f"`{link[1]}`"
 
 
 def explorers() -> None:
@@ -48,6 +55,41 @@ def explorers() -> None:
     lines = [f"* [{preset.name}](explorer/{preset.name}.html): {preset.doc}" for preset in PRESETS]
     text = "# Explore the model\n\nEach page runs the model in your browser, without a network.\n\n"
     (PAGES / "explorers.md").write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+GUIDES = {
+    "Recordings": "checking-traces importing capturing captured conformance trace-mutants differential lab spark",
+    "Deployments": "in-your-ci deployment-file strategies",
+    "The model": "mutants writing-a-machine python",
+}
+REFERENCES = "command-line guarantees rules trace-format limitations"
+
+
+def navigation() -> None:
+    """What is where in the site; a page that is nowhere is an error of the build."""
+
+    def pages(names: str) -> list[str]:
+        return [f"{name}.md" for name in names.split()]
+
+    def folder(path: str) -> list[str]:
+        return [
+            found.relative_to(PAGES).as_posix()
+            for found in sorted((PAGES / path).glob("*.md"), key=lambda page: page.stem)
+        ]
+
+    nav = [
+        {"Start": [{"English": "index.md"}, {"中文": "README.zh-CN.md"}]},
+        {"Learn": folder("learn")},
+        {"课程": folder("learn/zh-CN")},
+        {"Explore": ["explorers.md", "explorer.md"]},
+        {"Guides": [{title: pages(names)} for title, names in GUIDES.items()]},
+        {"Reference": pages(REFERENCES)},
+        {"API": folder("reference")},
+        {"Project": ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]},
+    ]
+    # JSON is YAML.
+    settings = {"INHERIT": "../docs/site/mkdocs.yml", "docs_dir": "site-pages", "site_dir": "site", "nav": nav}
+    CONFIGURATION.write_text(json.dumps(settings, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def _run(arguments: list[str]) -> None:
@@ -77,4 +119,5 @@ if __name__ == "__main__":
     documents()
     explorers()
     reference()
+    navigation()
     print(f"site: {sum(1 for _ in PAGES.rglob('*.md'))} pages in {PAGES.relative_to(ROOT)}", file=sys.stderr)
