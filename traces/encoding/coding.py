@@ -15,8 +15,9 @@ import pyarrow as pa
 from ..format.kinds import Kind, Path, Result, codes
 from ..format.schema import ABSENT, BY_NAME, origin_of
 from ..machine_code.compiled import entry, hot, int64
+from ..machine_code.pair_table import FREE, place_of
 from .columns import Column, read_only
-from .names import Actor, Combinations, Names, Words, place_of
+from .names import Actor, Combinations, Names, Words
 
 COLUMNS = (
     "time",
@@ -308,8 +309,8 @@ def _code_of(table: Any, key: Any) -> Any:
     """The code of a combination, -1 for none, _NEW for one that has no code yet."""
     if key < 0:
         return int64(-1)
-    at = place_of(table, key)
-    return table[at].code if table[at].key >= 0 else int64(_NEW)
+    at = place_of(table, key, int64(0))
+    return int64(table[at].value) if table[at].one != FREE else int64(_NEW)
 
 
 @entry

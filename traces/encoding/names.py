@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ..format.schema import Group
-from ..machine_code.compiled import entry
+from ..machine_code.compiled import entry, int64
+from ..machine_code.pair_table import enter, new_pairs, roomy
 
 RETRY_PREFIX = "%RETRY%"
 DEAD_LETTER_PREFIX = "%DLQ%"
@@ -164,11 +163,7 @@ class Names:
         return flags
 
 
-_EMPTY = -1
 _START = 1 << 10
-
-ENTRY = np.dtype([("key", np.int64), ("code", np.int64)])
-"""A combination and its code; key is -1 where there is none."""
 
 
 class Combinations:
@@ -178,18 +173,14 @@ class Combinations:
     """
 
     def __init__(self) -> None:
-        self._table = _new_table(_START)
+        self._table = new_pairs(_START)
         self._count = 0
         self._reached = 0
 
     def add(self, key: int, code: int) -> None:
         """Give a combination its code."""
-        if 2 * (self._count + 1) > len(self._table):
-            old = self._table
-            self._table = _new_table(2 * len(old))
-            for known in old[old["key"] != _EMPTY]:
-                _insert(self._table, known["key"], known["code"])
-        _insert(self._table, np.int64(key), np.int64(code))
+        self._table = roomy(self._table, self._count)
+        _give(self._table, key, code)
         self._count += 1
 
     def resolve(self, function: Callable[..., int], columns: Sequence[Any], out: Any) -> int:
@@ -203,24 +194,6 @@ class Combinations:
         return -1 if done else reached
 
 
-def _new_table(size: int) -> Any:
-    table = np.zeros(size, ENTRY)
-    table["key"] = _EMPTY
-    return table
-
-
 @entry
-def place_of(table: Any, key: Any) -> Any:
-    """Where a table of ENTRY has ``key``, or the free place where it would be."""
-    mask = len(table) - 1
-    at = (key * np.int64(0x9E3779B97F4A7C1) >> np.int64(40)) & mask
-    while table[at].key != _EMPTY and table[at].key != key:
-        at = (at + 1) & mask
-    return at
-
-
-@entry
-def _insert(table: Any, key: Any, code: Any) -> None:
-    at = place_of(table, key)
-    table[at].key = key
-    table[at].code = code
+def _give(table: Any, key: int, code: int) -> None:
+    enter(table, key, int64(0), code)

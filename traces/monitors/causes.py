@@ -20,6 +20,7 @@ from ..engine.findings import ROW
 from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Result, codes
 from ..machine_code.compiled import entry, hot, int64, part
+from ..machine_code.pair_table import enter, new_pairs, roomy, value_of
 
 _WHOLE = np.int64
 _KIND, _RESULT = codes(Kind), codes(Result)
@@ -65,7 +66,7 @@ class Tables(NamedTuple):
         judged: by kind a mask of :class:`Missing`.
         flags: of slots.
         latest: for each slot the place of the process that used it last.
-        processes: PROCESS, a hash table by slot and actor.
+        processes: PROCESS; ``index``: their places by slot and actor.
         lacks: LACK, processes × Missing.
         used: how many processes there are.
         terms: skew, ms, and how long a window may be remembered, ms.
@@ -76,6 +77,7 @@ class Tables(NamedTuple):
     flags: Any
     latest: Any
     processes: Any
+    index: Any
     lacks: Any
     used: Any
     terms: Any
@@ -101,8 +103,9 @@ class CauseFold:
             judged=judged,
             flags=np.zeros(0, _WHOLE),
             latest=np.zeros(0, _WHOLE),
-            processes=_free(2 * _ROOM),
-            lacks=_no_lacks(2 * _ROOM),
+            processes=_free(_ROOM),
+            index=new_pairs(_ROOM),
+            lacks=_no_lacks(_ROOM),
             used=np.zeros(1, _WHOLE),
             terms=np.array([settings.skew, settings.stuck], _WHOLE),
         )
@@ -157,14 +160,13 @@ class CauseFold:
                 flags=np.concatenate([tables.flags, np.array(names.flags[known : known + more], _WHOLE)]),
                 latest=np.concatenate([tables.latest, np.zeros(more, _WHOLE)]),
             )
-        if 2 * (int(tables.used[0]) + 1) > len(tables.processes):
-            old = tables
+        used = int(tables.used[0])
+        if used >= len(tables.processes):
             tables = tables._replace(
-                processes=_free(2 * len(old.processes)), lacks=_no_lacks(2 * len(old.processes)), used=old.used * 0
+                processes=np.concatenate([tables.processes, _free(used)]),
+                lacks=np.concatenate([tables.lacks, _no_lacks(used)]),
             )
-            tables.latest[:] = 0
-            _rehash(old, tables)
-        self._tables = tables
+        self._tables = tables._replace(index=roomy(tables.index, used))
 
 
 def _free(count: int) -> Any:
@@ -177,32 +179,6 @@ def _no_lacks(count: int) -> Any:
     lacks = np.zeros((count, len(Missing)), LACK)
     lacks["time"] = _NEVER
     return lacks
-
-
-_LACKS = len(Missing)
-
-
-@hot
-def _place_of(t: Any, q: int, actor: int) -> Any:
-    """Where a process with a queue is in the table, or would be."""
-    mask = len(t.processes) - 1
-    key = np.uint64(q) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(actor) * np.uint64(0xC2B2AE3D27D4EB4F)
-    at = int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
-    while t.processes[at].slot >= 0 and (t.processes[at].slot != q or t.processes[at].actor != actor):
-        at = (at + 1) & mask
-    return at
-
-
-@entry
-def _rehash(old: Any, new: Any) -> None:
-    """Enter everything of one table in another, empty one."""
-    for n in range(len(old.processes)):
-        if old.processes[n].slot >= 0:
-            at = _place_of(new, int64(old.processes[n].slot), int64(old.processes[n].actor))
-            new.processes[at] = old.processes[n]
-            for m in range(_LACKS):
-                new.lacks[at, m] = old.lacks[n, m]
-            new.used[0] += 1
 
 
 @entry
@@ -225,12 +201,13 @@ def _run(
         judged = t.judged[kind]
         if q < 0 or actor < 0 or (judged == 0 and kind != _ASSIGN) or t.flags[q] & _UNJUDGED:
             continue
-        at = t.latest[q]
+        at = int64(t.latest[q])
         if t.processes[at].slot != q or t.processes[at].actor != actor:
-            at = _place_of(t, q, actor)
-            if t.processes[at].slot < 0:
-                if 2 * (t.used[0] + 1) > len(t.processes):
+            at = value_of(t.index, q, actor)
+            if at < 0:
+                if t.used[0] >= len(t.processes) or 2 * (t.used[0] + 1) > len(t.index):
                     return i
+                at = int64(t.used[0])
                 _begin(t, at, q, actor, times[i])
             t.latest[q] = at
         if t.processes[at].since == _NEVER:
@@ -261,6 +238,7 @@ def _run(
 @part
 def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
     process = t.processes[at]
+    enter(t.index, q, actor, at)
     t.used[0] += 1
     process.slot, process.actor, process.since = q, actor, t.beginnings[actor]
     if process.since > now + t.terms[0]:

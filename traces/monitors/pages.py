@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine_code.compiled import entry, hot, int64, part
+from ..machine_code.compiled import hot, int64, part
+from ..machine_code.pair_table import enter, value_of
 
 DELIVERED = 1  # a listener was called
 RUNNING = 2  # and has not returned, as far as is known
@@ -33,9 +34,6 @@ LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE | SHARED
 CELL = np.dtype([("flags", np.int32), ("actor", np.int32), ("time", np.int64)])
 """What is known of one message: flags, who had it last, and when, ms."""
 
-PLACE = np.dtype([("slot", np.int32), ("at", np.int32), ("page", np.int64)])
-"""An entry of the hash table; slot is -1 where it is free."""
-
 BITS = 8
 SIZE = 1 << BITS
 """Offsets in a page."""
@@ -50,35 +48,17 @@ def new_pages(count: int) -> Any:
     return np.zeros(count * SIZE, CELL)
 
 
-def new_places(count: int) -> Any:
-    """A hash table with so many entries, a power of two."""
-    places = np.zeros(count, PLACE)
-    places["slot"] = -1
-    return places
-
-
-@hot
-def place_of(places: Any, slot: int, page: int) -> Any:
-    """Where the entry of a page is in the table, or would be."""
-    mask = len(places) - 1
-    key = np.uint64(page) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(slot) * np.uint64(0xC2B2AE3D27D4EB4F)
-    at = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
-    while places[at].slot >= 0 and (places[at].slot != slot or places[at].page != page):
-        at = (at + 1) & mask
-    return at
-
-
 @hot
 def find(s: Any, q: int, offset: int) -> Any:
     """Where the cell of a message is, -1 if its page is not there."""
     page = offset >> BITS
     slot = s.slots[q]
     if slot.page != page or slot.page_at < 0:
-        entry = s.places[place_of(s.places, q, page)]
-        if entry.slot < 0:
-            return -1
+        at = value_of(s.places, q, page)
+        if at < 0:
+            return at
         slot.page = page
-        slot.page_at = entry.at
+        slot.page_at = at
     return slot.page_at * SIZE + (offset & _MASK)
 
 
@@ -88,24 +68,9 @@ def take(s: Any, q: int, offset: int) -> Any:
     at = find(s, q, offset)
     if at >= 0:
         return at
-    page = offset >> BITS
-    entry = s.places[place_of(s.places, q, page)]
-    entry.slot = q
-    entry.page = page
-    entry.at = s.terms[0].pages
+    enter(s.places, q, offset >> BITS, s.terms[0].pages)
     s.terms[0].pages += 1
     return find(s, q, offset)
-
-
-@entry
-def rehash(old: Any, new: Any) -> None:
-    """Enter everything of one table in another, empty one."""
-    for at in range(len(old)):
-        if old[at].slot >= 0:
-            entry = new[place_of(new, old[at].slot, old[at].page)]
-            entry.slot = old[at].slot
-            entry.page = old[at].page
-            entry.at = old[at].at
 
 
 @part
@@ -115,13 +80,13 @@ def skip_missing(s: Any, q: int, offset: int, end: int) -> Any:
         return offset
     page, last = (offset >> BITS) + 1, end >> BITS
     for near in range(page, min(last, page + _NEAR) + 1):
-        if s.places[place_of(s.places, q, near)].slot >= 0:
+        if value_of(s.places, q, near) >= 0:
             return min(near << BITS, end)
     if last > page + _NEAR:
         # One look at all pages: an offset may be as far away as a number can be.
         for entry in range(len(s.places)):
             place = s.places[entry]
-            if place.slot == q and page <= place.page < last:
-                last = int64(place.page)
+            if place.one == q and page <= place.other < last:
+                last = int64(place.other)
         return min(last << BITS, end)
     return end

@@ -23,6 +23,7 @@ from ..engine.findings import ROW, Note
 from ..format.kinds import Kind, codes
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, entry, int64
+from ..machine_code.pair_table import FREE, new_pairs, roomy
 from . import message_status
 from .blocking import blocked_by, keeper_of
 from .causes import CauseFold
@@ -33,7 +34,7 @@ from .group_life import excuse
 from .late import late_rows
 from .obligations import ObligationFold
 from .ownership import assign, finish_ownership, revoke
-from .pages import SIZE, new_pages, new_places, rehash
+from .pages import SIZE, new_pages
 from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
@@ -126,7 +127,7 @@ class QueueFold:
             slots=new_slots(0),
             windows=new_windows(0),
             cells=new_pages(pages),
-            places=new_places(1 << (4 * pages).bit_length()),
+            places=new_pairs(4 * pages),
             ranges=np.zeros(ROOM * 2, RANGE),
             past=np.zeros(ROOM * 2, PASSED),
             rows=np.zeros(ROOM * 4, ROW),
@@ -207,9 +208,9 @@ class QueueFold:
 
     def _tell_statuses(self, slots: int) -> Any:
         told = np.zeros((slots, len(MessageStatus)), np.int64)
-        places = self._state.places[self._state.places["slot"] >= 0]
-        places = places[np.lexsort([places["page"], places["slot"]])]
-        slot, page, place = (np.ascontiguousarray(places[name]).astype(np.int64) for name in ("slot", "page", "at"))
+        places = self._state.places[self._state.places["one"] != FREE]
+        places = places[np.lexsort([places["other"], places["one"]])]
+        slot, page, place = (np.ascontiguousarray(places[name]) for name in ("one", "other", "value"))
         at = 0
         while at < len(places):
             at = message_status.of_pages(self._state, slot, page, place, at, told)
@@ -264,10 +265,7 @@ class QueueFold:
         if pages + 2 > len(state.cells) // SIZE:
             more = min(max(64, len(state.cells) // SIZE), 1 << 14)
             state = state._replace(cells=np.concatenate([state.cells, new_pages(more)]))
-        if 2 * (pages + 2) > len(state.places):
-            places = new_places(2 * len(state.places))
-            rehash(state.places, places)
-            state = state._replace(places=places)
+        state = state._replace(places=roomy(state.places, pages + 1))
         if ranges + 2 > len(state.ranges):
             state = state._replace(ranges=np.concatenate([state.ranges, np.zeros(len(state.ranges), RANGE)]))
         if past + 2 * ROOM > len(state.past):

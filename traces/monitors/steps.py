@@ -22,6 +22,7 @@ from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Path, Result, codes
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
+from ..machine_code.pair_table import enter, new_pairs, remove, roomy, value_of
 
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
@@ -135,6 +136,7 @@ LINE = np.dtype(
                 "marks",  # how many low-water marks there were
                 "refused",  # 1: a send-back failed, so that a batch may end without a message that left
                 "cleaned",  # 1: a message was cleaned for its time
+                "beside",  # place of another line of its slot, _NOBODY for none
             )
         ),
         ("mark", _WHOLE, (_MARKS,)),  # the last low-water marks
@@ -146,8 +148,8 @@ ITEM = np.dtype(
     [
         (name, _WHOLE)
         for name in (
-            "line",  # place of its line; _NOBODY: the entry is free, _GONE: it was used
-            "offset",
+            "line",  # place of its line; _NOBODY: the entry is free
+            "offset",  # of a free entry the place of another one, _NOBODY for none
             "running",  # listeners that have not returned, of earlier windows too
             "earlier",  # listeners of earlier windows, whose results are discarded when they come
             "returned",  # 1: one has, since it was given last
@@ -163,8 +165,6 @@ ITEM = np.dtype(
 )
 """A message that a listener was given and that has not left the window."""
 
-_GONE = -2
-
 MISSTEP = np.dtype([("time", _WHOLE), ("since", _WHOLE), ("offset", _WHOLE), ("expected", _WHOLE)])
 """The first misstep of a kind: when, ms, _NEVER where there is none."""
 
@@ -176,11 +176,11 @@ class Tables(NamedTuple):
         judged: by :class:`Misstep`, whether it is.
         flags: of slots.
         seen: for each slot a mask of the kinds that there were.
-        latest: for each slot the place of the line that was used last.
-        lines: LINE; ``index``: a hash table of their places by slot and actor.
+        latest: for each slot the place of the line that was used last, and that of the newest, _NOBODY for none.
+        lines: LINE; ``index``: their places by slot and actor.
         missteps: MISSTEP, lines × Misstep.
-        items: ITEM, a hash table by line and offset.
-        used: lines, items with those that are gone, items.
+        items: ITEM; ``places``: where they are by line and offset.
+        used: lines, items with those that are free, items, and the place of a free one, _NOBODY for none.
         terms: skew, ms, whether what leaves a window is recorded, whether the recording begins with the first event.
     """
 
@@ -192,6 +192,7 @@ class Tables(NamedTuple):
     index: Any
     missteps: Any
     items: Any
+    places: Any
     used: Any
     terms: Any
 
@@ -210,12 +211,13 @@ class StepFold:
             judged=judged,
             flags=np.zeros(0, _WHOLE),
             seen=np.zeros(0, _WHOLE),
-            latest=np.zeros(0, _WHOLE),
+            latest=np.zeros((0, 2), _WHOLE),
             lines=_no_lines(_ROOM),
-            index=np.full(4 * _ROOM, _NOBODY, _WHOLE),
+            index=new_pairs(_ROOM),
             missteps=_no_missteps(_ROOM),
-            items=_no_items(8 * _ROOM),
-            used=np.zeros(3, _WHOLE),
+            items=np.zeros(_ROOM, ITEM),
+            places=new_pairs(_ROOM),
+            used=np.array([0, 0, 0, _NOBODY], _WHOLE),
             terms=np.array([settings.skew, context.evidence & leaving == leaving, context.complete], _WHOLE),
         )
 
@@ -272,37 +274,27 @@ class StepFold:
         tables, names = self._tables, self._names
         known = len(tables.flags)
         if len(names.slots) > known:
+            more = len(names.slots) - known
             tables = tables._replace(
-                flags=np.concatenate([tables.flags, np.array(names.flags[known : len(names.slots)], _WHOLE)]),
-                seen=np.concatenate([tables.seen, np.zeros(len(names.slots) - known, _WHOLE)]),
-                latest=np.concatenate([tables.latest, np.zeros(len(names.slots) - known, _WHOLE)]),
+                flags=np.concatenate([tables.flags, np.array(names.flags[known : known + more], _WHOLE)]),
+                seen=np.concatenate([tables.seen, np.zeros(more, _WHOLE)]),
+                latest=np.concatenate([tables.latest, np.full((more, 2), (0, _NOBODY), _WHOLE)]),
             )
-        if int(tables.used[0]) + 1 > len(tables.lines):
-            more = len(tables.lines)
+        lines, _, items, _ = map(int, tables.used)
+        if lines >= len(tables.lines):
             tables = tables._replace(
-                lines=np.concatenate([tables.lines, _no_lines(more)]),
-                missteps=np.concatenate([tables.missteps, _no_missteps(more)]),
-                index=np.full(8 * more, _NOBODY, _WHOLE),
+                lines=np.concatenate([tables.lines, _no_lines(lines)]),
+                missteps=np.concatenate([tables.missteps, _no_missteps(lines)]),
             )
-            _index_anew(tables)
-        if 2 * (int(tables.used[1]) + 1) > len(tables.items):
-            # Those that are gone make no room by themselves.
-            many = 4 * int(tables.used[2]) > len(tables.items)
-            old, tables = tables, tables._replace(items=_no_items((2 if many else 1) * len(tables.items)))
-            _keep_items(old, tables)
-        self._tables = tables
+        if items >= len(tables.items):
+            tables = tables._replace(items=np.concatenate([tables.items, np.zeros(items, ITEM)]))
+        self._tables = tables._replace(index=roomy(tables.index, lines), places=roomy(tables.places, items))
 
 
 def _no_lines(count: int) -> Any:
     lines = np.zeros(count, LINE)
     lines["slot"] = _NOBODY
     return lines
-
-
-def _no_items(count: int) -> Any:
-    items = np.zeros(count, ITEM)
-    items["line"] = _NOBODY
-    return items
 
 
 def _no_missteps(count: int) -> Any:
@@ -312,66 +304,32 @@ def _no_missteps(count: int) -> Any:
 
 
 @hot
-def _mixed(one: int, other: int) -> Any:
-    key = np.uint64(one) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(other) * np.uint64(0xC2B2AE3D27D4EB4F)
-    return key ^ (key >> np.uint64(29))
-
-
-@hot
-def _place_of_line(t: Any, q: int, actor: int) -> Any:
-    """Where the index has a line, or would have it."""
-    mask = len(t.index) - 1
-    at = int64(_mixed(q, actor) & np.uint64(mask))
-    while t.index[at] >= 0 and (t.lines[t.index[at]].slot != q or t.lines[t.index[at]].actor != actor):
-        at = (at + 1) & mask
-    return at
-
-
-@entry
-def _index_anew(t: Any) -> None:
-    for n in range(t.used[0]):
-        t.index[_place_of_line(t, int64(t.lines[n].slot), int64(t.lines[n].actor))] = n
-
-
-@entry
-def _keep_items(old: Any, new: Any) -> None:
-    """Enter what is left of one table in another, empty one."""
-    new.used[1] = new.used[2] = 0
-    for n in range(len(old.items)):
-        if old.items[n].line >= 0:
-            at = _add(new, int64(old.items[n].line), old.items[n].offset)
-            new.items[at] = old.items[n]
-
-
-@hot
 def _find(t: Any, line: int, offset: int) -> Any:
     """The place of a message, -1 without one."""
-    mask = len(t.items) - 1
-    at = int64(_mixed(line, offset) & np.uint64(mask))
-    while t.items[at].line != _NOBODY:
-        if t.items[at].line == line and t.items[at].offset == offset:
-            return at
-        at = (at + 1) & mask
-    return int64(-1)
+    return value_of(t.places, line, offset)
 
 
 @hot
 def _add(t: Any, line: int, offset: int) -> Any:
     """A place for a message that has none."""
-    mask = len(t.items) - 1
-    at = int64(_mixed(line, offset) & np.uint64(mask))
-    while t.items[at].line >= 0:
-        at = (at + 1) & mask
-    if t.items[at].line == _NOBODY:
+    at = int64(t.used[3])
+    if at >= 0:
+        t.used[3] = t.items[at].offset
+    else:
+        at = int64(t.used[1])
         t.used[1] += 1
     t.used[2] += 1
     t.items[at].line, t.items[at].offset = line, offset
+    enter(t.places, line, offset, at)
     return at
 
 
 @part
 def _drop(t: Any, at: int) -> None:
-    t.items[at].line = _GONE
+    item = t.items[at]
+    remove(t.places, int64(item.line), item.offset)
+    item.line, item.offset = _NOBODY, t.used[3]
+    t.used[3] = at
     t.used[2] -= 1
 
 
@@ -405,18 +363,17 @@ def _run(
             continue
         if actor < 0:
             continue
-        if 2 * (t.used[1] + 1) > len(t.items):
+        if t.used[2] >= len(t.items) or 2 * (t.used[2] + 1) > len(t.places):
             return i
-        n = t.latest[q]
+        n = int64(t.latest[q, 0])
         if t.lines[n].slot != q or t.lines[n].actor != actor:
-            place = _place_of_line(t, q, actor)
-            if t.index[place] < 0:
-                if t.used[0] + 1 > len(t.lines):
+            n = value_of(t.index, q, actor)
+            if n < 0:
+                if t.used[0] >= len(t.lines) or 2 * (t.used[0] + 1) > len(t.index):
                     return i
-                t.index[place] = t.used[0]
+                n = int64(t.used[0])
                 _begin(t, q, actor, now, kind in (_QUERY, _ASSIGN))
-            n = t.index[place]
-            t.latest[q] = n
+            t.latest[q, 0] = n
         line = t.lines[n]
         if now - line.last > _SILENCE:
             line.resumed = now
@@ -465,8 +422,11 @@ def _run(
 
 @part
 def _begin(t: Any, q: int, actor: int, now: int, fresh: bool) -> None:
-    line = t.lines[t.used[0]]
-    line.fresh = fresh
+    n = int64(t.used[0])
+    enter(t.index, q, actor, n)
+    line = t.lines[n]
+    line.fresh, line.beside = fresh, t.latest[q, 1]
+    t.latest[q, 1] = n
     t.used[0] += 1
     line.slot, line.actor, line.last = q, actor, now
     line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
@@ -487,10 +447,11 @@ def _misstep(t: Any, n: int, what: int, since: int, offset: int, expected: int) 
 @part
 def _reset(t: Any, q: int, offset: int) -> None:
     """An operator sets the offset: all that have the queue may go on from there."""
-    for n in range(t.used[0]):
+    n = t.latest[q, 1]
+    while n >= 0:
         line = t.lines[n]
-        if line.slot == q:
-            line.mended, line.position, line.memory = offset, _UNKNOWN, _UNKNOWN
+        line.mended, line.position, line.memory = offset, _UNKNOWN, _UNKNOWN
+        n = line.beside
 
 
 @part
@@ -689,15 +650,16 @@ def _discarded(t: Any, n: int, offset: int) -> None:
 @entry
 def _finish(t: Any) -> None:
     """The recording ends: what should have followed long before."""
-    for at in range(len(t.items)):
+    for at in range(t.used[1]):
         item = t.items[at]
-        if item.line < 0 or item.left or not t.terms[1]:
+        if item.line < 0 or item.left or not t.terms[1] or t.lines[item.line].window != item.window:
             continue
-        line = t.lines[item.line]
-        until = line.last if line.has == 1 or line.window != item.window else line.left_at
-        if line.window != item.window:
+        n = int64(item.line)
+        line = t.lines[n]
+        since = item.passed if item.passed != _NEVER else item.ended
+        if since == _NEVER or (line.last if line.has == 1 else line.left_at) - since <= _LATE:
             continue
-        if item.passed != _NEVER and until - item.passed > _LATE:
-            _misstep(t, int64(item.line), _NOT_LEFT, item.passed, item.offset, line.low)
-        elif item.ended != _NEVER and until - item.ended > _LATE:
-            _misstep(t, int64(item.line), _NOT_LEFT, item.ended, item.offset, line.low)
+        found = t.missteps[n, _NOT_LEFT]
+        if found.time == line.last and item.offset < found.offset:
+            found.time = _NEVER  # of several at the end the first one is told, in whatever order they stand
+        _misstep(t, n, _NOT_LEFT, since, item.offset, line.low)

@@ -126,8 +126,8 @@ def test_threads_compile_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_numba_is_not_imported_for_code_that_was_kept() -> None:
     program = (
-        "import sys, numpy as np; from rocketproof.traces.encoding import names; "
-        "names.place_of(np.zeros(4, names.ENTRY), 0); "
+        "import sys; from rocketproof.traces.machine_code.pair_table import new_pairs, roomy; "
+        "roomy(new_pairs(4), 4); "
         "print('numba' in sys.modules)"
     )
     told = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in "ab"]
