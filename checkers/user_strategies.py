@@ -17,6 +17,7 @@ logging; when something goes wrong its last lines are shown.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import selectors
@@ -73,7 +74,8 @@ def load_strategy(where: str) -> FunctionStrategy:
     """The function named as ``package.module:function``, looked up in the current directory first.
 
     Raises:
-        StrategyError: there is no such module or function, the module fails to import, or it is no function.
+        StrategyError: there is no such module or function, the module fails to import, it is no function, or one that
+            takes other arguments.
     """
     module_name, colon, name = where.partition(":")
     if not (module_name and colon and name):
@@ -88,6 +90,15 @@ def load_strategy(where: str) -> FunctionStrategy:
     function = getattr(module, name)
     if not callable(function):
         raise StrategyError(f"{where!r} is {_short(function)}, no function; write one: f(own_id, queues, ids) -> list.")
+    with contextlib.suppress(ValueError):  # of a function in C there is no signature
+        signature = inspect.signature(function)
+        try:
+            signature.bind("c0", [], [])
+        except TypeError as error:
+            raise StrategyError(
+                f"{where!r} takes {signature}, and cannot be asked with (own_id, queues, ids): {error}; write "
+                f"def {name}(own_id, queues, ids)."
+            ) from None
     return FunctionStrategy(where, function)
 
 

@@ -69,7 +69,6 @@ OWN_PROCESS = "own process"
 
 app = typer.Typer(
     name="rocketproof",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Check what RocketMQ consumption guarantees, and what it does not." + EXIT_CODES,

@@ -18,9 +18,10 @@ from .by_machine_room import (
 from .consistent_hash import ConsistentHash, ring, ring_hash, ring_precedes, ring_preference, ring_slot
 from .machine_room_nearby import MachineRoomNearby, MachineRooms, Sharing, nearby_sharing
 from .message_queue import MessageQueue, java_order, sorted_ids
-from .strategy import AllocationError, Strategy, index_of
+from .strategy import JAVA_CLASSES, AllocationError, Strategy, index_of
 
 __all__ = [
+    "JAVA_CLASSES",
     "AllocationError",
     "Averagely",
     "AveragelyByCircle",

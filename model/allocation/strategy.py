@@ -7,6 +7,16 @@ from typing import Protocol
 
 from .message_queue import MessageQueue
 
+JAVA_CLASSES = {
+    "AllocateMessageQueueAveragely": "AVG",
+    "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE",
+    "AllocateMessageQueueByConfig": "CONFIG",
+    "AllocateMessageQueueByMachineRoom": "MACHINE_ROOM",
+    "AllocateMachineRoomNearby": "MACHINE_ROOM_NEARBY",
+    "AllocateMessageQueueConsistentHash": "CONSISTENT_HASH",
+}
+"""What the strategies of RocketMQ's Java client are called in code, and by ``getName``."""
+
 
 class AllocationError(ValueError):
     """A strategy refuses its input; the rebalance pass of the topic fails and the client keeps the queues it has.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import InputError
+from ..model.allocation import JAVA_CLASSES
 from ..model.kernel import nearest
 from ..output.files import STANDARD_OUTPUT, check_writable, read_text, read_toml
 
@@ -255,7 +256,11 @@ def read_constants(texts: Iterable[str]) -> dict[str, int | str]:
     Raises:
         InputError: one of them is not NAME=VALUE.
     """
-    return _pairs("--set", texts, _word_or_number, None)
+    values = _pairs("--set", texts, _word_or_number, None)
+    for name, value in values.items():
+        if value in JAVA_CLASSES:
+            raise InputError(f"{value} is the Java class of a strategy; write --set {name}={JAVA_CLASSES[value]}.")
+    return values
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..checkers.result import Result
 from ..checkers.strategies import FURTHER_LAWS, REQUIRED_LAWS, StrategyReport, check_strategy
 from ..checkers.suite import Outcome, Row
 from ..checkers.user_strategies import CommandStrategy, load_strategy
+from ..model.allocation import Strategy
 from ..properties.verdict import Verdict
 from .request import Request
 
 STRATEGY = "strategy"
+BROKERS = ("broker-a", "broker-b")
 FURTHER = "for information"
 
 
@@ -22,9 +25,33 @@ def check_user_strategy(request: Request) -> list[Outcome]:
     """
     seconds = request.limit.seconds or 60.0
     if request.strategy:
-        return _outcomes(check_strategy(load_strategy(request.strategy), timeout_seconds=seconds))
+        return _outcomes(_checked(load_strategy(request.strategy), seconds))
     with CommandStrategy(request.strategy_command) as strategy:
-        return _outcomes(check_strategy(strategy, timeout_seconds=seconds))
+        return _outcomes(_checked(strategy, seconds))
+
+
+def _checked(strategy: Strategy, seconds: float) -> StrategyReport:
+    """Ask about queues of one broker; where nothing is wrong with that, of two: each counts its queues from 0."""
+    on_one = check_strategy(strategy, timeout_seconds=seconds)
+    if on_one.verdict is not Verdict.HOLDS:
+        return on_one
+    on_two = check_strategy(strategy, timeout_seconds=seconds, brokers=BROKERS)
+    return replace(
+        on_two,
+        required=tuple(map(_on_both, on_one.required, on_two.required)),
+        further=tuple(map(_on_both, on_one.further, on_two.further)),
+    )
+
+
+def _on_both(on_one: Result, on_two: Result) -> Result:
+    """What holds on both, or the smaller case of what does not."""
+    if on_one.verdict is on_two.verdict is Verdict.HOLDS and "size" in on_two.bounds:
+        return replace(on_two, bounds=f"{on_two.bounds}, on 1 and on {len(BROKERS)} brokers")
+    if on_one.verdict is not Verdict.HOLDS:
+        return on_one
+    if on_two.verdict is Verdict.VIOLATED:
+        return replace(on_two, explanation=f"on {len(BROKERS)} brokers: {on_two.explanation}")
+    return on_two
 
 
 def _outcomes(report: StrategyReport) -> list[Outcome]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..commands.request import VerifyTable
 from ..errors import InputError
+from ..model.allocation import JAVA_CLASSES
 from ..model.kernel import nearest
 from ..output.files import read_text, read_toml
 from .description import TABLES, Description, contradictions
@@ -130,6 +131,9 @@ def _mistakes(error: ValidationError) -> Iterator[tuple[Path, str]]:
             case _:
                 if field is None:
                     yield path, f"{given!r} is not possible: {problem['msg']}."
+                    continue
+                if isinstance(given, str) and given in JAVA_CLASSES:
+                    yield path, f"{given} is the Java class of a strategy; write {JAVA_CLASSES[given]!r}."
                     continue
                 source = source_of(table.model_fields[field])
                 yield (

@@ -6,9 +6,11 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.status import Status
 from rich.text import Text
 
 from ..properties.verdict import Verdict
@@ -55,6 +57,11 @@ class SafeConsole(Console):
         """Print exactly one line: what follows a line feed in a name does not begin another one."""
         shown = text if isinstance(text, Text) else Text(text)
         self.print(Text("\\n").join(shown.split("\n")) if "\n" in shown.plain else shown, soft_wrap=True)
+
+    def status(self, *args: Any, **kwargs: Any) -> Status:
+        """A spinner, for somebody who watches: none into a pipe or a file, whatever colours are asked for."""
+        watched = self.file.isatty()
+        return super().status(*args, **kwargs) if watched else Console(quiet=True).status(*args, **kwargs)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is to be shown, in pieces of one style."""

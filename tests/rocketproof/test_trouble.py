@@ -210,3 +210,58 @@ def test_a_terminal_without_arrows_is_no_error() -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"life[c1]: NEW ? UP" in done.stdout
+
+
+def test_what_is_called_as_in_java_is_told_with_its_name_here(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "verify", "--set", "strategy=AllocateMessageQueueConsistentHash")
+    assert code == 3
+    assert err == (
+        "rocketproof: AllocateMessageQueueConsistentHash is the Java class of a strategy; write --set "
+        "strategy=CONSISTENT_HASH.\n"
+    )
+
+
+def test_a_strategy_with_other_arguments_is_wrong_usage(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other_arguments.py").write_text("def share(queues): return queues\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "verify", "--strategy", "other_arguments:share")
+    assert code == 3
+    assert err == (
+        "rocketproof: 'other_arguments:share' takes (queues), and cannot be asked with (own_id, queues, ids): too many "
+        "positional arguments; write def share(own_id, queues, ids).\n"
+    )
+
+
+def test_a_strategy_is_asked_about_queues_of_two_brokers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "def share(own_id, queues, ids):\n"
+        "    by_number = {queue.queue_id: queue for queue in queues}\n"
+        "    return [by_number[n] for n in by_number if n % len(ids) == ids.index(own_id)]\n"
+    )
+    (tmp_path / "forgets_brokers.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run(capsys, "verify", "--strategy", "forgets_brokers:share")
+    assert code == 1
+    assert "on 2 brokers: with 2 queues and 1 consumer, q0 goes to nobody (c0: q1)" in out
+
+
+def test_no_spinner_goes_into_a_pipe_whatever_colours_are_asked_for() -> None:
+    code = "from rocketproof.cli import main; main(['verify', 'join-overlap', 'averagely-partition'])"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"FORCE_COLOR": "1"}, check=True
+    )
+    assert "\x1b[32mHOLDS" in run.stdout
+    assert "\x1b[?25l" not in run.stdout + run.stderr
+
+
+def test_a_shell_can_complete_commands() -> None:
+    asked = {"_ROCKETPROOF_COMPLETE": "complete_bash", "COMP_WORDS": "rocketproof ver", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv = ['rocketproof']; from rocketproof.cli import main; main()"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=True
+    )
+    assert run.stdout == "verify\n"

@@ -141,6 +141,16 @@ def test_a_setting_of_a_member_wins_over_its_groups() -> None:
             "rocketproof.toml:10: groups[billing].allocate_message_queue_strategy: the C++ client has no strategy "
             "CONSISTENT_HASH; it has AVG.",
         ),
+        (
+            changed(group="maxReconsumeTimes = 3"),
+            "rocketproof.toml:10: groups[billing].maxReconsumeTimes: there is no such field. Did you mean "
+            "'max_reconsume_times'?",
+        ),
+        (
+            changed(group='allocate_message_queue_strategy = "AllocateMessageQueueAveragely"'),
+            "rocketproof.toml:10: groups[billing].allocate_message_queue_strategy: AllocateMessageQueueAveragely is "
+            "the Java class of a strategy; write 'AVG'.",
+        ),
         ("groups = []", "rocketproof.toml:1: groups: [] is not possible; it is a list of tables"),
         ('[[topics]]\nname = "t"', "rocketproof.toml:1: groups is missing; it is a list of tables."),
     ],
