@@ -40,6 +40,8 @@ from .suite import Row
 from .theorems import prove_theorem
 
 LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
+USUAL_LIMITS = Limits(states=30_000_000)
+"""Of each search: in states and not by the clock, so that the answer is the same on a busy machine."""
 
 
 class Status(enum.StrEnum):
@@ -212,7 +214,7 @@ class Trials:
         cache: keeps compiled code between runs.
     """
 
-    limits: Limits = field(default_factory=lambda: Limits(seconds=60.0))
+    limits: Limits = USUAL_LIMITS
     cache: CodeCache | None = None
     _known: dict[object, Result] = field(default_factory=dict)
 

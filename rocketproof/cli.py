@@ -247,7 +247,7 @@ def mutants(
     ] = False,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="As for verify; usually seconds=60 for each search."),
+        typer.Option(metavar="NAME=VALUE", help="As for verify; usually states=30000000 for each search."),
     ] = None,
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
     report: Annotated[
@@ -270,6 +270,9 @@ def mutants(
         float | None, typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if so many are killed.")
     ] = None,
     html: Annotated[str, typer.Option(metavar="FILE|-", help="With --generated: write the report as a page.")] = "",
+    keep: Annotated[
+        str, typer.Option(metavar="FILE", help="With --generated: keep what is known in FILE, and go on from it.")
+    ] = "",
 ) -> None:
     """Try what was asked for, and leave with its exit code."""
     from .commands import mutants as run
@@ -277,7 +280,7 @@ def mutants(
     from .errors import InputError
 
     only = {"--part": part, "--jobs": jobs != 1, "--sample": sample, "--seed": seed, "--at-least": at_least}
-    misplaced = [name for name, value in {**only, "--html": html}.items() if value]
+    misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
     if misplaced and not generated:
         raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
     if list_ and not generated:
@@ -306,6 +309,7 @@ def mutants(
             list_only=list_,
             json=json,
             html=html,
+            keep=keep,
             ids=tuple(ids or ()),
         )
         raise typer.Exit(generated_mutants.generated(asked, request.limit))

@@ -2,5 +2,5 @@
 
 Reading order: ``changes`` (what is changed), ``ground`` (the right machine of one configuration, to compare with),
 ``vectors`` (terms over many states at once), ``walk`` (two machines side by side), ``hunt`` (the rows that change),
-``theorems`` (rules without a machine), ``judge`` (what became of each).
+``theorems`` (rules without a machine), ``journal`` (what is known already), ``judge`` (what became of each).
 """

@@ -190,6 +190,10 @@ class Ground:
         self.graph: Graph = reachable_graph(self.native, max_states=self._max_states)
         self._depths = self.graph.depths()
 
+    def taken(self) -> frozenset[str]:
+        """Names of the actions that happen."""
+        return frozenset(self.traced.instances[item].action.name for item in np.unique(self.graph.instances))
+
     def affected(self, change: Change) -> list[Action]:
         """The actions whose terms may be other ones with a change."""
         assert change.function is not None

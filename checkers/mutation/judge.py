@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import time
 import types
@@ -9,8 +10,7 @@ from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-
-import numpy as np
+from pathlib import Path
 
 from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache
@@ -21,6 +21,7 @@ from ..run import counted, replay, story
 from . import hunt as hunting
 from .changes import Change, Sort
 from .ground import LIVENESS, Ground, Setting, texts_of
+from .journal import THEOREMS, Finding, Journal
 from .theorems import Theorems, same_rule
 from .walk import Apart, apart
 
@@ -93,19 +94,25 @@ def judge(
     theorems: Theorems,
     effort: Effort | None = None,
     *,
+    journal: Path | None = None,
     cache: CodeCache | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[Outcome]:
-    """Judge mutants of machines, in their order."""
+    """Judge mutants of machines, in their order.
+
+    With a ``journal``, a file, what it knows is not asked again, and what is found is written to it at once: a
+    judgement that was interrupted goes on where it was.
+    """
     chosen = effort or Effort()
+    known = Journal(journal, limits=f"{chosen.states:,} states" + (", every row" if chosen.every_row else ""))
     jobs = max(1, min(chosen.jobs, len(changes)))
     if jobs == 1:
-        return _Judge(changes, suite, theorems, chosen, cache, progress).run()
+        return _Judge(changes, suite, theorems, chosen, known, cache, progress).run()
     found: dict[str, Outcome] = {}
     shares = [changes[number::jobs] for number in range(jobs)]
 
     def judged(number: int) -> list[Outcome]:
-        return _Judge(shares[number], suite, theorems, chosen, cache, progress if number == 0 else None).run()
+        return _Judge(shares[number], suite, theorems, chosen, known, cache, progress if number == 0 else None).run()
 
     global _share
     _share = judged
@@ -132,16 +139,31 @@ class _Case:
     """What is known of one mutant so far."""
 
     change: Change
+    kills: list[tuple[str, str, str]] = field(default_factory=list)
     used: int = 0
     refused: str = ""
     differs: int = 0
     compared: int = 0
-    kills: list[tuple[hunting.Kill, str]] = field(default_factory=list)
     limit: str = ""
-    shortest: tuple[int, str] | None = None
+    parted: tuple[int, str] | None = None
     never: dict[str, int] = field(default_factory=dict)
     proved: bool = False
     seconds: float = 0.0
+
+    def learn(self, found: Finding, where: Callable[[str], str]) -> None:
+        """Add what is known of it in one more configuration; ``where`` a row was asked is told by its id."""
+        self.used += found.used
+        self.refused = self.refused or found.refused
+        self.compared += found.compared
+        self.differs += found.differs
+        self.kills.extend((row, how, where(row)) for row, how in found.kills)
+        self.limit = self.limit or found.limit
+        self.proved = self.proved or found.proved
+        self.seconds += found.seconds
+        if found.steps is not None and self.parted is None:
+            self.parted = found.steps, found.run
+        for name in found.never:
+            self.never[name] = self.never.get(name, 0) + 1
 
 
 class _Judge:
@@ -151,6 +173,7 @@ class _Judge:
         suite: Sequence[Setting],
         theorems: Theorems,
         effort: Effort,
+        journal: Journal,
         cache: CodeCache | None,
         progress: Callable[[str], None] | None,
     ) -> None:
@@ -158,15 +181,14 @@ class _Judge:
         self._suite = suite
         self._theorems = theorems
         self._effort = effort
+        self._journal = journal
         self._cache = cache
         self._progress = progress or (lambda _: None)
         self._there: dict[str, int] = {}
 
     def run(self) -> list[Outcome]:
         for case in self._cases:
-            started = time.process_time()
-            self._ask_theorems(case)
-            case.seconds += time.process_time() - started
+            self._note(case, THEOREMS, self._ask_theorems)
         alive = [case for case in self._cases if not case.kills and not case.proved]
         for number, setting in enumerate(self._suite, start=1):
             if not alive:
@@ -176,100 +198,97 @@ class _Judge:
                 self._there[name] = self._there.get(name, 0) + 1
             texts = texts_of(setting)
             here = [case for case in alive if _may_matter(case.change, actions, texts)]
-            if not here:
-                continue
             self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
-            ground = Ground(setting, max_states=self._effort.states, cache=self._cache)
+            ground: Ground | None = None
             for case in here:
-                started = time.process_time()
-                self._ask(case, ground)
-                case.seconds += time.process_time() - started
+                if (case.change.id, setting.title) not in self._journal.found:
+                    ground = ground or Ground(setting, max_states=self._effort.states, cache=self._cache)
+                self._note(case, setting.title, functools.partial(self._ask, ground))
             alive = [case for case in alive if self._effort.every_row or not case.kills]
         return [self._outcome(case) for case in self._cases]
 
-    def _ask_theorems(self, case: _Case) -> None:
+    def _note(self, case: _Case, where: str, ask: Callable[[_Case], Finding]) -> None:
+        """Learn what is known already, or ask."""
+        found = self._journal.found.get((case.change.id, where))
+        if found is None:
+            started = time.process_time()
+            found = ask(case)
+            found = replace(found, seconds=round(time.process_time() - started, 3))
+            self._journal.add(case.change.id, where, found)
+        homes = {row.id: row.machine for row in self._theorems.rows} if where == THEOREMS else {}
+        case.learn(found, lambda row: homes.get(row, where))
+
+    def _ask_theorems(self, case: _Case) -> Finding:
         rows = self._theorems.using(case.change)
         if rows and same_rule(case.change):
-            case.proved = True
-            return
+            return Finding(proved=True)
+        kills = []
         for row in rows:
             how = self._theorems.kill(case.change, row)
-            case.used += 1
-            case.differs += 1
             if how:
-                case.kills.append((hunting.Kill(row=row.id, how=how), row.machine))
+                kills.append((row.id, how))
                 if not self._effort.every_row:
-                    return
+                    break
+        return Finding(used=len(rows), differs=len(rows), kills=tuple(kills))
 
-    def _ask(self, case: _Case, ground: Ground) -> None:
+    def _ask(self, ground: Ground | None, case: _Case) -> Finding:
+        assert ground is not None
         change = case.change
         if change.sort is Sort.UNFAIR:
-            self._ask_unfair(case, ground)
-            return
+            return self._ask_unfair(change, ground)
         assert change.function is not None
         if change.function.__code__ not in ground.uses:
-            return
+            return Finding()
+        title = ground.setting.title
         try:
             wrong = ground.wrong(change)
         except ModelError as error:
-            case.refused = case.refused or f"{ground.setting.title}: {error}"
-            return
-        case.used += 1
+            return Finding(refused=f"{title}: {error}")
         if wrong is None:
-            return
+            return Finding(used=1)
         difference = ground.first_difference(wrong)
-        case.compared += ground.graph.states
+        found = Finding(used=1, compared=ground.graph.states)
+        limit = f"{title}: {ground.graph.limit}" if ground.graph.limit else ""
         if difference is None:
-            if ground.graph.limit:
-                case.limit = f"{ground.setting.title}: {ground.graph.limit}"
-            return
+            return replace(found, limit=limit)
         native, code = ground.wrong_native(wrong)
-        found = hunting.hunt(native, ground.questions, max_states=4 * self._effort.states)
-        if found.kills:
-            case.differs += 1
-            case.kills.extend((item, ground.setting.title) for item in found.kills)
-            return
-        if not found.complete:
-            case.limit = f"{ground.setting.title}: more than {4 * self._effort.states:,} states"
-            return
-        if ground.graph.limit:
-            case.limit = f"{ground.setting.title}: {ground.graph.limit}"
-            return
+        hunted = hunting.hunt(native, ground.questions, max_states=4 * self._effort.states)
+        if hunted.kills:
+            return replace(found, differs=1, kills=tuple((item.row, item.how) for item in hunted.kills))
+        if not hunted.complete:
+            return replace(found, limit=f"{title}: more than {4 * self._effort.states:,} states")
+        if limit:
+            return replace(found, limit=limit)
+        never = tuple(sorted(ground.taken() - hunted.taken))
+        if case.parted is not None:
+            return replace(found, differs=1, never=never)
         parted = apart(ground.graph, reachable_graph(native))
         del code
         if parted is None:
-            return
-        case.differs += 1
-        if case.shortest is None or len(parted.steps) < case.shortest[0]:
-            case.shortest = len(parted.steps), _told(ground, parted)
-        taken = {ground.traced.instances[item].action.name for item in np.unique(ground.graph.instances)}
-        for name in taken - found.taken:
-            case.never[name] = case.never.get(name, 0) + 1
+            return found
+        return replace(found, differs=1, never=never, steps=len(parted.steps), run=_told(ground, parted))
 
-    def _ask_unfair(self, case: _Case, ground: Ground) -> None:
+    def _ask_unfair(self, change: Change, ground: Ground) -> Finding:
         questions = [item for item in ground.questions if item.property.kind in LIVENESS]
-        if not any(item.action.name == case.change.action and item.action.fair for item in ground.traced.instances):
-            return
-        case.used += 1
+        if not any(item.action.name == change.action and item.action.fair for item in ground.traced.instances):
+            return Finding()
         if not questions:
-            return
+            return Finding(used=1)
         ground.prepare()
         if ground.graph.limit:
-            case.limit = f"{ground.setting.title}: {ground.graph.limit}"
-            return
-        case.differs += 1
+            return Finding(used=1, limit=f"{ground.setting.title}: {ground.graph.limit}")
         for item in questions:
-            if item.row.expected is Verdict.HOLDS and hunting.violates(ground.graph, item, case.change.action):
-                case.kills.append((hunting.Kill(row=item.row.id, how=hunting.How.VIOLATED), ground.setting.title))
-                return
+            if item.row.expected is Verdict.HOLDS and hunting.violates(ground.graph, item, change.action):
+                return Finding(used=1, differs=1, kills=((item.row.id, hunting.How.VIOLATED),))
+        return Finding(used=1, differs=1)
 
     def _outcome(self, case: _Case) -> Outcome:
+        kills = [*case.kills]
         gone = [name for name, count in case.never.items() if count == self._there.get(name)]
-        if gone and not case.kills and not case.limit:
-            case.kills.append((hunting.Kill(row="every-action-happens", how=hunting.How.NEVER), gone[0]))
-        kills = tuple(dict.fromkeys(item.row for item, _ in case.kills))
+        if gone and not kills and not case.limit:
+            kills.append(("every-action-happens", hunting.How.NEVER, gone[0]))
         reason, run, steps = "", "", None
-        if case.kills:
+        if kills:
             fate = Fate.KILLED
         elif case.proved:
             fate, reason = Fate.EQUIVALENT, "Z3 proves the rule equal"
@@ -280,17 +299,17 @@ class _Judge:
             reason = case.refused or "its text is used in no finite configuration of the suite"
         elif case.differs or case.change.sort is Sort.UNFAIR:
             fate = Fate.SURVIVED
-            steps, run = case.shortest or (None, "")
+            steps, run = case.parted or (None, "")
         else:
             fate = Fate.EQUIVALENT
-        first = case.kills[0] if case.kills else None
+        row, how, where = kills[0] if kills else ("", "", "")
         return Outcome(
             change=case.change,
             fate=fate,
-            row=first[0].row if first else "",
-            how=str(first[0].how) if first else "",
-            where=first[1] if first else "",
-            kills=kills,
+            row=row,
+            how=str(how),
+            where=where,
+            kills=tuple(dict.fromkeys(row for row, _, _ in kills)),
             used=case.used,
             differs=case.differs,
             compared=case.compared,
@@ -327,6 +346,8 @@ def in_words(outcome: Outcome) -> str:
                 return outcome.reason
             return f"the same steps in {counted(outcome.compared, 'state')} of {counted(outcome.used, 'configuration')}"
         case Fate.SURVIVED:
-            return f"differs in {outcome.differs} of {counted(outcome.used, 'configuration')}, and no row notices"
+            return (
+                f"a step differs in {outcome.differs} of {counted(outcome.used, 'configuration')}, and no row notices"
+            )
         case _:
             return outcome.reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
@@ -44,6 +45,7 @@ class Asked:
         at_least: share of mutants in percent that must be killed; None for all.
         list_only: print the mutants and try none.
         json, html: files to write; empty for none.
+        keep: file with what is known already, to which everything is added; empty for none.
         ids: only these, or those of a text: ``orderly_lock.take``.
     """
 
@@ -56,6 +58,7 @@ class Asked:
     list_only: bool = False
     json: str = ""
     html: str = ""
+    keep: str = ""
     ids: tuple[str, ...] = ()
 
 
@@ -68,7 +71,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
     Raises:
         InputError: an unknown part or id, an impossible sample, or a file that cannot be written.
     """
-    for file in (asked.json, asked.html):
+    for file in (asked.json, asked.html, asked.keep):
         if file:
             check_writable(file)
     console = make_console(quiet=STANDARD_OUTPUT in (asked.json, asked.html))
@@ -85,6 +88,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
             settings(rows),
             Theorems.of(rows),
             Effort(states=limit.states or USUAL_STATES, jobs=asked.jobs, every_row=asked.matrix),
+            journal=Path(asked.keep) if asked.keep else None,
             cache=user_cache("mutants"),
             progress=status.update,
         )

@@ -13,7 +13,7 @@ from ..checkers.catalogue import all_rows
 from ..checkers.explore import Limits
 from ..checkers.kill_matrix import Cell, Effort, cells
 from ..checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
-from ..checkers.mutants import Answer, Entry, Status, Trials, entries, slug_of
+from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, Status, Trials, entries, slug_of
 from ..errors import InputError
 from ..model.kernel import nearest
 from ..model.kernel.code_cache import user_cache
@@ -22,9 +22,6 @@ from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..output.findings_page import write_answers
 from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
 from .request import LimitTable
-
-USUAL_SECONDS = 60.0
-"""Time for each search, where the user does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,4 +143,4 @@ def _run(
 
 def _limits(limit: LimitTable) -> Limits:
     memory = None if limit.memory is None else limit.memory * 2**20
-    return Limits(states=limit.states, seconds=limit.seconds or USUAL_SECONDS, bytes=memory)
+    return Limits(states=limit.states or USUAL_LIMITS.states, seconds=limit.seconds, bytes=memory)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..checkers.catalogue import all_rows
-from ..checkers.explore import Limits
 from ..checkers.mutants import MachineMutant, Trials, entries
 from ..checkers.run import Run
 from ..checkers.simulate import random_run
@@ -97,9 +96,7 @@ def _counterexample(request: RecordRequest) -> tuple[Run, str]:
     if entry is None:
         raise InputError(f"there is no mutant {request.mutant!r} of a machine.{nearest(request.mutant, known)}")
     machine = entry.machine.mutated(entry.id)
-    (result,) = Trials(limits=Limits(seconds=60.0)).check(
-        machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True
-    )
+    (result,) = Trials().check(machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True)
     if not isinstance(result.run, Run):
         raise InputError(f"mutant {request.mutant} has no counterexample to record: {result.verdict}, {result.bounds}.")
     return result.run, f"{request.mutant}: the shortest run that violates {entry.killer.id}"

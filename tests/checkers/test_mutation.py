@@ -1,6 +1,7 @@
 """Generated mutants: what is changed, what becomes of it; also without rows, at a limit, where nothing differs."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,17 @@ def test_an_unknown_part() -> None:
     with pytest.raises(ModelError, match="there is no part 'lok'"):
         all_changes("lok")
     assert "history" not in parts()
+
+
+def test_a_judgement_goes_on_from_what_its_journal_knows(tmp_path: Path) -> None:
+    asked = [item for item in changes("orderly_lock", "take") if "grant" in item.told]
+    file = tmp_path / "known.jsonl"
+    (first,) = judge(asked, LOCK, Theorems([]), Effort(), journal=file)
+    lines = file.read_text().splitlines()
+    assert (len(lines), lines[1::2]) == (3 + 2 * first.used, [""] * (1 + first.used))
+    file.write_text("\n".join(lines[:-1]) + lines[-1][:9])  # as when the process ends in the middle of a line
+    (again,) = judge(asked, LOCK, Theorems([]), Effort(), journal=file)
+    assert dataclasses.replace(again, seconds=0.0) == dataclasses.replace(first, seconds=0.0)
+    assert judge(asked, [], Theorems([]), Effort(), journal=file)[0].fate is Fate.NO_MACHINE
+    judge(asked, [BARE], Theorems([]), Effort(states=2), journal=file)
+    assert len(file.read_text().splitlines()) == 5  # other limits: begun anew; the theorems and one configuration

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from rocketproof.checkers.catalogue import default_rows
-from rocketproof.checkers.explore import Limits
 from rocketproof.checkers.mutants import MachineMutant, Trials, entries
 from rocketproof.checkers.run import Run
 from rocketproof.model.kernel.plain import PlainMachine
@@ -99,9 +98,7 @@ def counterexample(mutant: str) -> Run:
     """The run in which the bug breaks the property that must notice it."""
     entry = ENTRIES[mutant]
     machine = entry.machine.mutated(mutant)
-    (result,) = Trials(limits=Limits(seconds=60.0)).check(
-        machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True
-    )
+    (result,) = Trials().check(machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True)
     assert isinstance(result.run, Run)
     return result.run
 

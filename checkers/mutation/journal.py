@@ -1,0 +1,95 @@
+"""The journal: what is known of each mutant in each configuration, kept in a file, so that a long judgement goes on.
+
+A line is one finding. The first line says of which texts and limits they are; when these change, all is asked anew. A
+line that was torn when the process ended is left out, and asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+THEOREMS = "theorems"
+"""Stands for the configuration, where rules without a machine are asked."""
+
+_ASKED = ("model", "properties", "checkers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What is known of one mutant in one configuration.
+
+    Attributes:
+        used: whether its text is used there.
+        refused: why it cannot be traced there.
+        compared: states in which its steps were compared with the right ones.
+        differs: whether a step differs in one of them, seen in what is possible.
+        kills: rows that change: id, and how.
+        limit: which limit was hit before a row changed.
+        steps: length of the shortest run that tells it from the right machine; None if none was looked for.
+        run: that run, and what is different then.
+        never: actions that happen in the right machine only.
+        proved: Z3 proves a rule equal.
+        seconds: processor time.
+    """
+
+    used: int = 0
+    refused: str = ""
+    compared: int = 0
+    differs: int = 0
+    kills: tuple[tuple[str, str], ...] = ()
+    limit: str = ""
+    steps: int | None = None
+    run: str = ""
+    never: tuple[str, ...] = ()
+    proved: bool = False
+    seconds: float = 0.0
+
+
+class Journal:
+    """Findings in a file, or in no file at all; several processes may write to one file."""
+
+    def __init__(self, path: Path | None = None, *, limits: str = "") -> None:
+        """Read what there is of the same texts and ``limits``, or begin anew."""
+        self.found: dict[tuple[str, str], Finding] = {}
+        self._path = path
+        if path is None:
+            return
+        head = json.dumps({"texts": _fingerprint(), "limits": limits})
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        if lines[:1] != [head]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{head}\n", encoding="utf-8")
+            return
+        for line in lines[1:]:
+            try:
+                mutant, where, found = json.loads(line)
+                kills = tuple((row, how) for row, how in found.pop("kills"))
+                self.found[mutant, where] = Finding(kills=kills, never=tuple(found.pop("never")), **found)
+            except (ValueError, TypeError, KeyError):
+                continue
+
+    def add(self, mutant: str, where: str, finding: Finding) -> None:
+        """Keep a finding."""
+        self.found[mutant, where] = finding
+        if self._path is not None:
+            line = json.dumps([mutant, where, asdict(finding)])
+            # One write to the end of the file, so that lines of several processes do not mix; a torn line stays alone.
+            file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(file, f"\n{line}\n".encode())
+            finally:
+                os.close(file)
+
+
+def _fingerprint() -> str:
+    """A digest of all texts that findings depend on."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for folder in _ASKED:
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
