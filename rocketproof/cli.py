@@ -253,6 +253,7 @@ def mutants(
     report: Annotated[
         str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
     ] = "",
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the first counterexample, as SVG.")] = "",
     stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
     generated: Annotated[
@@ -283,6 +284,8 @@ def mutants(
     misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
     if misplaced and not generated:
         raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
+    if picture and generated:
+        raise InputError("--picture draws a counterexample of a known bug; leave --generated out.")
     if list_ and not generated:
         run.list_mutants(ids or [])
         raise typer.Exit(AS_EXPECTED)
@@ -313,7 +316,7 @@ def mutants(
             ids=tuple(ids or ()),
         )
         raise typer.Exit(generated_mutants.generated(asked, request.limit))
-    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, report=report)
+    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, report=report, picture=picture)
     raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
 
 
@@ -586,6 +589,7 @@ def record(
     mutant: Annotated[
         str, typer.Option(metavar="ID", help="Record the shortest counterexample of this known bug instead.")
     ] = "",
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the recorded run, as SVG.")] = "",
     list_: Annotated[
         bool, typer.Option("--list", help="List the known bugs whose counterexamples can be recorded.")
     ] = False,
@@ -600,7 +604,7 @@ def record(
     request = run.RecordRequest(
         machine=machine, constants=read_constants(set_ or []), steps=steps, seed=seed, mutant=mutant
     )
-    raise typer.Exit(run.record(request, out))
+    raise typer.Exit(run.record(request, out, picture=picture))
 
 
 @app.command(
@@ -651,11 +655,14 @@ def learn(
         ),
     ] = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="en, or zh-CN for Chinese.")] = "en",
+    notebook: Annotated[
+        str, typer.Option(metavar="FILE|-", help="Write the lesson as a Jupyter notebook instead of showing it.")
+    ] = "",
 ) -> None:
-    """List, open or verify what was asked for."""
+    """List, open, write or verify what was asked for."""
     from .commands import learn as run
 
-    raise typer.Exit(run.learn(words or [], language=language))
+    raise typer.Exit(run.learn(words or [], language=language, notebook=notebook))
 
 
 CONFORM_EXIT_CODES = """

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from rocketproof.cli import main
+from rocketproof.learn.lessons import ENGLISH, languages, lessons
 from rocketproof.model.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +80,7 @@ def navigation() -> None:
 
     nav = [
         {"Start": [{"English": "index.md"}, {"中文": "README.zh-CN.md"}]},
-        {"Learn": folder("learn")},
+        {"Learn": [*folder("learn"), "notebooks.md"]},
         {"课程": folder("learn/zh-CN")},
         {"Explore": ["explorers.md", "explorer.md"]},
         {"Guides": [{title: pages(names)} for title, names in GUIDES.items()]},
@@ -90,6 +91,20 @@ def navigation() -> None:
     # JSON is YAML.
     settings = {"INHERIT": "../docs/site/mkdocs.yml", "docs_dir": "site-pages", "site_dir": "site", "nav": nav}
     CONFIGURATION.write_text(json.dumps(settings, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def notebooks() -> None:
+    """Each lesson as a notebook, in each language, to download."""
+    folder = PAGES / "notebooks"
+    folder.mkdir()
+    what = "For Jupyter, where `rocketproof` is installed. 供 Jupyter 使用，需要先安装 `rocketproof`。"
+    lines = ["# Lessons as notebooks", "", what, ""]
+    for language in languages():
+        for lesson in lessons(language):
+            name = f"{lesson.path.stem}{'' if language == ENGLISH else f'.{language}'}.ipynb"
+            _run(["learn", lesson.name, "--language", language, "--notebook", str(folder / name)])
+            lines.append(f"* [{lesson.number}. {lesson.title}](notebooks/{name})")
+    (PAGES / "notebooks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _run(arguments: list[str]) -> None:
@@ -118,6 +133,7 @@ def reference() -> None:
 if __name__ == "__main__":
     documents()
     explorers()
+    notebooks()
     reference()
     navigation()
     print(f"site: {sum(1 for _ in PAGES.rglob('*.md'))} pages in {PAGES.relative_to(ROOT)}", file=sys.stderr)

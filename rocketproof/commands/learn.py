@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,14 +12,21 @@ from rich.text import Text
 
 from ..errors import InputError
 from ..learn.lessons import lesson_called, lessons
+from ..learn.notebook import notebook as as_notebook
 from ..output.console import VERDICT_STYLES, make_console
+from ..output.files import check_writable, write
 from ..properties.verdict import Verdict, merge
 
 CHECK = "check"
 
 
-def learn(words: Sequence[str], *, language: str) -> int:
+def learn(words: Sequence[str], *, language: str, notebook: str = "") -> int:
     """Do what the words say: nothing lists, a lesson opens it, ``check LESSON FILE`` verifies an answer.
+
+    Args:
+        words: of the command.
+        language: of the lessons.
+        notebook: a file to which a lesson is written as a notebook instead, ``-`` for standard output.
 
     Returns:
         The exit code: 0, or of an answer 1 if it is not right yet, and 2 if it could not be judged.
@@ -27,7 +35,14 @@ def learn(words: Sequence[str], *, language: str) -> int:
         InputError: there is no such lesson, or the words do not fit together.
     """
     console = make_console(quiet=False)
+    if notebook:
+        check_writable(notebook)
     match list(words):
+        case [name] if notebook and name != CHECK:
+            made = as_notebook(lesson_called(name, language), language)
+            write(notebook, json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+        case _ if notebook:
+            raise InputError("--notebook writes one lesson; name it, as in: learn push-is-pull --notebook push.ipynb.")
         case []:
             _list(console, language)
         case [name] if name != CHECK:

@@ -14,7 +14,9 @@ from ..checkers.explore import Limits
 from ..checkers.kill_matrix import Cell, Effort, cells
 from ..checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
 from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, Status, Trials, entries, slug_of
+from ..checkers.run import Run
 from ..errors import InputError
+from ..explorer.run_svg import run_svg
 from ..model.kernel import nearest
 from ..model.kernel.code_cache import user_cache
 from ..output.console import interrupts, make_console
@@ -32,6 +34,7 @@ class Outputs:
     stories: bool = False
     json: str = ""
     report: str = ""
+    picture: str = ""
 
 
 def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
@@ -42,8 +45,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     """
     if outputs.json:
         check_writable(outputs.json)
-    if outputs.report:
-        check_writable(outputs.report)
+    for file in (outputs.report, outputs.picture):
+        if file:
+            check_writable(file)
     console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.report))
     tried = select(entries(all_rows()), names)
     started = time.perf_counter()
@@ -69,7 +73,21 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
         write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
     if outputs.report:
         write_answers(outputs.report, answers)
+    if outputs.picture:
+        write(outputs.picture, _picture(answers))
     return exit_code(answers, interrupted=interrupted)
+
+
+def _picture(answers: Sequence[Answer]) -> str:
+    """The picture of the first counterexample there is.
+
+    Raises:
+        InputError: there is none.
+    """
+    for answer in answers:
+        if answer.mutated is not None and isinstance(answer.mutated.run, Run):
+            return run_svg(answer.mutated.run, title=f"{answer.entry.id} {slug_of(answer.entry)}") + "\n"
+    raise InputError("--picture draws a counterexample, and none was found here.")
 
 
 def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:

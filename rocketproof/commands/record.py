@@ -12,12 +12,14 @@ from ..checkers.mutants import MachineMutant, Trials, entries
 from ..checkers.run import Run
 from ..checkers.simulate import random_run
 from ..errors import InputError
+from ..explorer.run_svg import run_svg
 from ..model.assignment import assignment
 from ..model.consumption import consumption
 from ..model.everything import everything
 from ..model.kernel import Machine, nearest, trace
 from ..model.kernel.plain import PlainMachine
 from ..output.console import make_console
+from ..output.files import check_writable, write
 from ..traces.generate.recorder import Recording, record_run
 from ..traces.io.writing import write_jsonl
 from .simulate import emptied_unless_complete, new_folder
@@ -45,13 +47,20 @@ class RecordRequest:
     mutant: str = ""
 
 
-def record(request: RecordRequest, out: str) -> int:
+def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
     """Record a run into ``trace.jsonl`` and ``truth.json`` of a new folder; returns the exit code.
+
+    Args:
+        request: which run.
+        out: the folder.
+        picture: a file in which the run is drawn, empty for none.
 
     Raises:
         InputError: an unknown machine or mutant, or the folder holds something or cannot be written.
     """
     folder = new_folder(out)
+    if picture:
+        check_writable(picture)
     run, what = _counterexample(request) if request.mutant else _random(request)
     recording = record_run(run)
     trace = folder / "trace.jsonl"
@@ -62,6 +71,8 @@ def record(request: RecordRequest, out: str) -> int:
             (folder / "truth.json").write_text(json.dumps(_truth(recording), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror}.") from None
+    if picture:
+        write(picture, run_svg(run, title=what) + "\n")
     console = make_console(quiet=False)
     console.say(f"{what}: {len(run.steps)} steps, {len(recording.events)} events: {trace}")
     console.say(f"check it: rocketproof check {trace}")
