@@ -28,7 +28,7 @@ def notebook(lesson: Lesson, language: str) -> dict[str, Any]:
         lesson: what it says.
         language: of the lesson, for the metadata.
     """
-    cells = []
+    cells: list[Cell] = []
     at = 0
     for block in _BLOCK.finditer(lesson.text):
         cells += _texts(lesson.text[at : block.start()])
