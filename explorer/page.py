@@ -63,13 +63,14 @@ class Entry:
     follows: bool = False
 
 
-def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> str:
+def page(entries: Sequence[Entry], *, title: str = "", served: bool = False, opens: bool = False) -> str:
     """The page for some entries; with one it opens at once, with more it lists them.
 
     Args:
         entries: what it opens, at least one.
         title: of a page with several entries.
         served: whether a server answers for other constants, see ``rocketproof explore --serve``.
+        opens: whether the first of several entries opens at once, too.
     """
     packed: dict[str, str] = {}
     listed = []
@@ -83,6 +84,8 @@ def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> 
                 "title": entry.title,
                 "doc": entry.doc,
                 "model": key,
+                "machine": entry.data["machine"],
+                "set": ",".join(_changed(entry.data)),
                 "run": run,
                 "loop": entry.loop,
                 "hunt": entry.hunt,
@@ -96,13 +99,21 @@ def page(entries: Sequence[Entry], *, title: str = "", served: bool = False) -> 
     holes = {
         "title": escape(title or entries[0].title),
         "style": _text("page/style.css"),
-        "view": "one" if len(entries) == 1 else "home",
+        "view": "one" if opens or len(entries) == 1 else "home",
         "served": ' data-served="yes"' if served else "",
+        "opens": ' data-opens="yes"' if opens else "",
         "entries": _json(listed),
         "models": _json(models),
         "program": script(),
     }
     return _filled(_text("page/template.html"), holes)
+
+
+def _changed(data: Data) -> Iterable[str]:
+    """Constants with other values than the usual ones, as a link has them."""
+    for name, constant in data["constants"].items():
+        if constant["value"] != constant["usual"]:
+            yield f"{name}={constant['value']}"
 
 
 def script() -> str:

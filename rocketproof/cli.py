@@ -361,6 +361,10 @@ def explore(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configuration; repeatable."),
     ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE…", help="A further configuration in the page, as in 'messages=1 crashes=2'."),
+    ] = None,
     out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; usually NAME.html.")] = "",
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the page on this machine instead, also for other constants.")
@@ -371,7 +375,13 @@ def explore(
     from .commands import explore as run
     from .commands.request import read_constants
 
-    request = run.ExploreRequest(name=name, constants=read_constants(set_ or []), out=out, port=port if serve else None)
+    request = run.ExploreRequest(
+        name=name,
+        constants=read_constants(set_ or []),
+        also=[read_constants(each.split()) for each in also or []],
+        out=out,
+        port=port if serve else None,
+    )
     raise typer.Exit(run.explore(request))
 
 

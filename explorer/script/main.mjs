@@ -27,7 +27,7 @@ class Site {
   async open(entry, parameters = new URLSearchParams()) {
     this.page?.hunter.stop();
     document.body.dataset.view = "one";
-    this.page = new Page(await this.#model(entry.model), entry);
+    this.page = new Page(await this.#model(entry.model), entry, this.entries);
     window.explorer = this.page;
     this.page.show();
     const given = parameters.get("run") !== null || parameters.get("set") !== null;
@@ -51,10 +51,16 @@ class Site {
 
   async #follow() {
     const parameters = new URLSearchParams(location.hash.slice(1));
-    const asked = this.entries.find(({ id }) => id === parameters.get("open"));
-    if (asked) await this.open(asked, parameters);
-    else if (this.entries.length === 1) await this.open(this.entries[0], parameters);
+    const opens = this.entries.length === 1 || document.body.dataset.opens;
+    const named = this.entries.find(({ id }) => id === parameters.get("open")) ?? (opens ? this.entries[0] : null);
+    if (named) await this.open(this.#configured(named, parameters.get("set")), parameters);
     else this.home();
+  }
+
+  /** The entry of the same machine that has the constants of a link, if the page has one; else the one that is named. */
+  #configured(named, set) {
+    if (set === null || named.set === set) return named;
+    return this.entries.find((entry) => entry.machine === named.machine && entry.set === set) ?? named;
   }
 
   async #model(key) {

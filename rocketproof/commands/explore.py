@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -29,12 +29,14 @@ class ExploreRequest:
     Attributes:
         name: a machine, preset, property, known bug, or the path of a trace.
         constants: what differs from its configuration.
+        also: further configurations in the same page, each by what differs from the first one.
         out: the file to write; empty for one named after the subject.
         port: serve the page there instead of writing it, 0 for any free one; None to write it.
     """
 
     name: str
     constants: Constants
+    also: Sequence[Constants] = ()
     out: str = ""
     port: int | None = None
 
@@ -51,7 +53,7 @@ def explore(request: ExploreRequest) -> int:
     out = request.out or f"{Path(request.name).stem}.html"
     if request.port is None:
         check_writable(out)
-    text = text_of(request.name, request.constants, served=request.port is not None)
+    text = text_of(request.name, request.constants, also=request.also, served=request.port is not None)
     if request.port is not None:
         return _serve(text, request.port)
     write(out, text)
@@ -60,13 +62,22 @@ def explore(request: ExploreRequest) -> int:
     return 0
 
 
-def text_of(name: str, constants: Constants, *, served: bool = False) -> str:
+def text_of(name: str, constants: Constants, *, also: Sequence[Constants] = (), served: bool = False) -> str:
     """The page about a machine, preset, property, known bug, or trace."""
     if is_trace(name):
-        if constants:
-            raise InputError("--set changes constants of the model, and a trace has none; leave it out.")
+        if constants or also:
+            raise InputError("--set and --also change constants of the model, and a trace has none; leave them out.")
         return page(found_in(name), title=Path(name).name, served=served)
-    return page([entry(name, constants)], served=served)
+    first = entry(name, constants)
+    others = [
+        replace(
+            entry(name, {**constants, **more}),
+            id=f"{name}-{number}",
+            title=" ".join([first.title, *(f"{key}={value}" for key, value in more.items())]),
+        )
+        for number, more in enumerate(also, 2)
+    ]
+    return page([first, *others], served=served, opens=True)
 
 
 def is_trace(name: str) -> bool:

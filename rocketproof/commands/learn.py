@@ -84,7 +84,9 @@ def _check(console: Console, name: str, answer: Path) -> int:
         )
         for line in step.told.splitlines():
             console.print(Text("    " + line), soft_wrap=True)
-    whole = merge(step.verdict for step in steps)
+    # Where one thing is wrong the answer is, whatever could not be judged for that reason.
+    verdicts = [step.verdict for step in steps]
+    whole = Verdict.VIOLATED if Verdict.VIOLATED in verdicts else merge(verdicts)
     console.print()
     said = {
         Verdict.HOLDS: f"{answer} solves the exercise of {name}.",

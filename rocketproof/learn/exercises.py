@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import inspect
 import runpy
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,6 +30,9 @@ from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 
 Constants: TypeAlias = Mapping[str, int | str]
+
+MOST_SECONDS = 20
+"""How long one call of what a learner has written may take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +179,12 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
     if not answer.is_file():
         raise InputError(f"there is no file {answer}.")
     try:
-        known = runpy.run_path(str(answer))
-    except Exception as error:
-        raise InputError(f"{answer} cannot be run: {type(error).__name__}: {error}.") from None
+        with _limited(f"{answer} takes longer than {MOST_SECONDS} s to run."):
+            known = runpy.run_path(str(answer))
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{answer} cannot be run: {_told(error)}.") from None
     text: Any = known.get(name)
     if not callable(text):
         functions = [key for key, value in known.items() if inspect.isfunction(value)]
@@ -187,15 +196,39 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            return text(*args, **kwargs)
-        except ModelError:
+            with _limited(f"{answer}: {name} takes longer than {MOST_SECONDS} s: does it come to an end?"):
+                return text(*args, **kwargs)
+        except (ModelError, InputError):
             raise
-        except Exception as error:
-            if may_raise:
+        except (Exception, SystemExit) as error:
+            if may_raise and isinstance(error, Exception):
                 raise
-            raise InputError(f"{answer}: {name} fails: {type(error).__name__}: {error}.") from None
+            raise InputError(f"{answer}: {name} fails: {_told(error)}.") from None
 
     return guarded
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+@contextmanager
+def _limited(message: str) -> Iterator[None]:
+    """End what a learner has written with ``message`` after MOST_SECONDS, where the system has such a timer."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise InputError(message)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _truth(value: object) -> BoolLike:

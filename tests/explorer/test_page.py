@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rocketproof.explorer import rerun
-from rocketproof.explorer.page import Entry, page, script
+from rocketproof.explorer.page import Entry, Recorded, page, script
 from rocketproof.explorer.subjects import entry_of, subject
 
 from .chrome import Chrome, chrome
@@ -36,6 +37,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     texts = {"delivery": page([delivery]), "belief": page([entry_of(belief)])}
     two = [delivery, Entry(id="peterson", title="Peterson", doc="", data=entry_of(subject("peterson")).data, steps=())]
     texts["two"] = page(two, title="Two")
+    small = entry_of(subject("two-phase-commit", {"managers": 2}))
+    recorded = (Recorded(text="it begins", step=0), Recorded(text="c0 is prepared", step=1), Recorded(text="what?"))
+    other = replace(entry_of(subject("two-phase-commit", {"managers": 1})), id="one", recorded=recorded, follows=True)
+    texts["configurations"] = page([small, other], opens=True)
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in texts}
@@ -212,6 +217,33 @@ def test_a_page_with_several_entries_lists_them(opened: Chrome, pages: dict[str,
     opened.click("#home-list li:nth-child(2) a")
     opened.until("window.explorer && explorer.model.machine === 'peterson'")
     assert opened.run("explorer.model.lanes") != []
+
+
+def test_constants_lead_to_the_configurations_that_the_page_has(opened: Chrome, pages: dict[str, str]) -> None:
+    opened.open(pages["configurations"])
+    assert opened.run("explorer.model.constants.managers.value") == 2
+    opened.click('[data-show="constants"]')
+    told = opened.run("document.getElementById('constants').innerText")
+    assert "it cannot make others" in told
+    opened.click(".configurations li:nth-child(2) a")
+    opened.until("explorer.model.constants.managers.value === 1")
+    assert opened.run("document.querySelector('.configurations [aria-current]').textContent").endswith("managers=1")
+    first = opened.run(
+        "explorer.model.instances[explorer.machine.enabled(explorer.run.state)[0]].label.replaceAll(' ', '')"
+    )
+    opened.open(f"{pages['configurations']}#set=managers=1&run={first}")
+    assert opened.run("[explorer.model.constants.managers.value, explorer.run.steps.length]") == [1, 1]
+
+
+def test_recorded_events_lead_to_their_step_and_the_one_without_is_told(opened: Chrome, pages: dict[str, str]) -> None:
+    opened.open(f"{pages['configurations']}#open=one")
+    opened.press("1")
+    assert opened.run("document.querySelector('.recorded [aria-current]').textContent") == "c0 is prepared step 1"
+    assert (
+        opened.run("document.querySelector('.recorded .beyond').textContent") == "what? The model has no step for this."
+    )
+    opened.click(".recorded .event")
+    assert opened.run("explorer.run.at") == 0
 
 
 @pytest.mark.parametrize("name", ["delivery", pytest.param("retry", marks=pytest.mark.slow)])

@@ -17,9 +17,10 @@ import { Words } from "./words.mjs";
 
 /** A configuration on the page, with its run. */
 export class Page {
-  constructor(model, entry) {
+  constructor(model, entry, entries) {
     this.model = model;
     this.entry = entry;
+    this.entries = entries;
     this.machine = new Machine(model);
     this.words = new Words(model);
     this.reader = new Reader(model);
@@ -100,6 +101,12 @@ export class Page {
     const { model, run } = this;
     const asked = parameters.get("set") ?? "";
     if (parameters.has("set") && asked !== changed(model)) {
+      if (document.body.dataset.served && parameters.get("from") !== "server") {
+        const sets = asked.split(",").filter(Boolean).map((text) => `set=${encodeURIComponent(text)}`);
+        parameters.set("from", "server");
+        location.href = `/?subject=${encodeURIComponent(model.machine)}&${sets.join("&")}#${parameters}`;
+        return false;
+      }
       toast(`This link is about other constants (${asked}). Open it with: rocketproof explore ${model.machine} --set ${asked.replaceAll(",", " --set ")}`);
       return false;
     }
@@ -204,14 +211,19 @@ export class Page {
       h("td", {}, ruled(this.model, doc), h("small", {}, ` ${allowed}; usually ${usual}`)));
     const chosen = () => [...byId("constants").querySelectorAll("input")].filter((input) => input.value !== String(this.model.constants[input.dataset.constant].usual))
       .map((input) => `${input.dataset.constant}=${input.value.trim()}`);
+    const served = document.body.dataset.served;
+    const here = this.entries.filter((entry) => entry.machine === this.model.machine);
     return [
-      h("p", { class: "quiet" }, `${own.length} of ${all.length} constants differ from their usual values. `,
-        document.body.dataset.served ? "Change them and apply." : "Change them here, and copy the command that makes the page for them."),
+      h("p", { class: "quiet" }, `${own.length} of ${all.length} constants differ from their usual values. `, served
+        ? "Change them and apply: the server makes the page anew."
+        : "This page is a file that holds the configurations below, made beforehand; it cannot make others. Change constants here, and copy the command that makes the page for them, or use rocketproof explore --serve."),
+      here.length > 1 ? h("ul", { class: "configurations", "aria-label": "Configurations of this page" }, here.map((entry) => h("li", {},
+        h("a", { href: `#open=${entry.id}`, "aria-current": entry.id === this.entry.id ? "page" : null }, entry.title)))) : null,
       h("div", { class: "buttons" }, h("button", { class: "primary", id: "apply", onclick: () => {
         const sets = chosen();
-        if (document.body.dataset.served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}`;
+        if (served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}`;
         else copy(`rocketproof explore ${this.model.machine}${sets.map((text) => ` --set ${text}`).join("")}`, "The command");
-      } }, document.body.dataset.served ? "Apply" : "Copy the command")),
+      } }, served ? "Apply" : "Copy the command")),
       h("table", {}, h("tbody", {}, own.map(row), all.filter((item) => !own.includes(item)).map(row))),
     ];
   }

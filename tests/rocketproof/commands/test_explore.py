@@ -57,6 +57,19 @@ def test_claims_of_recordings_are_shown_by_properties_that_there_are() -> None:
     assert set(IN_THE_MODEL.values()) <= {row.id for row in all_rows()}
 
 
+def test_further_configurations_are_in_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "two.html"
+    further = ("--also", "managers=2", "--also", "managers=1")
+    assert run(capsys, "explore", "two-phase-commit", *further, "--out", str(out))[0] == 0
+    assert [(entry["id"], entry["title"], entry["set"]) for entry in entries_of(out)] == [
+        ("two-phase-commit", "two_phase_commit", ""),
+        ("two-phase-commit-2", "two_phase_commit managers=2", "managers=2"),
+        ("two-phase-commit-3", "two_phase_commit managers=1", "managers=1"),
+    ]
+    code, _, error = run(capsys, "explore", "two-phase-commit", "--also", "speed=2", "--out", str(out))
+    assert (code, "has no constant 'speed'" in error) == (3, True)
+
+
 @pytest.fixture(scope="module")
 def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recording of a client that stores the offset of a message its listener still has."""

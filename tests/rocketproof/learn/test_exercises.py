@@ -6,6 +6,7 @@ import pytest
 
 from rocketproof.commands.learn import learn
 from rocketproof.errors import InputError
+from rocketproof.learn import exercises
 from rocketproof.learn.lessons import lessons
 from rocketproof.learn.tasks import EXERCISES
 from rocketproof.properties.verdict import Verdict, merge
@@ -48,12 +49,29 @@ def test_a_right_answer_passes_and_a_wrong_one_is_told_why(name: str, tmp_path: 
         ("def parked(s): return s.nothing", "there is no variable 'nothing'"),
         ("def parked(s): pass", "it returns nothing"),
         ("def parked(s) return True", "cannot be run: SyntaxError"),
+        ("raise SystemExit(0)", r"cannot be run: SystemExit: 0\."),
+        ("def parked(s): raise SystemExit", r"parked fails: SystemExit\."),
+        ("while True: pass", "takes longer than 1 s to run"),
+        ("def parked(s):\n    while True: pass", "parked takes longer than 1 s: does it come to an end"),
     ],
 )
-def test_what_is_no_answer_is_told_in_a_line(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_answer_is_told_in_a_line(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exercises, "MOST_SECONDS", 1)
     path = written(tmp_path, text)
     with pytest.raises(InputError, match=message):
         learn(["check", "push-is-pull", str(path)], language="en")
+
+
+def test_an_answer_that_is_wrong_is_wrong_whatever_could_not_be_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "def allocate(own_id, queues, ids): return None")
+    assert learn(["check", "sorted-views", str(path)], language="en") == 1
+    told = capsys.readouterr().out
+    assert "UNKNOWN   An answer names no queue twice." in told
+    assert told.endswith("does not solve the exercise of sorted-views yet.\n")
 
 
 def test_a_missing_file_and_unknown_lessons_are_told(tmp_path: Path) -> None:
