@@ -20,6 +20,10 @@ from .pairs import PAIRS
 HELD_UP = 20
 """A thread may be held up so long between what it does and its stamp of that, ms: what is closer has no sure order."""
 
+HELD_UP_LONGER = (20, 50, 128)
+"""Where pairs contradict each other by less than one of these, ms, a thread of a busy machine was held up that much,
+and no clock was set: whatever keeps clocks in time sets them only by more than the last (``ntpd``, 128 ms)."""
+
 UNBOUNDED = 1 << 40
 """Uncertainty where nothing bounds a clock, ms."""
 
@@ -130,10 +134,12 @@ class Clocks:
     Attributes:
         clocks: of each recorder that was seen.
         steps: where clocks were set.
+        held_up: so much later than it happened something was stamped, ms, where pairs show that; 0 where they do not.
     """
 
     clocks: Mapping[Actor, Clock] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    held_up: int = 0
 
     @property
     def corrects(self) -> bool:
@@ -165,11 +171,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
     if not len(matched.pair):
         return Clocks(clocks=clocks)
-    in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
-    bounds = bounds_of(matched)
-    if in_millis and not bounds.agree(0, len(bounds.direct)):
-        # A time in ms may be up to a millisecond before the moment it stands for.
-        bounds = bounds_of(matched, slack=_MILLIS - 1)
+    bounds, held_up = _explained(matched)
     steps = _taken_out(bounds, matched)
     ends = stretches_of(bounds)
     counts = np.bincount(np.r_[matched.earlier, matched.later], minlength=len(matched.recorders))
@@ -185,7 +187,26 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     return Clocks(
         clocks=clocks,
         steps=tuple(sorted(steps, key=lambda step: step.since)),
+        held_up=held_up,
     )
+
+
+def _explained(matched: Matched) -> tuple[Bounds, int]:
+    """The bounds that pairs give, and by how many ms threads were held up where pairs contradict each other else."""
+    in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
+    bounds, slack = bounds_of(matched), 0
+    if in_millis and not bounds.agree(0, len(bounds.direct)):
+        # A time in ms may be up to a millisecond before the moment it stands for.
+        slack = _MILLIS - 1
+        bounds = bounds_of(matched, slack=slack)
+    if bounds.agree(0, len(bounds.direct)):
+        return bounds, 0
+    for held_up in HELD_UP_LONGER:
+        # There and back what pairs allow adds up to all of it.
+        there = bounds_of(matched, slack=slack + held_up * _MILLIS // 2)
+        if there.agree(0, len(there.direct)):
+            return bounds_of(matched, slack=slack + held_up * _MILLIS), held_up
+    return bounds, 0
 
 
 def _references(bounds: Bounds, weights: Any, matched: Matched) -> list[int]:

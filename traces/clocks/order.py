@@ -59,7 +59,8 @@ class Order:
     """The question, for the processes of a check.
 
     Attributes:
-        skew: how far clocks are taken to be apart that nothing bounds, and at least, ms.
+        skew: how far clocks are taken to be apart that nothing bounds, and at least, ms; as much as some thread was
+            held up, where that is more.
 
     Args:
         clocks: of the recorders.
@@ -67,7 +68,7 @@ class Order:
     """
 
     def __init__(self, clocks: Clocks, skew: int) -> None:
-        self._clocks, self.skew = clocks, skew
+        self._clocks, self.skew = clocks, (skew := max(skew, clocks.held_up))
         self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
         self._references = {actor: code for code, actor in enumerate(self._references)}
         self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}

@@ -54,6 +54,8 @@ class Follower(Behaviour):
         assumed: what had to be assumed because nothing recorded tells it, the first of it; empty if nothing had to be.
         logs: stored messages: offset → key and count.
         truncated: the broker was away, so that the end of the log may be lost.
+        reset_at: when an operator set the offset last, ms; None if nobody did.
+        ordered: offsets that an operator set for a broadcasting group.
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, machines: Machines, *, slack: int) -> None:
@@ -68,6 +70,8 @@ class Follower(Behaviour):
         self._unseen = unseen
         self.logs: dict[int, tuple[str, int | None]] = {}
         self.truncated = False
+        self.reset_at: int | None = None
+        self.ordered: set[int] = set()
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
         self._of_process: dict[Actor, list[Event]] = defaultdict(list)
         for event in stream.events:
@@ -116,6 +120,8 @@ class Follower(Behaviour):
                 continue
             c = self.side_of(event) if event.actor in self.stream.actors else None
             if c is not None and self.sides[c].unseen and event.kind not in _BEGIN:
+                if event.result is Result.OFFSET_ILLEGAL and self.get("reset_noted", texts.Q):
+                    self.run(texts.note_reset, noted=False)  # PL-18: it is told once
                 event.pass_over(self.sides[c].unseen)
                 continue
             self.direct.forget()

@@ -210,9 +210,9 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
         f.run(texts.follow_mark, c=c)
     else:
         _leaves(f, event, c, m, found)
-    following = f.following(event)
-    # Of the same call, then the mark is that after all of them.
-    more = following is not None and following.kind is Kind.REMOVED and following.next == event.next
+    # Of the same call, then the mark is that after all of them; what other threads do may come between.
+    following = next((later for later in f.later(event) if later.kind is Kind.REMOVED), None)
+    more = following is not None and following.next == event.next
     if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
         # Where the recording ends here, the others of the call may have been removed as well.
         ends = following is None and _all_done(f, c, range(mark, f.at(event.next)), found)

@@ -91,10 +91,16 @@ def correct(f: Follower, event: Event) -> None:
     f.run(texts.end_correction, c=c)
 
 
-def reset(f: Follower, event: Event) -> None:
+def reset(f: Follower, event: Event) -> bool:
     """OF-30, OF-31: an operator sets the offset of the group."""
     offset = f.at(event.offset)
     varied = {"reset_to": offset}
+    f.reset_at = event.time
+    if f.broadcasting:
+        # The broker tells whoever pulls next, which no machine of broadcasting has.
+        f.ordered.add(offset)
+        event.pass_over("reset: of a broadcasting group")
+        return False
     if "order_reset" in f.direct.actions:
         f.take("order_reset", "there is no such reset", varied=varied)
     elif not _by_clients(f):
@@ -102,6 +108,7 @@ def reset(f: Follower, event: Event) -> None:
         f.store.known[0] = True
     for side in f.sides:
         side.values.add(offset)
+    return True
 
 
 def _by_clients(f: Follower) -> bool:

@@ -204,7 +204,8 @@ def lock(f: Follower, event: Event) -> bool:
     why = f"the lock is {f.lock_holder()}"
     if f.owns(c) or (f.get("dropped", c, texts.Q) and f.may("renew", c=c)):
         f.take("renew", why, c=c)
-    elif holder != c + 1:
+    elif holder != c + 1 and not f.may("lock_late", c=c):
+        _settle(f, c)  # it was given up without an unlock: no broker was known then
         f.take("lock_late", why, c=c)
     return True
 

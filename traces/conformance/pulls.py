@@ -47,6 +47,10 @@ def pull_result(f: Follower, event: Event) -> bool:
     if event.result in _REFUSED:
         f.run(texts.answered_with_error, c=c)
         return True
+    if event.result is Result.OFFSET_ILLEGAL and f.ordered and f.clamped(event.next) in f.ordered:
+        event.pass_over("reset: of a broadcasting group")
+        f.lose(c, "after a reset of a broadcasting group, up to the next assignment")
+        return False
     position = f.get("next_offset", c, texts.Q)
     if event.offset is not None and f.at(event.offset) != position:
         raise Impossible(f"the request that is under way asks from {f.told(position)}")
@@ -54,7 +58,14 @@ def pull_result(f: Follower, event: Event) -> bool:
         if Kind.PULL in f.stream.header.evidence:
             raise Impossible("no request of this window is under way")
         f.take("send_pull", "the window may not pull now", c=c)
-    _answer(f, event, c, position)
+    before_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack and f.get("reset_noted", texts.Q)
+    if before_reset and event.result is not Result.OFFSET_ILLEGAL:
+        # PL-18: it was under way when the offset was set.
+        f.run(texts.note_reset, noted=False)
+        _answer(f, event, c, position)
+        f.run(texts.note_reset, noted=True)
+    else:
+        _answer(f, event, c, position)
     return True
 
 

@@ -85,6 +85,9 @@ def retries(events: Sequence[Event], header: Header) -> list[Mismatch]:
         if event.kind not in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
             continue
         requests = asked.get(event.key or "", [])
+        if event.attempt == 0 and event.topic is not None and not event.topic.startswith(("%RETRY%", "%DLQ%")):
+            event.pass_over(f"{event.kind}: a message that its producer delays")
+            continue
         if not requests or event.attempt is None:
             event.pass_over(f"{event.kind}: no send-back of its message is recorded")
             continue

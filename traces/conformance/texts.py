@@ -161,6 +161,11 @@ def clear(s: State, c: int, flags: tuple[str, ...]) -> None:
         getattr(s, name)[c, Q] = False
 
 
+def note_reset(s: State, noted: bool) -> None:
+    """OF-30: whether the next pull is told of a reset."""
+    s.reset_noted[Q] = noted
+
+
 def unlocked(s: State, holder: int) -> None:
     """After a mismatch, or a late request: the broker's lock is with ``holder``, 1 + a client, or with nobody, 0."""
     s.holder[Q] = holder

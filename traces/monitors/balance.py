@@ -27,6 +27,7 @@ class _Client:
 
     Attributes:
         actor: the client.
+        known: topics of which its group has seen a queue, and since when.
         said: its latest heartbeat, as the event has it.
         consumed: topics it says it consumes, and since when.
         passes: time of the latest pass over each topic.
@@ -36,6 +37,7 @@ class _Client:
     """
 
     actor: Actor
+    known: Mapping[str, int]
     said: list[str] | None = None
     consumed: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
@@ -46,7 +48,8 @@ class _Client:
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
         self.said = subscriptions
         topics = sorted({parse_subscription(text)[0] for text in subscriptions})
-        self.consumed = {topic: self.consumed.get(topic, time) for topic in topics}
+        # RB-3: a topic that has no queue yet is passed over.
+        self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
         self.due = 0
 
     def lives(self, time: int, within: int) -> None:
@@ -80,6 +83,10 @@ class Balance:
         self._names = names
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
+        self._known: dict[str, dict[str, int]] = {}
+        for run in told.runs:
+            if run.kind in (Kind.ROUTE, Kind.REBALANCE) and run.queues:
+                self._known.setdefault(run.group, {}).setdefault(run.topic, run.first)
         for event in context.events:
             kind = event["kind"]
             if kind == Kind.REBALANCE:
@@ -99,7 +106,9 @@ class Balance:
         key = event.get("group"), event.get("client"), event.get("incarnation")
         found = self._clients.get(key)
         if found is None:
-            found = self._clients[key] = _Client(actor_of(event))
+            group = event.get("group") or ""
+            # What the name server has is known to nobody yet.
+            found = self._clients[key] = _Client(actor_of(event), self._known.get(group, {}))
         return found
 
     def _end(self, event: Mapping[str, Any]) -> None:

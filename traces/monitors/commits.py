@@ -20,7 +20,7 @@ from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
 from .ownership import VISIT, committer, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, QUERY_LIMIT, UNKNOWN, WINDOWS
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
@@ -387,6 +387,8 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) 
     s.counts[JUDGED, _OWNERS] += 1
     if window.until == ALWAYS or (window.implied != VISIT and time - window.until <= terms.rounds):
         return
+    if s.slots[q].query_actor == actor and time - s.slots[q].query_time <= QUERY_LIMIT:
+        return  # RB-40: it is about to take the queue, and has the answer in memory already, which is sent as all is
     since = terms.begin if window.implied == VISIT else window.until
     doubt = 0
     over = time - window.until - terms.rounds

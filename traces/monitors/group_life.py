@@ -42,7 +42,8 @@ def excuse(rows: Any, counts: Any, *, names: Names, settings: Settings, context:
         slot = names.slots[row["slot"]]
         since, until = int(row["since"]), int(row["time"])
         if row["claim"] == _FLAPPING:
-            keep[at] = row["value"] - group.changes(slot.group, since, until) > settings.flaps
+            changes = group.changes(slot.group, since, until)
+            keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
         else:
             keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
             if keep[at] and not context.evidence & _SIGNS:
@@ -63,6 +64,7 @@ class _Groups:
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = told_by(context.events)
         self._lives = Lives(self._told, context=context, settings=settings)
+        self._broker_starts = [event["time"] for event in context.events if event["kind"] == Kind.BROKER_START]
 
     def lived(self, slot: Slot, since: int, until: int) -> bool:
         """Whether some client of a group lived long enough in a period to take a queue; yes where nobody would know.
@@ -90,7 +92,27 @@ class _Groups:
             for run in self._during(slot.group, Kind.REBALANCE, since, until)
             if run.topic == slot.topic and run.queues is not None
         ]
-        return not seen or any(f"{slot.broker}:{slot.queue}" in queues for queues in seen)
+        if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
+            return False
+        # The queue may have come back with its broker: what counts is the time since passes have seen it again.
+        without = [
+            run.last
+            for run in self._told.of(slot.group, Kind.REBALANCE)
+            if run.topic == slot.topic
+            and run.queues is not None
+            and since <= run.last <= until
+            and f"{slot.broker}:{slot.queue}" not in run.queues
+        ]
+        return not without or until - max(without) > self._settings.rounds
+
+    def broker_began(self, since: int, until: int) -> bool:
+        """RB-20: whether a period lies in the time in which a broker that starts does not know all members yet.
+
+        It learns of each by its next heartbeat. Until then, and a round of rebalance later, members see another list
+        whenever they ask another broker.
+        """
+        within = self._settings.heartbeat + self._settings.rounds
+        return any(start <= until and until <= start + within for start in self._broker_starts)
 
     def changes(self, group: str, since: int, until: int) -> int:
         """How often a process of a group came or went in a period, or shortly before it."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..claims.claims import CODE
 from ..clocks.order import apart
-from ..encoding.names import ORDERLY
+from ..encoding.names import DEAD_LETTER_TOPIC, ORDERLY
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
@@ -59,6 +59,10 @@ def deliver(
     _note_delivery(known, chain, at, seen)
     if not is_local:
         known.attempts[at].reached += 1
+    if count > 0 and not is_local and is_of_another(terms, seen.slot):
+        # A dead letter of another group begins here, with the count it died with.
+        known.chains[chain].siblings += 0 if first else 1
+        return
     if count > 0:
         _within_maximum(known, terms, ledger, chain, count, is_local, seen)
     if not is_local and _is_dead(known, chain, count):
@@ -72,6 +76,12 @@ def deliver(
         _waited(known, terms, ledger, at, before, seen)
     elif known.attempts[at].reached > 1:
         account_original(known, ledger, chain, at, producers, seen, since)
+
+
+@part
+def is_of_another(terms: Any, slot: int) -> Any:
+    """Whether what is delivered from a queue is a dead letter: it was another group that it failed for so far."""
+    return slot >= 0 and terms.slots[slot].flags & DEAD_LETTER_TOPIC != 0
 
 
 @part
@@ -126,7 +136,7 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
     """
     count = int64(known.attempts[at].attempt)
     base = int64(known.chains[chain].base)
-    if count <= base:
+    if count <= base or is_of_another(terms, int64(known.attempts[at].slot)):
         return  # the trace begins in the middle
     judge(ledger, _FOLLOW)
     if before >= 0 and known.attempts[before].unseen > 0 and known.attempts[before].deliveries > 0:

@@ -76,6 +76,7 @@ _RESET = _KIND[Kind.RESET]
 _FOUND, _NO_NEW, _NO_MATCHED, _OK = (
     _RESULT[result] for result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE, Result.OK)
 )
+_COMMITS, _ROLLS_BACK = _RESULT[Result.COMMIT], _RESULT[Result.ROLLBACK]
 _REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
 _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
 (
@@ -133,13 +134,16 @@ LINE = np.dtype(
                 "memory",  # highest in-memory offset; -1: not known
                 "brought",  # what the last answer told to go on from; -1: none
                 "mended",  # what a correction or reset told; -1: none
+                "reset_to",  # what the last reset told; -1: none
                 "marks",  # how many low-water marks there were
                 "refused",  # 1: a send-back failed, so that a batch may end without a message that left
                 "cleaned",  # 1: a message was cleaned for its time
                 "beside",  # place of another line of its slot, _NOBODY for none
+                "manual",  # 1: its listener commits or rolls back itself, so that a success alone ends nothing (OR-6)
             )
         ),
         ("mark", _WHOLE, (_MARKS,)),  # the last low-water marks
+        ("mark_at", _WHOLE, (_MARKS,)),  # and when they were, ms
     ]
 )
 """What a process did with a queue."""
@@ -431,9 +435,9 @@ def _begin(t: Any, q: int, actor: int, now: int, fresh: bool) -> None:
     line.slot, line.actor, line.last = q, actor, now
     line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
     line.asked = line.position = line.start = line.answer = _UNKNOWN
-    line.low = line.memory = line.brought = line.mended = _UNKNOWN
+    line.low = line.memory = line.brought = line.mended = line.reset_to = _UNKNOWN
     for place in range(_MARKS):
-        line.mark[place] = _UNKNOWN
+        line.mark[place], line.mark_at[place] = _UNKNOWN, _NEVER
 
 
 @part
@@ -451,6 +455,7 @@ def _reset(t: Any, q: int, offset: int) -> None:
     while n >= 0:
         line = t.lines[n]
         line.mended, line.position, line.memory = offset, _UNKNOWN, _UNKNOWN
+        line.reset_to = offset  # OF-31: a client sets it 10 s after it has dropped the queue
         n = line.beside
 
 
@@ -519,7 +524,8 @@ def _answer(t: Any, n: int, result: int, offset: int, after: int, low: int, high
         known = low >= 0 and high >= 0 and after >= 0 and offset >= 0
         wrong = known and (low > high or after < offset)
         if result == _FOUND:
-            wrong = wrong or (known and (after > high or offset < low or count > after - offset))
+            # While the broker reads, more may be stored than there was when it looked up the end (PL-19).
+            wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
         elif count > 0:
             wrong = True
         if wrong:
@@ -563,6 +569,10 @@ def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int)
     if at < 0:
         return
     item = t.items[at]
+    line.manual = line.manual or result in (_COMMITS, _ROLLS_BACK)
+    if item.running <= 0 and result == _ROLLS_BACK and item.returned:
+        item.ended = _NEVER  # OR-7: with its batch all that was not committed before is rolled back
+        return
     if item.running <= 0:
         _misstep(t, n, _RETURNED_TWICE, now, offset, int64(_UNKNOWN))
         return
@@ -607,16 +617,18 @@ def _removed(t: Any, n: int, offset: int, after: int) -> None:
                 t.items[other].passed = now
     line.low = max(line.low, after)
     # A thread may set the in-memory offset when its window has ended, so marks outlive it.
-    line.mark[line.marks % _MARKS] = after
+    line.mark[line.marks % _MARKS], line.mark_at[line.marks % _MARKS] = after, now
     line.marks += 1
 
 
 @part
 def _memory(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
-    told = line.refused or line.window == 0 or offset in (line.answer, line.brought, line.mended)
+    told = line.refused or line.window == 0 or offset in (line.answer, line.brought, line.mended, line.reset_to)
     for place in range(_MARKS):
         told = told or line.mark[place] == offset
+    # There may have been more marks than are kept since the thread that sets it was held up.
+    told = told or (line.last - line.mark_at[line.marks % _MARKS] <= _APART and offset <= line.low)
     if not told:
         _misstep(t, n, _NOT_IN_WINDOW, line.last, offset, line.low)
     line.memory = max(line.memory, offset)
@@ -647,6 +659,12 @@ def _discarded(t: Any, n: int, offset: int) -> None:
         _misstep(t, n, _KEPT, line.last, offset, int64(_UNKNOWN))
 
 
+@part
+def _waits_for_commit(t: Any, line: Any) -> Any:
+    """OR-6: whether a listener may be one that commits itself: it was seen to, or nothing has left so far."""
+    return t.flags[line.slot] & ORDERLY != 0 and (line.manual or line.marks == 0)
+
+
 @entry
 def _finish(t: Any) -> None:
     """The recording ends: what should have followed long before."""
@@ -658,6 +676,8 @@ def _finish(t: Any) -> None:
         line = t.lines[n]
         since = item.passed if item.passed != _NEVER else item.ended
         if since == _NEVER or (line.last if line.has == 1 else line.left_at) - since <= _LATE:
+            continue
+        if item.passed == _NEVER and _waits_for_commit(t, line):
             continue
         found = t.missteps[n, _NOT_LEFT]
         if found.time == line.last and item.offset < found.offset:

@@ -10,6 +10,7 @@ from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.steps import STEPS, Misstep
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 
 from ..monitors.queue_events import EVERYTHING, Checked, check, commit, deliver, event, found, gap, result, revoke
 
@@ -42,6 +43,7 @@ def done(time: int, offset: int, low: int) -> list[dict[str, Any]]:
     return [*of, removed(time + 2, offset, low), memory(time + 3, low)]
 
 
+ORDERLY = {"G": Group(listener="orderly")}
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
 RIGHT = [*BEGIN, *done(500, 1, 0), *done(600, 0, 2), commit(700, "one", 2)]
 
@@ -92,7 +94,7 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.OTHER_MESSAGE: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0) | {"origin": 77}],
     Misstep.OTHER_COUNT: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0) | {"attempt": 1}],
     Misstep.OTHER_NEXT: [*BEGIN, deliver(500, "one", 0, count=1, next=2)],
-    Misstep.IMPOSSIBLE: [*BEGIN, found(800, "one", 2, 4, log=3)],
+    Misstep.IMPOSSIBLE: [*BEGIN, found(800, "one", 2, 4, log=2)],
 }
 
 
@@ -138,3 +140,29 @@ def test_what_runs_in_two_windows_is_discarded_by_the_one_before(first: str) -> 
     ends = [{**one, "time": one["time"] + 700 + 10 * number} for number, one in enumerate(order)]
     assert told(BEGIN, twice, ends) == []
     assert told(BEGIN, twice, ends, event(800, Kind.DISCARDED, "one", offset=0)) == [Misstep.KEPT]
+
+
+def test_a_listener_that_commits_itself_leaves_messages_in_the_window_and_rolls_them_back() -> None:
+    def ended(time: int, offset: int, how: str) -> dict[str, Any]:
+        return event(time, Kind.RESULT, "one", offset=offset, result=how)
+
+    given = [deliver(500, "one", 0, count=1, next=1), ended(501, 0, "ok"), deliver(502, "one", 1, count=1, next=2)]
+    waits = event(60_000, Kind.PULL_RESULT, "one", result="no_new_message", offset=2, next=2, min=0, max=2)
+    rolled = [*BEGIN, *given, ended(503, 1, "rollback"), ended(503, 0, "rollback")]
+    assert told(rolled, waits, groups=ORDERLY) == []
+    assert told(BEGIN, given[:2], waits, groups=ORDERLY) == []
+    twice = [*given[:2], ended(503, 0, "ok")]
+    assert told(BEGIN, twice, waits, groups=ORDERLY) == [Misstep.RETURNED_TWICE]
+
+
+def test_a_thread_may_be_overtaken_by_many_others_before_it_sets_the_offset() -> None:
+    begin = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 40), pull(410, 40)]
+    all_ = [one for n in range(40) for one in done(500 + 10 * n, n, n + 1) if n != 3 or one["kind"] != "commit_memory"]
+    assert told(begin, all_, memory(940, 4)) == []
+    assert told(begin, all_, memory(9_400, 4)) == [Misstep.NOT_IN_WINDOW]
+
+
+def test_a_client_that_resets_sets_the_offset_when_it_has_waited() -> None:
+    ordered = [event(800, Kind.RESET, offset=0), found(850, "one", 2, 4), pull(900, 4), revoke(1_000, "one", "reset")]
+    assert told(RIGHT, ordered, memory(11_000, 0)) == []
+    assert told(RIGHT, ordered, memory(11_000, 1)) == [Misstep.NOT_IN_WINDOW]

@@ -84,6 +84,17 @@ def test_one_event_that_cannot_be_is_no_step() -> None:
     assert "stored before it is delivered: broker b at " in str(step)
 
 
+@pytest.mark.parametrize(("late", "held_up"), [(12, 20), (45, 50), (120, 128)])
+def test_a_thread_that_was_held_up_is_no_step(late: int, held_up: int) -> None:
+    events = run(60)
+    wrong = next(n for n, event in enumerate(events) if event["kind"] == "store" and event["time"] > BEGIN + 30_000)
+    events[wrong] = events[wrong] | {"time": events[wrong]["time"] + late}
+    found = clocks(events)
+    assert (ahead(found), found.steps, found.held_up) == ({}, (), held_up)
+    # Until then the order of two processes is not sure.
+    assert [Order(found, skew).apart(BROKER, ONE) for skew in (10, 200)] == [held_up, 200]
+
+
 def test_where_nothing_bounds_a_recorder_the_skew_is_left() -> None:
     events = [event for event in run(20) if event.get("client") != "two"]
     events.append({"time": BEGIN, "kind": "pull", "client": "two", "group": "g", "topic": "t", "broker": "b"})

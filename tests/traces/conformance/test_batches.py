@@ -145,3 +145,11 @@ def test_what_is_in_front_of_the_ack_index_is_not_sent_back(tmp_path: Path) -> N
 def test_what_failed_and_was_not_sent_back_does_not_leave(tmp_path: Path) -> None:
     lines = batch(*sent(2), *left(0, 1, 2, 3, mark=4))
     assert whys(follow(tmp_path, lines)) == ["the message has failed, and was not sent back"]
+
+
+def test_other_threads_go_on_while_a_call_leaves_the_window(tmp_path: Path) -> None:
+    of_two = (f"deliver c0 offset={m} count=2 epoch=1" for m in (2, 3))
+    first, second = left(0, 1, mark=2)
+    lines = [*batch(size=2, results="later later")[:2], "pull_result c0 result=found offset=0 next=4 count=4 epoch=1"]
+    lines += [*batch(size=2, results="later later")[3:], *sent(0, 1), first, *of_two, second]
+    assert whys(follow(tmp_path, lines)) == []

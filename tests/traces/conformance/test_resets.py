@@ -43,3 +43,20 @@ def test_after_a_reset_by_the_broker_the_next_pull_finds_no_messages(tmp_path: P
     assert whys(of_lines(tmp_path, *READ, RESET, *found)) == ["the broker cannot find messages there"]
     moved = ("pull c0 offset=1 epoch=0", "pull_result c0 result=offset_illegal offset=1 next=0 epoch=0")
     assert whys(of_lines(tmp_path, *READ, RESET, *moved, "correct c0 offset=0", "commit c0 offset=0")) == []
+
+
+def test_an_answer_that_was_under_way_knows_nothing_of_the_reset(tmp_path: Path) -> None:
+    pulls = ("pull c0 offset=1 epoch=0", "pull_result c0 result=found offset=1 next=2 count=1 epoch=0 time=1008010")
+    then = ("pull c0 offset=2 epoch=0", "pull_result c0 result=offset_illegal offset=2 next=0 epoch=0")
+    order = "reset c0 offset=0 time=1008000"
+    assert whys(of_lines(tmp_path, *READ, pulls[0], order, pulls[1], *then)) == []
+
+
+def test_broadcasting_members_that_are_told_of_a_reset_are_followed_from_their_next_window_on(tmp_path: Path) -> None:
+    moved = "pull_result c0 result=offset_illegal offset=1 next=0 min=0 max=1 epoch=0"
+    events = (*READ, "pull c0 offset=1 epoch=0", RESET, moved, "correct c0 offset=0")
+    answer = of_lines(tmp_path, *events, mode="broadcasting")
+    assert whys(answer) == []
+    assert answer.passed_over["reset: of a broadcasting group"] == 2
+    without = of_lines(tmp_path, *READ, "pull c0 offset=1 epoch=0", moved, mode="broadcasting")
+    assert whys(without) == ["the offset is inside the queue"]

@@ -45,7 +45,7 @@ def test_a_topic_that_was_never_balanced() -> None:
     seen = passes("U", 1_000, client="c2", members=["c1", "c2"])
     judged = Judged([*events, *seen])
     assert judged.counts(CLAIM) == (1, 0)
-    assert judged.rows(CLAIM)[0]["since"] == 0
+    assert judged.rows(CLAIM)[0]["since"] == 1_000
 
 
 def test_a_topic_without_a_route_is_in_doubt() -> None:
@@ -117,3 +117,12 @@ def test_topics_left_out_together_are_one_finding() -> None:
     assert judged.counts(CLAIM) == (1, 0)
     (row,) = judged.rows(CLAIM)
     assert (row["slot"], row["since"], row["time"], row["value"]) == (whole("G"), 21_000, 182_000, 2)
+
+
+def test_a_topic_that_is_made_later_is_balanced_from_then_on() -> None:
+    times = range(1_000, 300_000, 20_000)
+    events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times)]
+    learnt = event(125_000, Kind.ROUTE, "c1", topic="U", queues=["b:0"])
+    assert Judged([*events, learnt, *passes("U", *range(141_000, 300_000, 20_000))]).counts(CLAIM) == (0, 0)
+    (row,) = Judged([*events, learnt]).rows(CLAIM)
+    assert row["since"] == 125_000

@@ -169,3 +169,12 @@ def test_a_message_in_a_retry_topic_knows_its_group_by_the_topic():
     script = Script().deliver(0).result(10, "later").send_back(11, level=1)
     script.add(900, Kind.DELIVER, client="c1", topic=RETRY, broker="b", queue=0, offset=20, key="m", attempt=1)
     assert check(script).violated == {WAITS: 1}
+
+
+def test_dead_letters_of_other_groups_begin_with_the_count_they_died_with():
+    # One key, as it failed for two groups; who consumes their dead letters is a third.
+    script = Script().deliver(0, 1, offset=3, topic="%DLQ%A").result(1, "ok", 1, offset=3, topic="%DLQ%A")
+    script.deliver(2, 2, offset=4, topic="%DLQ%B").result(3, "ok", 2, offset=4, topic="%DLQ%B")
+    script.deliver(4, 2, offset=9, topic="%DLQ%C").result(5, "ok", 2, offset=9, topic="%DLQ%C")
+    said = check(script, groups={"G": Group(max_attempts=1)})
+    assert said.violated == said.doubtful == {}

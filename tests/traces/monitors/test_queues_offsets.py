@@ -342,6 +342,13 @@ def test_a_writer_that_does_not_own_the_queue() -> None:
     assert check(STORED, late).broken == {}
 
 
+def test_whoever_has_asked_for_the_offset_may_stop_before_it_takes_the_queue() -> None:
+    asked = event(2 * MINUTE - SECOND, Kind.OFFSET_QUERY, "two", result="ok", offset=10)
+    foreign = commit(2 * MINUTE, "two", 10, "shutdown")
+    assert check(STORED, asked, foreign).broken == {}
+    assert check(STORED, {**asked, "client": "three"}, foreign).broken == {OWNERS: (1, 0)}
+
+
 def test_a_stranger_at_the_beginning_of_a_complete_recording_owns_nothing() -> None:
     foreign = commit(10_000, "two", 10)
     assert check(STORED, foreign).broken == {}  # it may have had the queue before

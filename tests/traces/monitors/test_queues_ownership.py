@@ -145,6 +145,17 @@ def test_a_queue_that_is_no_longer_there() -> None:
     assert check(LIVES, ORPHAN, views, end=300_000).broken == {}
 
 
+def test_a_queue_whose_broker_was_away_is_taken_when_passes_see_it_again() -> None:
+    def view(time: int, queue: int) -> dict[str, object]:
+        seen = {"queues": [f"b:{queue}"], "members": ["two"]}
+        return {**event(time, Kind.REBALANCE, "two"), "queue": None, "broker": None, **seen}
+
+    away = [view(t, 1) for t in range(1_000, 100_000, 20_000)]
+    again = [view(t, 0) for t in range(110_000, 300_000, 20_000)]
+    assert check(LIVES, ORPHAN, away, again, assign(115_000, "two", 0), end=300_000).broken == {}
+    assert check(LIVES, ORPHAN, away, again, assign(170_000, "two", 0), end=300_000).counts(OWNED) == (1, 0)
+
+
 def test_doubts_about_owners() -> None:
     assert check(LIVES, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
     assert check(LIVES, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
@@ -172,6 +183,14 @@ def test_flapping() -> None:
     assert (row["value"], row["expected"], row["since"], row["time"]) == (4, 3, 141_000, 561_000)
     assert checked.actor(row["actor"]) == "one"
     assert checked.judged(FLAPPING) == 5
+
+
+def test_a_broker_that_has_just_started_knows_few_members() -> None:
+    quick = flapping(5, period=5 * SECOND)
+    begun = {**event(4_000, Kind.BROKER_START), "group": None, "topic": None, "queue": None}
+    assert check(quick).counts(FLAPPING) == (1, 0)
+    assert check(begun, quick).broken == {}
+    assert check(begun, flapping(15, period=5 * SECOND)).counts(FLAPPING) == (1, 0)
 
 
 def test_flapping_ends_when_another_client_takes_the_queue() -> None:
