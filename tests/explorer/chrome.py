@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,9 @@ PATIENCE = 20
 class Chrome:
     """One page of a browser that speaks the DevTools protocol over a pipe."""
 
-    def __init__(self, requests: int, answers: int) -> None:
+    def __init__(self, requests: int, answers: int, process: int) -> None:
         self._requests = requests
+        self._process = process
         self._answers = answers
         self._waiting = b""
         self._count = 0
@@ -129,6 +130,18 @@ class Chrome:
         self._ask("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self._ask("Input.dispatchKeyEvent", type="keyUp", key=key)
 
+    def processor_seconds(self) -> float:
+        """Processor time of the browser and its processes so far, as Linux counts it."""
+        times: dict[int, tuple[int, int]] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                words = stat.read_text().rpartition(")")[2].split()
+                times[int(stat.parent.name)] = int(words[1]), int(words[11]) + int(words[12])
+        own = {self._process}
+        while more := {each for each, (parent, _) in times.items() if parent in own} - own:
+            own |= more
+        return sum(times[each][1] for each in own if each in times) / os.sysconf("SC_CLK_TCK")
+
     def shot(self, file: Path) -> None:
         """Write a picture of the window."""
         file.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot", format="png")["data"]))
@@ -157,7 +170,7 @@ def chrome(profile: Path) -> Iterator[Chrome]:
     os.close(read_requests)
     os.close(write_answers)
     try:
-        yield Chrome(requests, answers)
+        yield Chrome(requests, answers, browser.pid)
     finally:
         os.close(requests)
         os.close(answers)
