@@ -200,6 +200,21 @@ def test_it_works_on_a_phone(opened: Chrome) -> None:
         assert opened.run("document.documentElement.scrollWidth") <= 360, tab
 
 
+def test_whoever_walks_by_keyboard_goes_on_where_they_were(opened: Chrome) -> None:
+    for label in ("take(c0, q0)", "take(c1, q0)", "die(c0)"):
+        opened.run(f"document.querySelector('.action[data-label=\"{label}\"]').focus()")
+        opened.run("document.activeElement.click()")
+        assert opened.run("document.activeElement.classList.contains('action')"), label
+
+
+def test_the_state_graph_says_where_the_run_is(opened: Chrome) -> None:
+    act(opened, "take(c1, q0)")
+    opened.click('[data-show="graph"]')
+    assert opened.run("document.getElementById('graph-here').textContent") == (
+        "Here: owns[c1, q0] = yes, life[c0] = UP, life[c1] = UP"
+    )
+
+
 def test_whoever_does_not_see_it_is_told(opened: Chrome) -> None:
     act(opened, "take(c0, q0)")
     assert opened.run("document.getElementById('said').textContent").startswith("c0 takes q0.")

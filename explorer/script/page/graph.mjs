@@ -102,6 +102,7 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
       h("circle", { cx: node.x, cy: node.y, r: Math.min(12, 6 + Math.log2(node.states + 1)) }),
       node.states > 1 ? h("text", { x: node.x, y: node.y + 3.5 }, String(node.states)) : null);
     }));
+  const here = found.nodes.find(({ key }) => key === current);
   const told = `${found.nodes.length} nodes from ${found.states.toLocaleString("en")} states${found.complete ? "" : `, the first ones; there are more`}.`;
   fill(box,
     h("p", { class: "quiet" }, "Collapsed to: ", model.families.map(({ name }) => h("label", { class: "pick" },
@@ -111,6 +112,7 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
         redraw();
       } }), name))),
     h("p", { class: "quiet", id: "graph-told" }, told, chosen.size ? "" : " Nothing is collapsed."),
+    h("p", { class: "quiet", id: "graph-here" }, here ? ["Here: ", h("b", {}, shown(here).replaceAll("\n", ", "))] : "The state of the run is farther away than what is drawn."),
     h("div", { class: "scroll", tabindex: 0, "aria-label": "State graph" }, svg));
 }
 

@@ -57,7 +57,13 @@ export class Page {
 
   draw() {
     const { model, machine, words, run, reader, openWhy, openLights } = this;
+    const chosen = document.activeElement?.closest(".action")?.dataset.label;
     fill(byId("actions"), actions({ machine, model, words, run, filter: this.filter, openWhy, find: (number) => this.hunter.start({ kind: "step", instance: number }, { fromHere: true }) }));
+    if (chosen) {
+      // Whoever walks by keyboard goes on where they were.
+      const again = byId("actions").querySelector(`.action[data-label="${CSS.escape(chosen)}"]`);
+      (again ?? byId("actions").querySelector(".action"))?.focus();
+    }
     fill(byId("lights"), lights({ machine, model, run, open: openLights, hunt: (property) => this.huntProperty(property) }));
     fill(byId("variables"), variables({ model, words, run }));
     fill(byId("pictures"), queues({ reader, run }), h("div", { class: "boards" }, boards({ reader, model, run })), this.#recorded());
@@ -172,7 +178,7 @@ export class Page {
     const { model, run, machine } = this;
     const marks = new Map();
     for (const property of model.properties) {
-      if (property.kind !== "always") continue;
+      if (property.kind !== "always" || property.elsewhere) continue;
       const holds = machine.predicate(property.holds);
       const since = run.states.findIndex((state) => !holds(state));
       if (since > 0) marks.set(since, "bad");
@@ -216,7 +222,7 @@ export class Page {
     return [
       h("p", { class: "quiet" }, `${own.length} of ${all.length} constants differ from their usual values. `, served
         ? "Change them and apply: the server makes the page anew."
-        : "This page is a file that holds the configurations below, made beforehand; it cannot make others. Change constants here, and copy the command that makes the page for them, or use rocketproof explore --serve."),
+        : `This page is a file that holds ${here.length > 1 ? "the configurations below" : "this one configuration"}, made beforehand; it cannot make others. Change constants here and copy the command that makes the page for them; rocketproof explore --serve changes them at once.`),
       here.length > 1 ? h("ul", { class: "configurations", "aria-label": "Configurations of this page" }, here.map((entry) => h("li", {},
         h("a", { href: `#open=${entry.id}`, "aria-current": entry.id === this.entry.id ? "page" : null }, entry.title)))) : null,
       h("div", { class: "buttons" }, h("button", { class: "primary", id: "apply", onclick: () => {

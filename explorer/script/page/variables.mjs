@@ -11,7 +11,7 @@ export function variables({ model, words, run }) {
     const family = model.families[number];
     const changed = run.before !== null && cells.some((cell) => run.before[cell] !== run.state[cell]);
     return h("div", { class: changed ? "changed" : "" },
-      h("dt", {}, h("code", {}, family.name), family.doc ? h("span", {}, ruled(model, family.doc)) : null),
+      h("dt", {}, h("code", {}, family.name), " ", family.doc ? h("span", {}, ruled(model, family.doc)) : null),
       h("dd", {}, cells.map((cell) => {
         const different = run.before !== null && run.before[cell] !== run.state[cell];
         const index = words.labels[cell].slice(family.name.length).replace(/^\[|\]$/g, "");
