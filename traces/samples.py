@@ -17,6 +17,7 @@ from .claims.settings import Settings
 from .engine.local import check_locally
 from .engine.measured import Measured, measure
 from .errors import TraceError
+from .format.schema import Header
 from .io import Trace, open_trace
 from .io.writing import convert
 
@@ -108,8 +109,13 @@ def _read(folder: Path, name: str) -> Sample:
 
 def settings_for(trace: Trace, check: Mapping[str, Any]) -> Settings:
     """The terms on which a trace of a scenario is checked: the trace tells the delay levels, ``check`` what differs."""
-    settings = replace(Settings().with_timers(trace.header.timers), **check)
-    return replace(settings, delays=DelayTable.parse(trace.header.delays)) if trace.header.delays else settings
+    return replace(settings_of(trace.header), **check)
+
+
+def settings_of(header: Header) -> Settings:
+    """The usual terms with the timers and delay levels that a header tells."""
+    settings = Settings().with_timers(header.timers)
+    return replace(settings, delays=DelayTable.parse(header.delays)) if header.delays else settings
 
 
 def measured_again(sample: Sample) -> Measured:

@@ -64,7 +64,7 @@ STEPS = (
     Step(
         misstep=Misstep.NOT_ASKED,
         statement="A pull is answered once.",
-        needs=_PULLS,
+        needs=(*_PULLS, Kind.ASSIGN),
         rules=("PL-1", "PL-19"),
     ),
     Step(
@@ -77,7 +77,7 @@ STEPS = (
         misstep=Misstep.ASKED_TWICE,
         statement="A client does not pull a queue anew as long as it waits for an answer; a pull that failed unseen is "
         "repeated a second later.",
-        needs=_PULLS,
+        needs=(*_PULLS, Kind.ASSIGN),
         rules=("PL-1", "PL-22"),
     ),
     Step(
@@ -142,7 +142,7 @@ STEPS = (
         misstep=Misstep.OTHER_ANSWER,
         claim=_FIT,
         statement="The answer to a pull is one to what was asked for.",
-        needs=_PULLS,
+        needs=(*_PULLS, Kind.ASSIGN),
         rules=("PL-1", "PL-19"),
     ),
     Step(

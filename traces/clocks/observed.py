@@ -54,6 +54,7 @@ _SIDE = np.dtype(
         ("recorder", np.int32),
         ("if_recorded", np.int32),  # of a commit: its broker, which is the recorder if it records anything; else -1
         ("group", np.int32),  # its code, -1 without one
+        ("client", np.int32),  # the code of the client it names, -1 without one
     ]
 )
 
@@ -104,6 +105,7 @@ class Observed:
     def __init__(self, events: int = 0) -> None:
         self._recorders: dict[Actor, int] = {}
         self._groups: dict[str, int] = {}
+        self._clients: dict[str, int] = {}
         self._recording_brokers: set[str] = set()
         self._sides: list[Any] = []
         self._held = 0
@@ -145,6 +147,7 @@ class Observed:
             rows["time"] = view.micros[at]
             rows["if_recorded"] = -1
             rows["group"] = view.codes("group", self._group)[at]
+            rows["client"] = view.codes("client", self._client)[at]
             if own is None:
                 assert recorder is not None
                 rows["recorder"] = self._code(recorder)
@@ -162,12 +165,13 @@ class Observed:
         """Add what was seen of the events after these."""
         table = np.array([*map(self._code, later._recorders), -1], np.int32)
         groups = np.array([*map(self._group, later._groups), -1], np.int32)
+        clients = np.array([*map(self._client, later._clients), -1], np.int32)
         self._recording_brokers |= later._recording_brokers
         mask = max(self._mask, later._mask)
         for rows in later._sides:
             rows["recorder"] = table[rows["recorder"]]
             rows["if_recorded"] = table[rows["if_recorded"]]
-            rows["group"] = groups[rows["group"]]
+            rows["group"], rows["client"] = groups[rows["group"]], clients[rows["client"]]
             self._sides.append(rows)
             self._held += len(rows)
         if mask != self._mask or mask != later._mask:
@@ -197,7 +201,7 @@ class Observed:
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
-        found &= self._mostly(after["pair"], found)
+        found &= _is_used(after, found)
         before, after = before[at[found]], after[found]
         other = before["recorder"] != after["recorder"]
         before, after = before[other], after[other]
@@ -211,15 +215,11 @@ class Observed:
             later_time=after["time"],
         )
 
-    @staticmethod
-    def _mostly(pair: Any, found: Any) -> Any:
-        """Which events are of pairs that are used: nearly all have their cause, where that is asked for."""
-        all_, with_cause = (np.bincount(pair[chosen], minlength=len(PAIRS)) for chosen in (slice(None), found))
-        used = np.array([not one.always for one in PAIRS]) | (with_cause >= MOSTLY * all_)
-        return used[pair]
-
     def _group(self, group: str) -> int:
         return self._groups.setdefault(group, len(self._groups))
+
+    def _client(self, client: str) -> int:
+        return self._clients.setdefault(client, len(self._clients))
 
     def _code(self, recorder: Actor) -> int:
         return self._recorders.setdefault(recorder, len(self._recorders))
@@ -245,6 +245,17 @@ class Observed:
         if mask:
             kept = kept[_share(kept["offset"], mask)]
         self._sides, self._held = [kept], len(kept)
+
+
+def _is_used(after: Any, found: Any) -> Any:
+    """Which events are of pairs that are used: nearly all have their cause, where that is asked for.
+
+    It is asked of each client of each group: of another one the causes may not be recorded at all.
+    """
+    always = np.array([pair.always for pair in PAIRS])[after["pair"]]
+    _, whose = np.unique(after[["pair", "group", "client"]], return_inverse=True)
+    all_, with_cause = (np.bincount(whose[chosen], minlength=len(whose)) for chosen in (slice(None), found))
+    return ~always | (with_cause >= MOSTLY * all_)[whose]
 
 
 def _share(offsets: Any, mask: int) -> Any:
@@ -345,7 +356,7 @@ class _View:
         if moment.results:
             at, words = self.words("result")
             places = places[np.array([word in moment.results for word in words])[at[places]]]
-        return places[self.whole("offset")[places] >= moment.least]
+        return places[self.whole("offset")[places] >= 0]
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:
         """For each event the code of its word, -1 without one."""

@@ -45,13 +45,18 @@ def apart(order: Any, first: int, second: int) -> Any:
     return assumed
 
 
-def gaps(order: Any, first: Any, second: Any) -> Any:
-    """:func:`apart` of columns of actor codes."""
+def gaps(order: Any, first: Any, second: Any, *, bounded: Any = False) -> Any:
+    """:func:`apart` of columns of actor codes.
+
+    Where ``bounded``, only bounds to both sides count, and no skew: 0 where there are none.
+    """
     one, other = order[first], order[second]
     known = (one["reference"] == other["reference"]) & (one["reference"] >= 0)
     known &= (one["slow"] < UNBOUNDED) & (other["fast"] < UNBOUNDED)
     assumed = np.maximum(one["assumed"], other["assumed"])
-    sure = np.minimum(np.maximum(one["slow"] + other["fast"], one["least"]), assumed)
+    known &= ~np.asarray(bounded) | ((one["fast"] < UNBOUNDED) & (other["slow"] < UNBOUNDED))
+    least, assumed = np.where(bounded, 0, one["least"]), np.where(bounded & ~known, 0, assumed)
+    sure = np.minimum(np.maximum(one["slow"] + other["fast"], least), assumed)
     return np.where(known, sure, assumed)
 
 

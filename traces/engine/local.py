@@ -30,6 +30,7 @@ from .clock_doubts import order_doubted
 from .doubts import doubted
 from .gathering import Gathered, Progress, gather
 from .pools import settle_waiting
+from .reading import Recorded
 from .recorded import coverage_in
 from .result import CheckResult, merge, verdicts
 from .scan import Scan
@@ -88,7 +89,7 @@ def check_locally(
 
 
 def conclude(
-    trace: Trace,
+    trace: Recorded,
     scanned: Scan,
     *,
     names: Names,

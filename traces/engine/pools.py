@@ -18,9 +18,9 @@ from ..claims.settings import Settings
 from ..encoding.coding import COLUMNS, Coder
 from ..encoding.names import Names
 from ..format.kinds import Kind, codes
-from ..io import Trace
 from ..monitors.fold import Outcome
 from .findings import Note
+from .reading import Recorded
 
 _MOVES = CODE["every-queue-moves"]
 _REST = 30_000
@@ -67,7 +67,7 @@ class _Calls:
         )
 
 
-def settle_waiting(outcome: Outcome, trace: Trace, names: Names, settings: Settings) -> Outcome:
+def settle_waiting(outcome: Outcome, trace: Recorded, names: Names, settings: Settings) -> Outcome:
     """The outcome without messages that had to wait for a pool that was busy all the time.
 
     What later messages of its queue have passed, and what waits for longer than listeners may run, is late still.
@@ -95,12 +95,13 @@ def settle_waiting(outcome: Outcome, trace: Trace, names: Names, settings: Setti
     return replace(outcome, rows=rows[keep], violated=violated, doubtful=doubtful)
 
 
-def _calls(trace: Trace, names: Names, actors: Collection[int], since: int) -> dict[int, _Calls]:
+def _calls(trace: Recorded, names: Names, actors: Collection[int], since: int) -> dict[int, _Calls]:
     """The calls of some clients from a time on."""
     calls = {actor: _Calls() for actor in actors}
     coder = Coder(names)
     wanted = np.array(sorted(actors))
-    for batch in trace.sorted_batches(COLUMNS):
+    clients = {names.actors[actor].name for actor in actors}
+    for batch in trace.events_of(clients, (Kind.DELIVER, Kind.RESULT), since, COLUMNS):
         coded = coder.code(batch)
         chosen = np.isin(coded.kind, (_DELIVER, _RESULT)) & np.isin(coded.actor, wanted) & (coded.time >= since)
         for at in np.flatnonzero(chosen).tolist():

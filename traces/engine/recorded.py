@@ -8,8 +8,8 @@ from ..encoding.names import Slot
 from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import Kind
 from ..format.schema import Header
-from ..io import Trace
 from .clock_doubts import steps_as_holes
+from .reading import Recorded
 from .scan import Scan
 
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
@@ -22,11 +22,10 @@ NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
 
-def coverage_in(trace: Trace, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
+def coverage_in(trace: Recorded, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
     """The coverage of a trace that was read to its end; ``slots``: queues that events are about."""
-    evidence = [source.stated.header.evidence for source in trace.sources]
     holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks)]
-    return coverage_of(scanned, trace.header, slots=slots, evidence=evidence, holes=holes)
+    return coverage_of(scanned, trace.header, slots=slots, evidence=trace.evidence, holes=holes)
 
 
 def coverage_of(
@@ -68,7 +67,7 @@ def coverage_of(
         recorded=context.evidence,
         begin=context.begin,
         end=context.end,
-        holes=[*holes, *told_holes(header, context.events, begin=context.begin)],
+        holes=[*holes, *scanned.holes, *told_holes(header, context.events, begin=context.begin)],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,11 +17,12 @@ from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
 from ..errors import TraceError
-from ..format.coverage import EVIDENCE_BIT, evidence_mask
+from ..format.coverage import EVIDENCE_BIT, Hole, evidence_mask
 from ..format.kinds import CONTEXT, Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
 from .context import Context
+from .reading import Recorded
 
 CONTEXT_COLUMNS = (
     "time",
@@ -45,6 +47,24 @@ CONTEXT_COLUMNS = (
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
 """Columns that are looked at before events are judged."""
 
+_OF_A_MESSAGE = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE, Kind.COMMIT_MEMORY)
+_OF_A_QUEUE = (*_OF_A_MESSAGE, Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT)
+_WHERE = {
+    "client": (*_OF_A_QUEUE, Kind.HEARTBEAT, Kind.REBALANCE),
+    "group": (*_OF_A_QUEUE, Kind.HEARTBEAT, Kind.REBALANCE, Kind.COMMIT),
+    "topic": (*_OF_A_QUEUE, Kind.REBALANCE, Kind.COMMIT, Kind.STORE),
+    "broker": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
+    "queue": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
+    "offset": (*_OF_A_MESSAGE, Kind.COMMIT, Kind.STORE),
+}
+"""Fields by which an event has its place; of which kinds of events."""
+
+_MOSTLY = 10
+"""So many events have their place for each that has not, where it is a loss."""
+
+_MOST_PLACELESS = 1_000
+"""Events without their place of each file, kind and field that are kept, each with its time."""
+
 _BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
 
 
@@ -58,6 +78,8 @@ class Scanning:
         kinds: words of the kinds that occur.
         kinds_of: mask of the kinds that occur, by file and group; the group is empty where an event names none.
         context: events of the context, in the order of reading.
+        placed: how many events have a field by which they have their place, by file, kind and field.
+        placeless: times of those that have not.
         sides: of causal pairs, by which clocks are compared.
     """
 
@@ -67,6 +89,8 @@ class Scanning:
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
+    placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
+    placeless: dict[tuple[int, str, str], list[int]] = field(default_factory=dict)
     sides: Observed = field(default_factory=Observed)
 
     @classmethod
@@ -79,7 +103,7 @@ class Scanning:
         if not len(batch):
             return
         self.sides.see(batch)
-        batch = batch.select(CONTEXT_COLUMNS)
+        given, batch = batch, batch.select(CONTEXT_COLUMNS)
         kind = batch.column("kind")
         if not pa.types.is_dictionary(kind.type):
             kind = kind.dictionary_encode()
@@ -87,6 +111,7 @@ class Scanning:
         occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
         self.kinds |= occurring
         self._see_groups(batch.column("group"), words, at, file)
+        self._see_places(given, words, at, file)
         begin, end = Column.of(batch.column("time")).span()
         self.begin, self.end = min(self.begin, begin), max(self.end, end)
         self.events += len(batch)
@@ -107,8 +132,29 @@ class Scanning:
                 key = file, groups[pair // len(words)] or ""
                 self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[word]
 
+    def _see_places(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
+        for name, of in _WHERE.items():
+            column = batch.column(name)
+            if not column.null_count:
+                continue
+            known = column.is_valid().to_numpy(zero_copy_only=False)
+            there = np.bincount(kinds.values[known], minlength=len(words))
+            lacking = np.bincount(kinds.values[~known], minlength=len(words))
+            for code, word in enumerate(words):
+                if not lacking[code] or word not in of:
+                    continue
+                key = file, str(word), name
+                self.placed[key] += int(there[code])
+                kept = self.placeless.setdefault(key, [])
+                places = np.flatnonzero(~known & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
+                kept += Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
+
     def join(self, later: Scanning) -> None:
         """Add what was seen of the trace after this."""
+        self.placed.update(later.placed)
+        for lost, times in later.placeless.items():
+            kept = self.placeless.setdefault(lost, [])
+            kept += times[: _MOST_PLACELESS - len(kept)]
         self.events += later.events
         self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
         self.kinds |= later.kinds
@@ -126,13 +172,15 @@ class Scan:
         context: events of the context, the time range, and what was recorded.
         events: how many events there are.
         kinds_of: mask of the kinds that occur, by file and group.
+        holes: events without the place that others of their kind have.
     """
 
     context: Context
     events: int
     kinds_of: Mapping[tuple[int, str], int]
+    holes: Sequence[Hole] = ()
 
-    def is_to_correct(self, trace: Trace) -> bool:
+    def is_to_correct(self, trace: Recorded) -> bool:
         """Whether the clocks of the trace turn out to need correction: the trace gives other times from now on."""
         if trace.clocks is not None or not self.context.clocks.corrects:
             return False
@@ -163,7 +211,20 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
         complete=header.complete,
         clocks=clocks_of(seen.sides, header.broadcasting) if clocks is None else clocks,
     )
-    return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of)
+    return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of, holes=_placeless(seen))
+
+
+def _placeless(seen: Scanning) -> list[Hole]:
+    """Events that may be about any queue or process, where nearly all others of their kind tell.
+
+    A recording in which none tells is another one: there nobody can say whose they are.
+    """
+    return [
+        Hole(since=time, until=time, kinds=_BITS[kind], why=f"{kind} without {name}")
+        for (file, kind, name), times in sorted(seen.placeless.items())
+        if seen.placed[file, kind, name] >= _MOSTLY * len(times)
+        for time in times
+    ]
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:

@@ -41,7 +41,7 @@ where headers disagree one of them counts."""
 
 _OF_AN_EVENT = (Trouble.IMPOSSIBLE, Trouble.UNKNOWN_WORD)
 _OF_ALL = (Trouble.HEADER, Trouble.NO_HEADER, Trouble.UNREADABLE, Trouble.EMPTY, Trouble.UNKNOWN_FORM)
-_UNREAD = ("seq", "msg_id", "epoch", "detail", "key")
+UNREAD = ("seq", "msg_id", "epoch", "detail", "key")
 """Fields that no claim rests on. Without its key a message has the origin, or none, which is counted elsewhere."""
 
 _TIME = re.compile(rb'"time"\s*:\s*(\d{1,15})\b')
@@ -62,7 +62,7 @@ def holes_of(problems: Problems, sources: Sequence[Source]) -> list[Hole]:
     holes = []
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.kept:
-        if problem.kind in LOSES and not (problem.kind in _OF_AN_EVENT and problem.what.startswith(_UNREAD)):
+        if problem.kind in LOSES and not (problem.kind in _OF_AN_EVENT and problem.what.startswith(UNREAD)):
             by_file.setdefault(problem.file, []).append(problem)
     readers = {file: source for source in sources for file in source.files}
     for file, found in by_file.items():

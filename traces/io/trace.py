@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from ..clocks.correction import corrected
 from ..errors import TraceError
 from ..format.coverage import Hole
 from ..format.header import merge
+from ..format.kinds import Kind
 from ..format.problems import Problems
 from ..format.schema import BY_NAME
 from .events import EXTRA, ROWS
@@ -72,6 +73,11 @@ class Trace:
     def readers(self) -> tuple[Source, ...]:
         """The files as :attr:`sources`, with times as they are corrected."""
         return self._readers
+
+    @property
+    def evidence(self) -> list[frozenset[Kind]]:
+        """What each file says it records; empty where it does not say."""
+        return [source.stated.header.evidence for source in self._sources]
 
     @property
     def skipped(self) -> Counter[str]:
@@ -145,6 +151,12 @@ class Trace:
             yield batch
         if empty:
             raise self.without_events()
+
+    def events_of(
+        self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """At least the events of some kinds of some clients from a time on (ms), in the order of time: here all."""
+        return self.sorted_batches(columns)
 
     def without_events(self) -> TraceError:
         """What to raise where there is nothing to check."""

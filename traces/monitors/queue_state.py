@@ -42,7 +42,7 @@ _WHOLE = np.int64
 _AT_FIRST: Mapping[str, Any] = {
     "flags": 0,  # see ..names
     "broker": UNKNOWN,  # actor code of its broker, UNKNOWN if that is nowhere named as a process
-    "commits_by": UNKNOWN,  # who records its commits, UNKNOWN if their clients do, or clocks agree
+    "commits_by": UNKNOWN,  # who records its commits, UNKNOWN if their clients do
     # Offsets of messages.
     "first": UNKNOWN,  # where the trace begins to follow the queue
     "sure": 0,  # 1: everything from there on is seen to be pulled

@@ -166,6 +166,7 @@ class QueueFold:
             counts,
             order=state.order,
             commits_by=state.slots["commits_by"],
+            is_off=self._context.clocks.corrects,
         )
         rows = np.concatenate([rows, self._late(counts), self._without_cause(counts), self._missteps(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
@@ -249,8 +250,7 @@ class QueueFold:
             broker = names.slots[code].broker
             state.slots["broker"][code] = self._brokers.get(broker, UNKNOWN)
             clocks = self._context.clocks
-            # Where no clock is seen to be off, what a client did is in order with its commits, whoever recorded them.
-            if clocks.corrects and Actor(broker, -1) in clocks.clocks:
+            if Actor(broker, -1) in clocks.clocks:
                 state.slots["commits_by"][code] = self._brokers.get(broker, UNKNOWN)
         self._slots = slots
         self._state = state

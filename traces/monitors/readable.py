@@ -15,7 +15,7 @@ from ..encoding.names import RETRY_PREFIX, Actor, Slot
 from ..encoding.store_counts import Stored
 from ..engine.context import Context
 from ..engine.findings import Doubt
-from ..format.coverage import EVER
+from ..format.coverage import EVER, EVIDENCE_BIT
 from ..format.kinds import Kind
 from ..format.whole_number import whole_number
 from .notebook import Notebook
@@ -68,8 +68,12 @@ def judge_readable(
                 notebook.judge(CLAIM)
                 continue
             latest = max(asked.get((who, slot.topic), EVER) for who in (group, ""))
-            is_old = latest >= stored.since - _FRESH and _is_as_old(slot, stored, stores, knows)
-            due = stored.since if is_old else stored.since + settings.new_topic
+            # Where nobody records who asks for routes, a member may have asked at any time.
+            is_told = bool(context.evidence & EVIDENCE_BIT[Kind.ROUTE])
+            may_be_old = latest >= stored.since - _FRESH or not is_told
+            is_old = may_be_old and _is_as_old(slot, stored, stores, knows)
+            is_late = context.end > stored.since + settings.new_topic
+            due = stored.since + (0 if is_old else settings.new_topic)
             if context.end <= due:
                 continue
             notebook.judge(CLAIM)
@@ -82,7 +86,7 @@ def judge_readable(
                 time=context.end,
                 value=stored.messages,
                 until=stored.last + 1,
-                doubt=Doubt.NONE if seen else Doubt.EVIDENCE,
+                doubt=Doubt.NONE if seen and (is_told or is_late) else Doubt.EVIDENCE,
             )
 
 

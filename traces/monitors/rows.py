@@ -95,7 +95,7 @@ def clear(row: Any, claim: int, slot: int, time: int) -> None:
     row.expected = 0
 
 
-def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any) -> Any:
+def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool) -> Any:
     """Rows without the retractions: what those speak of is in doubt, and counted so.
 
     Args:
@@ -103,6 +103,8 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any) -> Any:
         counts: its tally.
         order: of events of two processes, see :mod:`..clocks.order`.
         commits_by: for each slot who records its commits, -1 where their clients do.
+        is_off: whether any clock is seen to be off. Else what a client did is taken to be in order with its commits,
+            but for what bounds of their clocks to both sides leave open.
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
@@ -111,13 +113,16 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any) -> Any:
     recorder = np.where(of_commits & (commits_by[kept["slot"]] >= 0), commits_by[kept["slot"]], kept["actor"])
     for each in retractions:
         later = each["time"] >= kept["time"]
-        limit = np.where(later, gaps(order, recorder, each["actor"]), gaps(order, each["actor"], recorder))
+        after, before = ((recorder, each["actor"]), (each["actor"], recorder))
+        bounded = of_commits & (not is_off)
+        limit = np.where(later, gaps(order, *after, bounded=bounded), gaps(order, *before, bounded=bounded))
         near = (
             (kept["claim"] == each["claim"])
             & (kept["slot"] == each["slot"])
             & (kept["note"] == 0)
             & (kept["cause"] == 0)
             & (recorder != each["actor"])
+            & (limit > 0)
             & (np.abs(kept["time"] - each["time"]) <= limit)
         )
         if each["offset"] < 0:

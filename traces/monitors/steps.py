@@ -7,6 +7,7 @@ another order than they acted in: what comes within :data:`APART` was in time.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ..claims.claims import CODE
 from ..claims.settings import Settings
 from ..claims.steps import STEPS, Misstep
+from ..clocks.order import Order
 from ..encoding.coding import Coded
 from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
 from ..engine.context import Context
@@ -185,7 +187,8 @@ class Tables(NamedTuple):
         missteps: MISSTEP, lines × Misstep.
         items: ITEM; ``places``: where they are by line and offset.
         used: lines, items with those that are free, items, and the place of a free one, _NOBODY for none.
-        terms: skew, ms, whether what leaves a window is recorded, whether the recording begins with the first event.
+        terms: how far clocks may be apart, ms, whether what
+            leaves a window is recorded, whether the recording begins with the first event.
     """
 
     judged: Any
@@ -222,7 +225,10 @@ class StepFold:
             items=np.zeros(_ROOM, ITEM),
             places=new_pairs(_ROOM),
             used=np.array([0, 0, 0, _NOBODY], _WHOLE),
-            terms=np.array([settings.skew, context.evidence & leaving == leaving, context.complete], _WHOLE),
+            terms=np.array(
+                [Order(context.clocks, settings.skew).widest, context.evidence & leaving == leaving, context.complete],
+                _WHOLE,
+            ),
         )
 
     def feed(self, coded: Coded) -> None:
@@ -257,6 +263,10 @@ class StepFold:
         beside = np.array([evidence_mask(step.beside) for step in STEPS])
         seen = self._tables.seen[lines["slot"]]
         told = (missteps["time"] != _NEVER) & (seen[:, None] & beside == beside)
+        # A broker does not know which of several processes with one client id has sent a commit.
+        processes = Counter(actor.name for actor in self._names.actors)
+        is_shared = np.array([*(processes[actor.name] > 1 for actor in self._names.actors), False])
+        told[:, _BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
         rows = np.zeros(len(at), ROW)

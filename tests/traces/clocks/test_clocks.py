@@ -39,6 +39,19 @@ def test_a_clock_that_is_off_is_found_to_the_millisecond(shift: int) -> None:
     assert ahead(clocks(run(20, one=lambda _: shift))) == {"one": (shift, shift)}
 
 
+@pytest.mark.parametrize("whose", [{"group": "other", "client": "three"}, {"group": "g", "client": "three"}])
+def test_a_client_of_which_only_commits_are_recorded_hides_no_clock(whose: dict[str, str]) -> None:
+    of_others = [{**event, **whose} for event in run(40, broker=lambda _: -5000) if event["kind"] == "commit"]
+    found = clocks([*run(20, broker=lambda _: -5000), *of_others])
+    assert ahead(found) == {"broker b": (-5000, -5000)}
+
+
+def test_an_offset_of_0_is_in_the_table_before_it_is_stored_too() -> None:
+    at_0 = [event | {"offset": 0} for event in run(1, one=lambda _: 700)]
+    (found,) = ahead(clocks(event for event in at_0 if event["kind"] != "deliver")).values()
+    assert abs(found[0]) == 698
+
+
 def test_two_clients_that_are_off_are_both_found() -> None:
     found = clocks(run(20, one=lambda _: 400, two=lambda _: -70))
     assert ahead(found) == {"one": (400, 400), "two": (-70, -70)}

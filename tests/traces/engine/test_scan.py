@@ -12,8 +12,12 @@ import pytest
 from rocketproof.traces.encoding.coding import COLUMNS
 from rocketproof.traces.engine.scan import scan
 from rocketproof.traces.errors import TraceError
+from rocketproof.traces.format.coverage import evidence_mask
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import HEADER_KEY
 from rocketproof.traces.io import Trace, open_trace, splits
+
+from ..recordings import HEADER, delivery, write
 
 LINES = 4
 """Events of a row group."""
@@ -65,3 +69,16 @@ def test_the_first_problem_is_an_error_if_asked_for(tmp_path: Path, monkeypatch:
     path = damaged(tmp_path / "trace.parquet")
     with pytest.raises(TraceError, match=r"trace\.parquet:1: impossible value: members has a null in it"):
         scan(open_trace([path], strict=True))
+
+
+@pytest.mark.parametrize("name", ["client", "broker", "queue", "offset"])
+def test_an_event_without_its_place_is_a_hole_where_others_have_one(name: str, tmp_path: Path) -> None:
+    """A damaged name of a field is a field that the schema does not know."""
+    events = [delivery(number) for number in range(1, 13)]
+    events[5][name + "x"] = events[5].pop(name)
+    (hole,) = scan(open_trace([write(tmp_path / "one.jsonl", HEADER, *events)])).holes
+    assert (hole.since, hole.until, hole.kinds) == (6_000, 6_000, evidence_mask([Kind.DELIVER]))
+    assert str(hole) == f"deliver without {name}"
+    for event in events:
+        event.pop(name, None)
+    assert scan(open_trace([write(tmp_path / "all.jsonl", HEADER, *events)])).holes == []

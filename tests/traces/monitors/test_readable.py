@@ -6,7 +6,7 @@ from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 
-from .group_events import Judged, event, heartbeat, rebalance
+from .group_events import EVERYTHING, Judged, event, heartbeat, rebalance
 
 CLAIM = "every-queue-is-readable"
 LATER = Settings().new_topic + 1
@@ -106,3 +106,10 @@ def test_a_queue_as_old_as_one_that_members_know_was_not_added() -> None:
     assert Judged(passes, stores=stores).judged(CLAIM) == 1
     stores[Slot("", "T", "b", 0)] = Stored(10, 19, 5_000, 10, 0)
     assert Judged([*passes, asked], stores=stores).judged(CLAIM) == 1
+
+
+def test_without_routes_an_old_queue_is_in_doubt() -> None:
+    stores = {**stored("b:0"), Slot("", "T", "b", 9): Stored(10, 9, 5_000, 0, 1_000)}
+    passes = [rebalance(0, "c1", ["c1"]), rebalance(1_001, "c1", ["c1"])]
+    judged = Judged(passes, stores=stores, evidence=EVERYTHING - {Kind.ROUTE})
+    assert judged.counts(CLAIM) == (0, 1)
