@@ -80,15 +80,23 @@ class Entry:
 
 
 def find(words: str, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries about ``words``, best first; words in few entries count most, and words of a name count twice."""
-    asked = _terms(words)
+    """The entries about ``words``, best first.
+
+    Words in few entries count most, words of a name twice, and words in a long text less than in a short one. An entry
+    that is about a part of what was asked counts by that part.
+    """
+    asked = list(dict.fromkeys(_terms(words)))
     known = [(entry, _terms(entry.name.replace("-", " ")), _terms(entry.text)) for entry in entries]
     rarity = _rarity([{*name, *text} for _, name, text in known])
+    usual = sum(len(name) + len(text) for _, name, text in known) / max(len(known), 1)
 
     def score(name: Sequence[str], text: Sequence[str]) -> float:
-        return sum(rarity.get(term, 0.0) * (2 * (term in name) + (term in text)) for term in dict.fromkeys(asked))
+        found = [term for term in asked if term in name or term in text]
+        points = sum(rarity[term] * (2 * (term in name) + (term in text)) for term in found)
+        length = 0.7 + 0.3 * (len(name) + len(text)) / usual
+        return points / length * len(found) / len(asked)
 
-    scored = [(score(name, text), entry) for entry, name, text in known]
+    scored = [(score(name, text), entry) for entry, name, text in known] if asked else []
     best = max((points for points, _ in scored), default=0.0)
     # What has only a common word of the question is not about it.
     found = [(points, entry) for points, entry in scored if points > 0 and points >= best / 3]
