@@ -19,7 +19,7 @@ from rocketproof.checkers.explore import Exploration, explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.spin import SpinRun, run_spin, spin_available
 from rocketproof.model.assignment import assignment
-from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.kernel import Configuration, lower
 from rocketproof.model.presets import PRESETS
 
 CONFIGURATIONS: Mapping[str, Configuration] = {
@@ -49,7 +49,7 @@ def compare(name: str, configuration: Configuration) -> dict[str, Any]:
     """
     ours: list[tuple[Exploration, float]] = []
     theirs: list[tuple[SpinRun, float]] = []
-    text = promela(trace(configuration))
+    text = promela(lower(configuration))
     with one_core() as core:
         for _ in range(ROUNDS):
             ours.append(_timed(lambda: explore(configuration)))

@@ -16,7 +16,7 @@ SECONDS = {"everything-small": 600}
 
 
 def measure() -> Iterator[dict[str, Any]]:
-    """One figure for each preset: tracing, compiling and searching, without any cache."""
+    """One figure for each preset: lowering, compiling and searching, without any cache."""
     for preset in PRESETS:
         properties = [claim.property for claim in preset_claims(preset)]
         started = time.perf_counter()

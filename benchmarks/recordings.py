@@ -14,7 +14,7 @@ from typing import Any
 
 from rocketproof.checkers.simulate import random_run
 from rocketproof.model.consumption import consumption
-from rocketproof.model.kernel import trace
+from rocketproof.model.kernel import lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.generate.recorder import record_run
@@ -189,7 +189,7 @@ def recording(name: str) -> Recording:
             path = Path(simulate(Plan(out=Path(folder, "out"), **{**size, **SIMULATED[which]})).trace)
         elif kind == "walked":
             which, _, seed = which.partition(" ")
-            machine = PlainMachine(trace(consumption.configure(**WALKED[which])))
+            machine = PlainMachine(lower(consumption.configure(**WALKED[which])))
             run = record_run(random_run(machine, int(seed), 400))
             path = Path(folder, "run.jsonl")
             write_jsonl(path, run.header, run.events)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.kernel import Configuration, ModelError, Predicate, Traced, trace
+from ..model.kernel import Configuration, Lowered, ModelError, Predicate, lower
 from ..model.kernel.native import CodeCache, NativeMachine, compile_machine
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
@@ -54,7 +54,7 @@ class Exploration:
         depth: steps to the farthest state expanded so far.
         taken: instance label → how many transitions it made.
         idle_actions: names of actions never enabled (known only when complete).
-        seconds: searching; ``compile_seconds``: tracing, compiling and preparing reductions before it.
+        seconds: searching; ``compile_seconds``: lowering, compiling and preparing reductions before it.
         bytes_per_state: memory of table, parents and index divided by ``states``.
         reduction: what was left out; counts are those of the states and transitions that were not.
     """
@@ -152,8 +152,8 @@ def explore(
     predicates: dict[str, Predicate] = {item.id: item.holds for item in properties}
     if may_end is not None:
         predicates["may end"] = may_end
-    traced = trace(configuration, predicates)
-    native = compile_machine(traced, cache=cache)
+    lowered = lower(configuration, predicates)
+    native = compile_machine(lowered, cache=cache)
     partial_order = None
     if Reduction.PARTIAL_ORDER in reduce:
         partial_order = PartialOrder(native, properties, deadlocks=deadlocks, cache=cache)
@@ -215,15 +215,15 @@ class _Search:
         self._reductions: tuple[Any, ...] | None = None
         if partial_order is not None or symmetry is not None:
             self._reductions = tables(partial_order, symmetry)
-        self._traced: Traced = native.traced
-        self._plain = PlainMachine(native.traced)
+        self._lowered: Lowered = native.lowered
+        self._plain = PlainMachine(native.lowered)
         self._limits = limits
         self._properties = properties
         self._watched = (1 << len(properties)) - 1
         self._inverted = sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS)
         self._terminal = 1 << len(properties) if terminal else 0
         words = max(1, native.layout.words)
-        fan = max(1, len(self._traced.instances))
+        fan = max(1, len(self._lowered.instances))
         rows = limits.memory() // (words * 8 + 4 + _SLOT_BYTES_PER_STATE)
         rows = min(rows, _MAX_ROWS, _MAX_ROWS if limits.states is None else limits.states + fan)
         self._rows = max(rows, fan + 1)
@@ -258,11 +258,11 @@ class _Search:
         return int(self._control[search.DEPTH])
 
     def taken(self) -> dict[str, int]:
-        return {item.label: int(count) for item, count in zip(self._traced.instances, self._taken, strict=False)}
+        return {item.label: int(count) for item, count in zip(self._lowered.instances, self._taken, strict=False)}
 
     def idle_actions(self) -> tuple[str, ...]:
-        busy = {item.action.name for item in self._traced.instances if self._taken[item.number]}
-        return tuple(dict.fromkeys(i.action.name for i in self._traced.instances if i.action.name not in busy))
+        busy = {item.action.name for item in self._lowered.instances if self._taken[item.number]}
+        return tuple(dict.fromkeys(i.action.name for i in self._lowered.instances if i.action.name not in busy))
 
     def bytes_per_state(self) -> float:
         return self._table.itemsize * self._table.shape[1] + 4 + self._slots.nbytes / self.states
@@ -401,9 +401,9 @@ class _Search:
     def _raise_wrong_write(self) -> None:
         run = self._run_to(int(self._control[search.WRONG_STATE]))
         number = int(self._control[search.WRONG_INSTANCE])
-        for instance in self._traced.instances:  # the state may have the elements of symmetric domains exchanged
+        for instance in self._lowered.instances:  # the state may have the elements of symmetric domains exchanged
             self._plain.step(run.states[-1], instance.number)
         raise ModelError(
-            f"{self._traced.instances[number].label} writes outside a domain in compiled code, but not when replayed; "
+            f"{self._lowered.instances[number].label} writes outside a domain in compiled code, but not when replayed; "
             "this is a defect."
         )

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.kernel import Cell, Instance, ModelError, Traced, nearest
+from ..model.kernel import Cell, Instance, Lowered, ModelError, nearest
 from ..model.kernel.plain import PlainMachine, program_of, python_lines
 from ..model.kernel.program import Op, Program
 
@@ -42,7 +42,7 @@ machine now uchar uint ulong ushort
 """
 
 
-def promela(traced: Traced, *, invariants: Sequence[str] = ()) -> str:
+def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
     """Write a finite configuration in Promela.
 
     A step that writes outside a declared domain violates an ``assert`` named ``inside_…``. Each of ``invariants``
@@ -50,17 +50,19 @@ def promela(traced: Traced, *, invariants: Sequence[str] = ()) -> str:
     transitions (only where the *initial* state violates one, the assertion takes a step of its own before the first).
 
     Args:
-        traced: the configuration.
-        invariants: names of traced predicates that shall hold in every reachable state.
+        lowered: the configuration.
+        invariants: names of lowered predicates that shall hold in every reachable state.
 
     Raises:
         ModelError: the configuration is infinite, a predicate is unknown, or a number may leave the 32 bits of SPIN.
     """
-    traced.require_finite("export to Promela")
+    lowered.require_finite("export to Promela")
     for name in invariants:
-        if name not in traced.predicates:
-            raise ModelError(f"export to Promela: no predicate {name!r} was traced.{nearest(name, traced.predicates)}")
-    return _Export(traced, invariants).text()
+        if name not in lowered.predicates:
+            raise ModelError(
+                f"export to Promela: no predicate {name!r} was lowered.{nearest(name, lowered.predicates)}"
+            )
+    return _Export(lowered, invariants).text()
 
 
 @dataclass(frozen=True)
@@ -97,18 +99,18 @@ class _Step:
 
 
 class _Export:
-    def __init__(self, traced: Traced, invariants: Sequence[str]) -> None:
-        self.traced = traced
-        self.program: Program = program_of(traced)
-        self.guards = [self.program.add(instance.guard) for instance in traced.instances]
+    def __init__(self, lowered: Lowered, invariants: Sequence[str]) -> None:
+        self.lowered = lowered
+        self.program: Program = program_of(lowered)
+        self.guards = [self.program.add(instance.guard) for instance in lowered.instances]
         self.invariants = {
             f"holds_{re.sub(r'[^A-Za-z0-9]', '_', name)}_{number}": (
                 name,
-                self.program.add(traced.predicates[name].term),
+                self.program.add(lowered.predicates[name].term),
             )
             for number, name in enumerate(invariants)
         }
-        self.stored = list(_store(traced.cells))
+        self.stored = list(_store(lowered.cells))
         self.cells = {
             number: self.stored[node.value].value
             for number, node in enumerate(self.program.nodes)
@@ -122,9 +124,9 @@ class _Export:
 
     def text(self) -> str:
         """The whole text."""
-        options = [line for instance in self.traced.instances for line in self._option(instance)]
+        options = [line for instance in self.lowered.instances for line in self._option(instance)]
         lines = [
-            f"/* {_comment(str(self.traced.configuration))}",
+            f"/* {_comment(str(self.lowered.configuration))}",
             f"   spin {' '.join(SPIN_OPTIONS)} -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000",
             "   SPIN counts the initial state as a transition: it prints one more than the machine has. */",
             "",
@@ -161,14 +163,14 @@ class _Export:
         }
 
     def _declarations(self) -> Iterator[str]:
-        for cell, stored in zip(self.traced.cells, self.stored, strict=True):
+        for cell, stored in zip(self.lowered.cells, self.stored, strict=True):
             label = _comment(cell.label) + (f", minus {_number(stored.minus)}" if stored.minus else "")
             if stored.declaration:
                 yield f"{stored.declaration} = {cell.initial - stored.minus}; /* {label} */"
             else:
                 yield f"/* {label} is always {cell.initial} */"
         if self.derived:
-            initial = _evaluate(self.program, list(self.derived), self.traced.initial_state())
+            initial = _evaluate(self.program, list(self.derived), self.lowered.initial_state())
             for (number, name), value in zip(self.derived.items(), initial, strict=True):
                 yield f"{'bit' if self.program.nodes[number].is_bool else 'int'} {name} = {value}; /* derived */"
         yield from (f"hidden int temp_{number};" for number in range(self.temporaries))
@@ -176,7 +178,7 @@ class _Export:
         yield from (f"hidden byte {name}; /* {_comment(label)} */" for name, (label, _) in self.invariants.items())
 
     def _violated_at_once(self) -> Iterator[str]:
-        plain = PlainMachine(self.traced)
+        plain = PlainMachine(self.lowered)
         for name, (label, _) in self.invariants.items():
             if not plain.holds(label, plain.initial):
                 yield f"  d_step {{ {name} = 0; assert({name}) }} /* {_comment(label)}: violated from the start */"

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.kernel import Traced
+from ..model.kernel import Lowered
+from ..model.kernel.lowered import Family
 from ..model.kernel.plain import StateTuple
-from ..model.kernel.traced import Family
 
 WATCHING = "_"
 """What names of variables begin with that only watch a run; no story tells of them."""
@@ -31,14 +31,14 @@ class Glossary:
         return [*_table("names", self.variables), *_table("steps", self.steps)]
 
 
-def glossary(traced: Traced, states: Sequence[StateTuple], taken: Sequence[int]) -> Glossary:
+def glossary(lowered: Lowered, states: Sequence[StateTuple], taken: Sequence[int]) -> Glossary:
     """The words of a run: ``taken`` has the number of the instance between two of the ``states``."""
     variables: dict[str, str] = {}
     steps: dict[str, str] = {}
     for number, before, after in zip(taken, states, states[1:], strict=False):
-        instance = traced.instances[number]
+        instance = lowered.instances[number]
         steps.setdefault(_spoken(instance.action.tells or instance.label), _sentence(instance.action.doc))
-        for cell, old, new in zip(traced.cells, before, after, strict=True):
+        for cell, old, new in zip(lowered.cells, before, after, strict=True):
             if old != new and not cell.family.name.startswith(WATCHING):
                 variables.setdefault(_indexed(cell.family), _meaning(cell.family))
     return Glossary(tuple(variables.items()), tuple(steps.items()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..model.kernel import ConfigurationError, Machine, ModelError, State, all_of, any_of, ite, nearest, same, trace
+from ..model.kernel import ConfigurationError, Machine, ModelError, State, all_of, any_of, ite, lower, nearest, same
 from ..model.kernel.declarations import Action, Variable, always
 from ..model.kernel.domains import Int
 from ..properties.claim import Claim
@@ -47,14 +47,14 @@ def passing(claim: Claim, situations: Sequence[str], constants: Mapping[str, int
 def _matching(machine: Machine, situations: Sequence[str], constants: Mapping[str, int | str]) -> dict[str, _Awaited]:
     """For each action that is one of the situations: with which arguments it is which of them."""
     configuration = machine.configure(**constants)
-    traced = trace(configuration)
-    traced.require_finite("a run through given situations")
+    lowered = lower(configuration)
+    lowered.require_finite("a run through given situations")
     matching: dict[str, _Awaited] = {}
     for position, situation in enumerate(situations):
         told = re.compile(rf"(?<!\w){re.escape(' '.join(situation.split()))}(?!\w)", re.IGNORECASE)
-        found = [instance for instance in traced.instances if told.search(instance.tells)]
+        found = [instance for instance in lowered.instances if told.search(instance.tells)]
         if not found:
-            sentences = dict.fromkeys(instance.tells for instance in traced.instances)
+            sentences = dict.fromkeys(instance.tells for instance in lowered.instances)
             raise ConfigurationError(
                 f"no step of {configuration.machine.name} is {situation!r}.{nearest(situation, sentences)}"
             )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from ..model.kernel import Instance, trace
+from ..model.kernel import Instance, lower
 from ..model.kernel.native import CodeCache, compile_machine
 from ..model.kernel.plain import PlainMachine, StateTuple, evaluator
 from ..model.kernel.refinement import Refinement
@@ -52,8 +52,8 @@ def check_refinement(
         ModelError: a configuration is infinite, or the mapping does not fit.
     """
     started = time.perf_counter()
-    concrete, abstract = trace(refinement.concrete), PlainMachine(trace(refinement.abstract))
-    mapped = evaluator(concrete, refinement.terms(abstract.traced))
+    concrete, abstract = lower(refinement.concrete), PlainMachine(lower(refinement.abstract))
+    mapped = evaluator(concrete, refinement.terms(abstract.lowered))
     graph = reachable_graph(
         compile_machine(concrete, cache=cache), max_states=max_states, max_seconds=max_seconds, max_bytes=max_bytes
     )
@@ -62,7 +62,7 @@ def check_refinement(
     run, explanation = None, ""
     if images[0] != abstract.initial:
         run = replay(PlainMachine(concrete), [])
-        changes = differences(abstract.traced, abstract.initial, images[0])
+        changes = differences(abstract.lowered, abstract.initial, images[0])
         explanation = "it begins where the abstract machine does not:\n" + "\n".join(f"    {line}" for line in changes)
     else:
         for transition, before, after in pairs:
@@ -132,16 +132,16 @@ def _run_through(graph: Graph, transition: int) -> Run:
     """A shortest run that ends with a transition."""
     path = graph.path_to(graph.source(transition))
     steps = [graph.instance_between(before, after) for before, after in itertools.pairwise(path)]
-    return replay(PlainMachine(graph.native.traced), [*steps, int(graph.instances[transition])])
+    return replay(PlainMachine(graph.native.lowered), [*steps, int(graph.instances[transition])])
 
 
 def _no_counterpart(run: Run, abstract: PlainMachine, before: StateTuple, after: StateTuple, steps: int) -> str:
-    traced = abstract.traced
-    possible = ", ".join(traced.instances[number].label for number in abstract.enabled(before)) or "nothing"
+    lowered = abstract.lowered
+    possible = ", ".join(lowered.instances[number].label for number in abstract.enabled(before)) or "nothing"
     lines = [
-        f"step {len(run)}, {run.traced.instances[run.steps[-1]].label}, has no counterpart: no "
-        f"{'step' if steps == 1 else f'{steps} steps'} of {traced.configuration.machine.name} can do",
-        *(f"    {line}" for line in differences(traced, before, after)),
+        f"step {len(run)}, {run.lowered.instances[run.steps[-1]].label}, has no counterpart: no "
+        f"{'step' if steps == 1 else f'{steps} steps'} of {lowered.configuration.machine.name} can do",
+        *(f"    {line}" for line in differences(lowered, before, after)),
         f"there it can do: {possible}",
     ]
     return "\n".join(lines)
@@ -186,8 +186,8 @@ class _Proof:
     """One induction step, from any concrete state."""
 
     def __init__(self, refinement: Refinement, invariants: Sequence[Property], effort: Effort) -> None:
-        self._concrete = trace(refinement.concrete, {item.id: item.holds for item in invariants})
-        self._abstract = trace(refinement.abstract)
+        self._concrete = lower(refinement.concrete, {item.id: item.holds for item in invariants})
+        self._abstract = lower(refinement.abstract)
         self._image = refinement.terms(self._abstract)
         self._pairs = [(cell.symbol, term) for cell, term in zip(self._abstract.cells, self._image, strict=True)]
         self._effort = effort

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.kernel import Instance, ModelError, Traced
+from ..model.kernel import Instance, Lowered, ModelError
 from ..model.kernel.direct import Direct
 from ..model.kernel.plain import PlainMachine, StateTuple
 from .glossary import WATCHING, glossary
@@ -20,14 +20,14 @@ class Run:
     """A path through a machine.
 
     Attributes:
-        traced: the configuration it belongs to.
+        lowered: the configuration it belongs to.
         states: the states passed, the initial one first.
         steps: number of the instance taken between two states (one fewer than states).
         loop: for a run that never ends: position in ``states`` to which the last state is equal, or at which it stays
             for ever when it is the last one.
     """
 
-    traced: Traced
+    lowered: Lowered
     states: tuple[StateTuple, ...]
     steps: tuple[int, ...]
     loop: int | None = None
@@ -70,10 +70,10 @@ def told(run: Run | Told) -> Told:
         return run
     pairs = zip(run.states, run.states[1:], strict=False)
     steps = (
-        (run.traced.instances[number].tells, tuple(differences(run.traced, before, after)))
+        (run.lowered.instances[number].tells, tuple(differences(run.lowered, before, after)))
         for number, (before, after) in zip(run.steps, pairs, strict=True)
     )
-    labels = tuple(run.traced.instances[number].label for number in run.steps)
+    labels = tuple(run.lowered.instances[number].label for number in run.steps)
     return Told(tuple(steps), story(run), tuple(glossary_lines(run)), labels, run.loop)
 
 
@@ -81,7 +81,7 @@ def glossary_lines(run: Run | Told) -> Sequence[str]:
     """What the story of a run names, with what the machine says of it, as lines."""
     if isinstance(run, Told):
         return run.glossary
-    return glossary(run.traced, run.states, run.steps).lines()
+    return glossary(run.lowered, run.states, run.steps).lines()
 
 
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
@@ -94,13 +94,13 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
         ModelError: a step is not enabled where it is taken, or the loop does not close: the engine that found the path
             disagrees with the machine; or terms and texts disagree.
     """
-    direct = Direct(machine.traced.configuration)
+    direct = Direct(machine.lowered.configuration)
     states = [machine.initial]
     if direct.flat() != machine.initial:
         raise ModelError("replay: the texts begin in another state than the terms; this is a defect.")
     for position, number in enumerate(steps):
         following = machine.step(states[-1], number)
-        instance = machine.traced.instances[number]
+        instance = machine.lowered.instances[number]
         if following is None:
             raise ModelError(
                 f"replay: step {position + 1}, {instance.label}, is not enabled; the engine that found it is wrong."
@@ -112,7 +112,7 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
         states.append(following)
     if loop is not None and states[loop] != states[-1]:
         raise ModelError(f"replay: the run does not return to state {loop}; the engine that found the loop is wrong.")
-    return Run(machine.traced, tuple(states), tuple(steps), loop)
+    return Run(machine.lowered, tuple(states), tuple(steps), loop)
 
 
 def holds(machine: PlainMachine, name: str, state: StateTuple) -> bool:
@@ -121,9 +121,9 @@ def holds(machine: PlainMachine, name: str, state: StateTuple) -> bool:
     Raises:
         ModelError: they disagree.
     """
-    direct = Direct(machine.traced.configuration)
+    direct = Direct(machine.lowered.configuration)
     direct.become(state)
-    by_text = bool(direct.ask(machine.traced.predicates[name].text))
+    by_text = bool(direct.ask(machine.lowered.predicates[name].text))
     if machine.holds(name, state) is not by_text:
         raise ModelError(f"replay: text and terms disagree about {name!r}; this is a defect.")
     return by_text
@@ -145,8 +145,8 @@ def story(run: Run | Told) -> str:
         if run.loop == position:
             lines.append("from here on the run repeats for ever:")
         before, after = run.states[position], run.states[position + 1]
-        lines.append(f"{position + 1:>{width}}. {run.traced.instances[number].tells}")
-        lines.extend(f"{'':{width}}    {change}" for change in differences(run.traced, before, after))
+        lines.append(f"{position + 1:>{width}}. {run.lowered.instances[number].tells}")
+        lines.extend(f"{'':{width}}    {change}" for change in differences(run.lowered, before, after))
     if run.loop is not None and run.loop == len(run.steps):
         lines.append("and nothing that must happen can: the run stays here for ever.")
     return "\n".join(lines)
@@ -167,11 +167,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[str]:
+def differences(lowered: Lowered, before: StateTuple, after: StateTuple) -> list[str]:
     """One line for each variable that changed: ``label: old → new``."""
     return [
         f"{cell.label}: {cell.family.show(old)} → {cell.family.show(new)}"
-        for cell, old, new in zip(traced.cells, before, after, strict=True)
+        for cell, old, new in zip(lowered.cells, before, after, strict=True)
         if old != new and not cell.family.name.startswith(WATCHING)
     ]
 
@@ -179,7 +179,7 @@ def differences(traced: Traced, before: StateTuple, after: StateTuple) -> list[s
 def _initial(run: Run) -> list[str]:
     """What is not at its lowest value in the first state, one line for each family of variables."""
     shown: dict[str, list[str]] = {}
-    for cell, value in zip(run.traced.cells, run.states[0], strict=True):
+    for cell, value in zip(run.lowered.cells, run.states[0], strict=True):
         if value != cell.family.low and not cell.family.name.startswith(WATCHING):
             labels = zip(cell.family.dims, cell.index, strict=True)
             index = " ".join(f"{dim.label}{item}" for dim, item in labels)

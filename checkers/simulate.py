@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..model.kernel import Configuration, ModelError, trace
+from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
@@ -51,7 +51,7 @@ def simulate(
                 f"property {prop.id} is of kind {prop.kind}; simulate judges 'always' and 'sometimes' only."
             )
     started = time.perf_counter()
-    machine = PlainMachine(trace(configuration, {prop.id: prop.holds for prop in properties}))
+    machine = PlainMachine(lower(configuration, {prop.id: prop.holds for prop in properties}))
     search = _Search(machine, properties)
     end = None if max_seconds is None else started + max_seconds
     while search.runs < runs and not search.out_of_time:
@@ -94,7 +94,7 @@ def random_run(machine: PlainMachine, seed: int | str, steps: int) -> Run:
     for number, state in _walk(machine, random.Random(seed), steps):
         taken.append(number)
         states.append(state)
-    return Run(machine.traced, tuple(states), tuple(taken))
+    return Run(machine.lowered, tuple(states), tuple(taken))
 
 
 @dataclass
@@ -136,7 +136,7 @@ class _Search:
 
 def _walk(machine: PlainMachine, chance: random.Random, steps: int) -> Iterator[tuple[int, StateTuple]]:
     by_action: dict[str, list[int]] = {}
-    for instance in machine.traced.instances:
+    for instance in machine.lowered.instances:
         by_action.setdefault(instance.action.name, []).append(instance.number)
     share = chance.random()
     wanted: list[list[int]] = []
@@ -178,7 +178,7 @@ def _short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) ->
     """Shorten a run that decides ``prop``, and replay it."""
     steps = _without_detours(machine, prop, steps)
     if prop.kind is Kind.ALWAYS:
-        steps = _without_detours(machine, prop, shrink(machine.traced, prop, steps))
+        steps = _without_detours(machine, prop, shrink(machine.lowered, prop, steps))
     run = replay(machine, steps)
     if holds(machine, prop.id, run.states[-1]) is not (prop.kind is Kind.SOMETIMES):
         raise ModelError(f"simulate: the run found for {prop.id} does not show it when replayed; the engine is wrong.")

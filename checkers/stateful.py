@@ -1,6 +1,6 @@
 """Hypothesis state machines generated from kernel machines: random runs that shrink to short ones.
 
-``stateful_machine(traced, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same
+``stateful_machine(lowered, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same
 state machine to shrink what its faster walks have found.
 """
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, choices_to_bytes
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from ..model.kernel import ModelError, Traced
+from ..model.kernel import Lowered, ModelError
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 
@@ -28,8 +28,8 @@ class PropertyViolated(AssertionError):
         steps: numbers of the instances taken from the initial state on.
     """
 
-    def __init__(self, violated: Property, steps: Sequence[int], traced: Traced) -> None:
-        labels = ", ".join(traced.instances[number].label for number in steps)
+    def __init__(self, violated: Property, steps: Sequence[int], lowered: Lowered) -> None:
+        labels = ", ".join(lowered.instances[number].label for number in steps)
         super().__init__(f"{violated.id} does not hold after {len(steps)} steps: {labels}")
         self.property = violated
         self.steps = tuple(steps)
@@ -115,7 +115,7 @@ class KernelStateMachine(RuleBasedStateMachine):
         """Raise :class:`PropertyViolated` where an ALWAYS property does not hold."""
         for prop in self.always:
             if not self.plain.holds(prop.id, self.now):
-                raise PropertyViolated(prop, self.taken, self.plain.traced)
+                raise PropertyViolated(prop, self.taken, self.plain.lowered)
 
     def _can(self, number: int) -> bool:
         if number not in self._enabled:
@@ -123,10 +123,10 @@ class KernelStateMachine(RuleBasedStateMachine):
         return self._enabled[number]
 
 
-def stateful_machine(traced: Traced, properties: Iterable[Property]) -> type[KernelStateMachine]:
+def stateful_machine(lowered: Lowered, properties: Iterable[Property]) -> type[KernelStateMachine]:
     """A Hypothesis state machine that takes random steps of a finite configuration.
 
-    The ALWAYS properties are invariants; ``traced`` must have their predicates under their ids. Other kinds are not
+    The ALWAYS properties are invariants; ``lowered`` must have their predicates under their ids. Other kinds are not
     checked.
 
     Raises:
@@ -134,23 +134,23 @@ def stateful_machine(traced: Traced, properties: Iterable[Property]) -> type[Ker
     """
     always = tuple(prop for prop in properties if prop.kind is Kind.ALWAYS)
     for prop in always:
-        if prop.id not in traced.predicates:
-            raise ModelError(f"property {prop.id} is not traced; give its predicate to trace(…) under that name.")
+        if prop.id not in lowered.predicates:
+            raise ModelError(f"property {prop.id} is not lowered; give its predicate to lower(…) under that name.")
     by_action: dict[str, list[Choice]] = {}
-    for instance in traced.instances:
+    for instance in lowered.instances:
         by_action.setdefault(instance.action.name, []).append(Choice(instance.number, instance.label))
-    title = "".join(part.capitalize() for part in traced.configuration.machine.name.split("_"))
+    title = "".join(part.capitalize() for part in lowered.configuration.machine.name.split("_"))
     members = {
-        "plain": PlainMachine(traced),
+        "plain": PlainMachine(lowered),
         "always": always,
         "actions": tuple(tuple(choices) for choices in by_action.values()),
     }
     return type(title, (KernelStateMachine,), members)
 
 
-def shrink(traced: Traced, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
+def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
     """Let Hypothesis shrink a run that ends where ``violated`` does not hold. Deterministic; nothing is stored."""
-    machine = stateful_machine(traced, [violated])
+    machine = stateful_machine(lowered, [violated])
     settings = hypothesis.settings(
         database=_Start(choices_of(machine, steps)),
         phases=(Phase.reuse, Phase.shrink),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, trace
+from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, lower
 from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
@@ -308,8 +308,8 @@ def _possible(asked: Reduction, configuration: Configuration, properties: Sequen
     """What of the reductions ``asked`` can be used: symmetry needs elements that are interchangeable."""
     if not asked & Reduction.SYMMETRY:
         return asked
-    traced = trace(configuration, {item.id: item.holds for item in properties})
-    return asked if symmetric_domains(traced) else asked & ~Reduction.SYMMETRY
+    lowered = lower(configuration, {item.id: item.holds for item in properties})
+    return asked if symmetric_domains(lowered) else asked & ~Reduction.SYMMETRY
 
 
 def _actions_in(found: Exploration) -> frozenset[str]:

@@ -10,8 +10,8 @@ from ..checkers.result import Result
 from ..checkers.run import told
 from ..checkers.suite import Outcome
 from ..model.kernel import ModelError
+from ..model.kernel.lowered import Lowered
 from ..model.kernel.plain import PlainMachine
-from ..model.kernel.traced import Traced
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from .model_data import Data
@@ -22,7 +22,7 @@ from .subjects import Constants, Subject, data_of, of_bug
 
 @dataclass
 class Findings:
-    """Entries that are collected one after the other; equal configurations are traced once.
+    """Entries that are collected one after the other; equal configurations are lowered once.
 
     Attributes:
         rules: as :func:`.model_data.model_data` takes them.
@@ -33,7 +33,7 @@ class Findings:
     rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    _traced: dict[str, tuple[Traced, Data]] = field(default_factory=dict)
+    _lowered: dict[str, tuple[Lowered, Data]] = field(default_factory=dict)
 
     def add_outcomes(self, outcomes: Iterable[Outcome], changes: Constants | None = None) -> None:
         """Add what a suite has found; rows without a run are passed over.
@@ -74,10 +74,10 @@ class Findings:
         run = told(result.run)
         try:
             key = f"{given.configuration} {' '.join(claim.property.id for claim in given.claims)}"
-            if key not in self._traced:
-                self._traced[key] = data_of(given, rules=self.rules)
-            traced, data = self._traced[key]
-            _take(traced, run.labels)
+            if key not in self._lowered:
+                self._lowered[key] = data_of(given, rules=self.rules)
+            lowered, data = self._lowered[key]
+            _take(lowered, run.labels)
         except ModelError:
             self.left_out.append(given.title)
             return
@@ -108,14 +108,14 @@ def _key(claim: Claim) -> str:
     return f"{claim.machine.name} {sorted(claim.constants.items())}"
 
 
-def _take(traced: Traced, labels: Iterable[str]) -> None:
+def _take(lowered: Lowered, labels: Iterable[str]) -> None:
     """Take the steps from the initial state.
 
     Raises:
         ModelError: one of them is not there, or not enabled: the run begins elsewhere.
     """
-    numbers = {instance.label: instance.number for instance in traced.instances}
-    machine = PlainMachine(traced)
+    numbers = {instance.label: instance.number for instance in lowered.instances}
+    machine = PlainMachine(lowered)
     state = machine.initial
     for label in labels:
         following = machine.step(state, numbers[label]) if label in numbers else None

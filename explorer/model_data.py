@@ -13,13 +13,13 @@ from typing import Any
 
 import z3
 
-from ..model.kernel import Configuration, ModelError, trace
+from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.domains import Elements
+from ..model.kernel.lowered import Check, Family, Instance, Lowered
+from ..model.kernel.lowering import Spelled
 from ..model.kernel.plain import program_of
 from ..model.kernel.program import Node, Op, Program
 from ..model.kernel.terms import Term
-from ..model.kernel.traced import Check, Family, Instance, Traced
-from ..model.kernel.tracer import Spelled
 from ..properties.claim import Claim
 from ..properties.property import Kind, Predicate, Property
 from .picture import drawn, lanes
@@ -31,13 +31,13 @@ ON_STATES = (Kind.ALWAYS, Kind.SOMETIMES)
 """Kinds of properties that one state decides."""
 
 AFTER = "after "
-"""What the name of a traced predicate begins with that is the ``after`` of a property."""
+"""What the name of a lowered predicate begins with that is the ``after`` of a property."""
 
 Data = dict[str, Any]
 """What ``json.dumps`` takes."""
 
 
-def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Traced:
+def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Lowered:
     """Trace a finite configuration with the predicates of ``claims``.
 
     Raises:
@@ -48,36 +48,36 @@ def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Traced
         predicates[claim.property.id] = claim.property.holds
         if claim.property.after is not None:
             predicates[AFTER + claim.property.id] = claim.property.after
-    traced = trace(configuration, predicates)
-    reason = traced.unbounded_reason()
+    lowered = lower(configuration, predicates)
+    reason = lowered.unbounded_reason()
     if reason is not None:
         raise ModelError(
             f"{configuration.machine.name} cannot be stepped through: {reason}; give its constants numbers with --set."
         )
-    return traced
+    return lowered
 
 
 def model_data(
-    traced: Traced, claims: Sequence[Claim] = (), *, rules: Mapping[str, tuple[str, str]] | None = None
+    lowered: Lowered, claims: Sequence[Claim] = (), *, rules: Mapping[str, tuple[str, str]] | None = None
 ) -> Data:
     """The configuration and its properties, as the page reads them.
 
     Args:
-        traced: from :func:`traced_with`, with the same claims.
+        lowered: from :func:`traced_with`, with the same claims.
         claims: which properties are shown, each with its lesson.
         rules: id of a rule → what it says, and where it is in the Java source; those that nothing names are left out.
     """
-    program = program_of(traced)
-    configuration = traced.configuration
+    program = program_of(lowered)
+    configuration = lowered.configuration
     machine = configuration.machine
-    families = list(dict.fromkeys(id(cell.family) for cell in traced.cells))
-    by_id = {id(cell.family): cell.family for cell in traced.cells}
-    actions = list(dict.fromkeys(instance.action.name for instance in traced.instances))
-    instances = [_instance(program, instance, actions.index(instance.action.name)) for instance in traced.instances]
-    on = lanes(traced)
-    for data, instance in zip(instances, traced.instances, strict=True):
+    families = list(dict.fromkeys(id(cell.family) for cell in lowered.cells))
+    by_id = {id(cell.family): cell.family for cell in lowered.cells}
+    actions = list(dict.fromkeys(instance.action.name for instance in lowered.instances))
+    instances = [_instance(program, instance, actions.index(instance.action.name)) for instance in lowered.instances]
+    on = lanes(lowered)
+    for data, instance in zip(instances, lowered.instances, strict=True):
         data["drawn"] = dataclasses.astuple(drawn(instance, on))
-    properties = [_property(program, traced, claim) for claim in claims]
+    properties = [_property(program, lowered, claim) for claim in claims]
     data = {
         "machine": machine.name,
         "doc": machine.doc,
@@ -92,8 +92,8 @@ def model_data(
         },
         "budgets": sorted(machine.budgets & set(configuration.constants)),
         "families": [_family(by_id[number]) for number in families],
-        "cells": [[families.index(id(cell.family)), *_index(cell.index)] for cell in traced.cells],
-        "initial": list(traced.initial_state()),
+        "cells": [[families.index(id(cell.family)), *_index(cell.index)] for cell in lowered.cells],
+        "initial": list(lowered.initial_state()),
         "actions": [_action(machine.actions[name], name) for name in actions],
         "instances": instances,
         "properties": properties,
@@ -186,9 +186,9 @@ def _parts(guard: Any) -> Iterator[Any]:
         yield guard
 
 
-def _property(program: Program, traced: Traced, claim: Claim) -> Data:
+def _property(program: Program, lowered: Lowered, claim: Claim) -> Data:
     prop: Property = claim.property
-    after = traced.predicates.get(AFTER + prop.id)
+    after = lowered.predicates.get(AFTER + prop.id)
     return {
         "id": prop.id,
         "statement": prop.statement,
@@ -197,7 +197,7 @@ def _property(program: Program, traced: Traced, claim: Claim) -> Data:
         "lesson": claim.lesson,
         "assuming": list(prop.assuming),
         "rules": list(prop.rules),
-        "holds": program.add(traced.predicates[prop.id].term),
+        "holds": program.add(lowered.predicates[prop.id].term),
         "after": None if after is None else program.add(after.term),
     }
 

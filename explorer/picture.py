@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model.kernel import Configuration
-from ..model.kernel.traced import Instance, Traced
+from ..model.kernel.lowered import Instance, Lowered
 
 
 class Travel(enum.StrEnum):
@@ -85,15 +85,15 @@ def travel_of(action: str) -> Travel:
     return TRAVELS.get(action, Travel.REQUEST)
 
 
-def lanes(traced: Traced) -> list[str]:
+def lanes(lowered: Lowered) -> list[str]:
     """The lanes of a configuration, those of clients first."""
     found: dict[str, dict[str, None]] = {}
-    for instance in traced.instances:
+    for instance in lowered.instances:
         for kind, label in _named(instance):
             found.setdefault(kind, {})[label] = None
     kinds = [kind for kind in PARTIES if kind in found] or list(found)[:1]
     named = [label for kind in kinds for label in sorted(found[kind])]
-    at_home = all(any(label in named for _, label in _named(instance)) for instance in traced.instances)
+    at_home = all(any(label in named for _, label in _named(instance)) for instance in lowered.instances)
     return named if at_home else [*named, ELSEWHERE]
 
 

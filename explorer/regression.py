@@ -30,7 +30,7 @@ class Rerun:
         Raises:
             ConfigurationError: the configuration cannot be asked for it.
         """
-        known = self.machine.traced.predicates
+        known = self.machine.lowered.predicates
         if property not in known:
             raise ConfigurationError(f"there is no property {property!r} here.{nearest(property, known)}")
         return self.machine.holds(property, self.states[at])
@@ -41,7 +41,7 @@ class Rerun:
         Raises:
             KeyError: there is no such variable in this configuration.
         """
-        cells = {cell.label: value for cell, value in zip(self.machine.traced.cells, self.states[-1], strict=True)}
+        cells = {cell.label: value for cell, value in zip(self.machine.lowered.cells, self.states[-1], strict=True)}
         return cells[label]
 
 
@@ -59,12 +59,12 @@ def rerun(name: str, constants: Mapping[str, int | str], steps: Sequence[str], *
         ModelError: a step is not enabled where it is taken.
     """
     found = subject(name, constants)
-    traced = traced_with(found.configuration, [*found.claims, *found.others])
-    numbers = {_short(instance.label): instance.number for instance in traced.instances}
+    lowered = traced_with(found.configuration, [*found.claims, *found.others])
+    numbers = {_short(instance.label): instance.number for instance in lowered.instances}
     for step in steps:
         if _short(step) not in numbers:
             raise ConfigurationError(f"there is no step {step!r} in {name}.{nearest(_short(step), numbers)}")
-    machine = PlainMachine(traced)
+    machine = PlainMachine(lowered)
     taken = [numbers[_short(step)] for step in steps]
     state = machine.initial
     for position, number in enumerate(taken):

@@ -12,7 +12,7 @@ from html import escape
 from importlib import resources
 
 from ..checkers.run import Run
-from ..model.kernel.traced import Traced
+from ..model.kernel.lowered import Lowered
 from .picture import ELSEWHERE, Travel, drawn, lanes
 
 WIDTH = 760
@@ -30,9 +30,11 @@ def run_svg(run: Run, *, title: str = "", width: int = WIDTH) -> str:
         title: stands above it, and is what a screen reader says first.
         width: of the picture, in pixels; lanes share it.
     """
-    taken = [run.traced.instances[number] for number in run.steps]
+    taken = [run.lowered.instances[number] for number in run.steps]
     on = [
-        lane for lane in lanes(run.traced) if lane != ELSEWHERE or any(drawn(step, ()).source == lane for step in taken)
+        lane
+        for lane in lanes(run.lowered)
+        if lane != ELSEWHERE or any(drawn(step, ()).source == lane for step in taken)
     ]
     gap = (width - _LEFT - 16) / len(on)
     places = {lane: _LEFT + gap * (number + 0.5) for number, lane in enumerate(on)}
@@ -46,7 +48,7 @@ def run_svg(run: Run, *, title: str = "", width: int = WIDTH) -> str:
         parts.append(_text(_LEFT, bottom + 6, told, "t d"))
         bottom += 22
     cells, height = _queues(run, bottom)
-    said = escape(title or f"A run of {run.traced.configuration.machine.name} in {len(run)} steps")
+    said = escape(title or f"A run of {run.lowered.configuration.machine.name} in {len(run)} steps")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{said}"><title>{said}</title><style>{_style()}</style>'
@@ -66,7 +68,7 @@ def _heads(places: dict[str, float], bottom: float) -> Iterator[str]:
 
 def _steps(run: Run, places: dict[str, float]) -> Iterator[str]:
     for position, number in enumerate(run.steps):
-        instance = run.traced.instances[number]
+        instance = run.lowered.instances[number]
         step = drawn(instance, places)
         y = _TOP + _ROW * position + 16
         start, end = places[step.source], places[step.target]
@@ -103,9 +105,9 @@ def _tip(x: float, y: float, sign: int) -> str:
 
 def _queues(run: Run, top: float) -> tuple[list[str], int]:
     """The windows over each queue in the last state, one row each, and how far down they reach."""
-    traced, state = run.traced, run.states[-1]
-    values = {cell.key: value for cell, value in zip(traced.cells, state, strict=True)}
-    sizes = _sizes(traced)
+    lowered, state = run.lowered, run.states[-1]
+    values = {cell.key: value for cell, value in zip(lowered.cells, state, strict=True)}
+    sizes = _sizes(lowered)
     if sizes is None:
         return [], int(top)
     clients, queues, messages = sizes
@@ -124,7 +126,7 @@ def _queues(run: Run, top: float) -> tuple[list[str], int]:
         parts.extend(_row("broker", log, y, mark=stored, marks="stored"))
         y += 44
         for c in range(clients):
-            stages = [_stage(traced, values, c, q, m) for m in range(messages)]
+            stages = [_stage(lowered, values, c, q, m) for m in range(messages)]
             owns = bool(values.get(("owns", (c, q))))
             if owns or any(stages):
                 memory = values.get(("memory", (c, q)))
@@ -147,17 +149,17 @@ def _row(name: str, words: list[str], y: float, *, mark: int | None, marks: str)
         yield f'<path class="a" d="M{x} {y}v36"/>{_text(x + 4, y + 37, marks, "t o")}'
 
 
-def _stage(traced: Traced, values: dict[tuple[str, tuple[int | None, ...]], int], c: int, q: int, m: int) -> str:
-    family = next(cell.family for cell in traced.cells if cell.family.name == "stage")
+def _stage(lowered: Lowered, values: dict[tuple[str, tuple[int | None, ...]], int], c: int, q: int, m: int) -> str:
+    family = next(cell.family for cell in lowered.cells if cell.family.name == "stage")
     stage = family.show(values["stage", (c, q, m)]).lower()
     if stage != "absent":
         return stage
     return "orphan" if values.get(("orphan", (c, q, m))) else ""
 
 
-def _sizes(traced: Traced) -> tuple[int, int, int] | None:
+def _sizes(lowered: Lowered) -> tuple[int, int, int] | None:
     """Clients, queues and messages of the windows; None where the machine has no windows."""
-    for cell in traced.cells:
+    for cell in lowered.cells:
         if cell.family.name == "stage" and len(cell.family.dims) == 3:
             clients, queues, messages = (dim.size or 0 for dim in cell.family.dims)
             return int(clients), int(queues), int(messages)

@@ -11,7 +11,7 @@ from ..checkers.catalogue import all_rows
 from ..checkers.mutants import Entry as KnownBug
 from ..checkers.mutants import MachineMutant, Surprise, entries
 from ..model.kernel import Configuration, ConfigurationError, Machine, nearest, readable
-from ..model.kernel.traced import Traced
+from ..model.kernel.lowered import Lowered
 from ..model.presets import PRESETS
 from ..properties.claim import Claim
 from ..properties.presets import preset_claims
@@ -134,19 +134,19 @@ def known_machines() -> dict[str, Machine]:
     return {**found, **{preset.machine.name: preset.machine for preset in PRESETS}}
 
 
-def data_of(given: Subject, *, rules: Mapping[str, tuple[str, str]] | None = None) -> tuple[Traced, Data]:
+def data_of(given: Subject, *, rules: Mapping[str, tuple[str, str]] | None = None) -> tuple[Lowered, Data]:
     """The configuration as terms, and as the page reads it.
 
     Raises:
         ModelError: the configuration is infinite.
     """
-    traced = traced_with(given.configuration, [*given.claims, *given.others])
+    lowered = traced_with(given.configuration, [*given.claims, *given.others])
     # What speaks of nothing in this configuration is the same in every state, and would only be in the way.
-    others = [claim for claim in given.others if not _known(traced.predicates[claim.property.id].term)]
-    data = model_data(traced, [*given.claims, *others], rules=rules)
+    others = [claim for claim in given.others if not _known(lowered.predicates[claim.property.id].term)]
+    data = model_data(lowered, [*given.claims, *others], rules=rules)
     for told in data["properties"][len(given.claims) :]:
         told["elsewhere"] = True
-    return traced, data
+    return lowered, data
 
 
 def entry_of(

@@ -1,6 +1,7 @@
 """The layers of the kit: which folder may import which, and what every module of it owes the reader."""
 
 import ast
+import graphlib
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +25,10 @@ LAYERS: dict[str, frozenset[str]] = {
 }
 FOLDERS = (*LAYERS, DOOR)
 
-# The semantics know nothing of test libraries, Spark, the command line or other processes.
-FOREIGN_TO_MODEL = frozenset({"argparse", "click", "hypothesis", "pyspark", "rich", "subprocess", "typer"})
+# The semantics know nothing of files, test libraries, Spark, the command line or other processes.
+FOREIGN_TO_MODEL = frozenset(
+    {"argparse", "click", "hypothesis", "os", "pathlib", "pyspark", "rich", "subprocess", "tempfile", "typer"}
+)
 
 
 def sources(root: Path) -> list[Path]:
@@ -74,6 +77,26 @@ def offences(root: Path) -> list[str]:
     return found
 
 
+def circles(root: Path, folder: str) -> list[str]:
+    """Files of a folder that import each other round about; what only a function imports is no part of it."""
+    package = ".".join(package_of(Path(folder) / "x.py"))
+    names = {f"{package}.{path.stem}": path.stem for path in (root / folder).glob("*.py") if path.stem != "__init__"}
+    needs: dict[str, set[str]] = {}
+    for path in sorted((root / folder).glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {node for item in ast.walk(tree) if isinstance(item, ast.FunctionDef) for node in ast.walk(item)}
+        top = ast.Module(
+            [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in inside], []
+        )
+        found = {name.rpartition(".")[0] for _, _, name in imports(path.relative_to(root), top)}
+        needs[path.stem] = {names[name] for name in found & set(names)} - {path.stem}
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        return [str(name) for name in error.args[1]]
+    return []
+
+
 def unlisted(root: Path) -> list[str]:
     """Folders with modules that pyproject.toml forgets, and packages it lists that are not there."""
     listed = set(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"])
@@ -90,6 +113,18 @@ def write(root: Path, path: str, text: str) -> None:
 def test_the_kit_keeps_its_layers() -> None:
     assert sources(ROOT), f"no sources under {ROOT}"
     assert offences(ROOT) == []
+
+
+def test_the_kernel_imports_in_no_circle() -> None:
+    assert circles(ROOT, "model/kernel") == []
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "model/kernel/state.py", "if TYPE_CHECKING:\n    from .machine import Machine\n")
+    write(tmp_path, "model/kernel/machine.py", "from .state import State\n")
+    assert set(circles(tmp_path, "model/kernel")) == {"state", "machine"}
+    write(tmp_path, "model/kernel/state.py", "def f():\n    from .machine import Machine\n")
+    assert circles(tmp_path, "model/kernel") == []
 
 
 def test_every_package_is_listed_for_installation() -> None:

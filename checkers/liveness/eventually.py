@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...model.kernel import Configuration, ModelError, Predicate, trace
+from ...model.kernel import Configuration, ModelError, Predicate, lower
 from ...model.kernel.native import CodeCache, compile_machine
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
@@ -89,8 +89,8 @@ def check_all_eventually(
         predicates[_named(_GOAL, item, properties)] = item.holds
         if item.after is not None:
             predicates[_named(_AFTER, item, properties)] = item.after
-    traced = trace(configuration, predicates)
-    native = compile_machine(traced, cache=cache)
+    lowered = lower(configuration, predicates)
+    native = compile_machine(lowered, cache=cache)
     # Where the only goal is owed from the initial state only, what comes after it does not matter.
     goal_ends = len(properties) == 1 and properties[0].kind is Kind.EVENTUALLY and properties[0].after is None
     graph = reachable_graph(
@@ -110,9 +110,9 @@ def check_all_eventually(
 
 
 def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal_ends: bool) -> Result:
-    traced = graph.native.traced
+    lowered = graph.native.lowered
     goal, after = _named(_GOAL, item, properties), _named(_AFTER, item, properties)
-    fair = [instance.number for instance in traced.instances if instance.action.fair]
+    fair = [instance.number for instance in lowered.instances if instance.action.fair]
     without_goal = ~graph.where(goal)
     start = graph.where(after) if item.after is not None else np.arange(graph.states) == 0
     if item.kind is Kind.EVENTUALLY:
@@ -121,10 +121,10 @@ def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal
         lasso = find_fair_lasso(graph, fair, start=start, within=np.ones_like(start), again=without_goal)
     run = None
     if lasso is not None:
-        own = {_GOAL: traced.predicates[goal]}
+        own = {_GOAL: lowered.predicates[goal]}
         if item.after is not None:
-            own[_AFTER] = traced.predicates[after]
-        machine = PlainMachine(replace(traced, predicates=own))
+            own[_AFTER] = lowered.predicates[after]
+        machine = PlainMachine(replace(lowered, predicates=own))
         run = lasso.replay(machine)
         require_counterexample(machine, run, item.kind)
         verdict = Verdict.VIOLATED
@@ -163,7 +163,7 @@ def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
     assert run.loop is not None
     if kind is Kind.SETTLES:
         violates = not all(holds(machine, _GOAL, state) for state in run.states[run.loop :])
-    elif _AFTER in machine.traced.predicates:
+    elif _AFTER in machine.lowered.predicates:
         owing = [place for place, state in enumerate(run.states) if holds(machine, _AFTER, state)]
         # What is owed inside the loop is owed each time round, so the goal must be absent from the whole loop.
         violates = any(_never(machine, run, min(place, run.loop)) for place in owing)
@@ -197,6 +197,6 @@ def _explanation(graph: Graph, verdict: Verdict, *, triggered: bool) -> str:
         return f"{graph.states - graph.followed:,} of the {graph.states:,} states found were not followed."
     if not triggered:
         return "No reachable state owes the goal: the property says nothing about this configuration."
-    instances = graph.native.traced.instances
+    instances = graph.native.lowered.instances
     names = dict.fromkeys(instance.action.name for instance in instances if instance.action.fair)
     return f"Assumes weak fairness of {', '.join(names)}." if names else "Assumes no fairness."

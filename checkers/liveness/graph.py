@@ -78,7 +78,7 @@ class Graph:
         return self.native.layout.unpack(self.words[number].tolist())
 
     def where(self, predicate: str) -> NDArray[np.bool_]:
-        """For each state whether the traced ``predicate`` holds."""
+        """For each state whether the lowered ``predicate`` holds."""
         bit = self.native.predicates.index(predicate)
         return np.asarray((self.holds >> bit) & 1, np.bool_)
 
@@ -142,8 +142,8 @@ class _Builder:
     ) -> None:
         self._native = native
         self._stop = 0 if stop_at is None else 1 << native.predicates.index(stop_at)
-        self._plain = PlainMachine(native.traced)
-        fan = len(native.traced.instances)
+        self._plain = PlainMachine(native.lowered)
+        fan = len(native.lowered.instances)
         if fan > MAX_INSTANCES:
             raise ModelError(
                 f"{fan:,} action instances are too many, {MAX_INSTANCES:,} are possible; use smaller constants."
@@ -236,7 +236,7 @@ class _Builder:
         number = int(self._control[_WRONG])
         self._plain.step(graph.state(graph.followed), number)
         raise ModelError(
-            f"{self._native.traced.instances[number].label} writes outside a domain in compiled code, but not in the "
+            f"{self._native.lowered.instances[number].label} writes outside a domain in compiled code, but not in the "
             "plain form; the two forms of the machine disagree."
         )
 

@@ -103,19 +103,19 @@ def require_fair(machine: PlainMachine, run: Run) -> None:
     Raises:
         ModelError: it is not; names what is wrong.
     """
-    traced = machine.traced
+    lowered = machine.lowered
     if run.loop is None or not 0 <= run.loop < len(run.states) or len(run.states) != len(run.steps) + 1:
         raise ModelError("the run is not a lasso; the engine that made it is wrong.")
     if run.states[0] != machine.initial or run.states[run.loop] != run.states[-1]:
         raise ModelError("the run does not begin at the initial state, or its loop does not close.")
     for (before, after), number in zip(itertools.pairwise(run.states), run.steps, strict=True):
         if machine.step(before, number) != after:
-            raise ModelError(f"the run takes {traced.instances[number].label} where it does not lead to what follows.")
-    unserved = {instance.number for instance in traced.instances if instance.action.fair} - set(run.steps[run.loop :])
+            raise ModelError(f"the run takes {lowered.instances[number].label} where it does not lead to what follows.")
+    unserved = {instance.number for instance in lowered.instances if instance.action.fair} - set(run.steps[run.loop :])
     for state in run.states[run.loop :]:
         unserved &= set(machine.enabled(state))
     if unserved:
-        labels = ", ".join(traced.instances[number].label for number in sorted(unserved))
+        labels = ", ".join(lowered.instances[number].label for number in sorted(unserved))
         raise ModelError(f"the run is not weakly fair: {labels} could happen all along the loop and never does.")
 
 
@@ -238,7 +238,7 @@ class _Search:
 
     def _flags(self, mask: int) -> NDArray[np.bool_]:
         """The instances of ``mask`` as an array over all instances."""
-        flags = np.zeros(len(self._graph.native.traced.instances), np.bool_)
+        flags = np.zeros(len(self._graph.native.lowered.instances), np.bool_)
         flags[[number for number, bit in self._bit.items() if mask & bit]] = True
         return flags
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...model.kernel import Definition, Machine, ModelError, Predicate, Rule, Traced
+from ...model.kernel import Definition, Lowered, Machine, ModelError, Predicate, Rule
 from ...model.kernel.declarations import Action
 from ...model.kernel.frame import Frame
 from ...model.kernel.layout import layout
+from ...model.kernel.lower import exists, lower_action, lower_predicate
+from ...model.kernel.lowered import Instance
+from ...model.kernel.lowering import Lowering
 from ...model.kernel.native import CodeCache, NativeMachine, compile_properties, compile_steps, compile_table
 from ...model.kernel.plain import program_of
-from ...model.kernel.trace import exists, trace_action, trace_predicate
-from ...model.kernel.traced import Instance
-from ...model.kernel.tracer import Tracer
 from ...properties.claim import Claim
 from ...properties.property import Kind, Property
 from ..liveness.graph import Graph, reachable_graph
@@ -152,24 +152,24 @@ class Ground:
         self.setting = setting
         self._cache = cache
         self._frame = setting.frame()
-        self._tracer = Tracer(self._frame)
+        self._interpreter = Lowering(self._frame)
         self._actions = [item for item in setting.machine.actions.values() if exists(self._frame, item)]
         self.uses: dict[types.CodeType, set[str]] = {}
         instances: list[Instance] = []
         for action in self._actions:
             with _noting(self.uses, action.name):
-                instances.extend(trace_action(self._tracer, action))
+                instances.extend(lower_action(self._interpreter, action))
         self.questions = [_question(row) for row in setting.rows]
         texts: dict[str, Predicate] = {}
         for item in self.questions:
             texts[item.goal] = item.property.holds
             if item.property.after is not None:
                 texts[item.after] = item.property.after
-        self.traced = Traced(
+        self.lowered = Lowered(
             self._frame.configuration,
             tuple(self._frame.cells.values()),
             tuple(replace(item, number=number) for number, item in enumerate(instances)),
-            {name: trace_predicate(self._tracer, name, text) for name, text in texts.items()},
+            {name: lower_predicate(self._interpreter, name, text) for name, text in texts.items()},
             (),
         )
         self._max_states = max_states
@@ -180,19 +180,19 @@ class Ground:
         if self._prepared:
             return
         self._prepared = True
-        self.layout = layout(self.traced)
-        self._steps = compile_steps(self.traced, self.traced.instances, cache=self._cache)
-        self._table = np.zeros(2 * len(self.traced.instances) + 64, np.uint64)
+        self.layout = layout(self.lowered)
+        self._steps = compile_steps(self.lowered, self.lowered.instances, cache=self._cache)
+        self._table = np.zeros(2 * len(self.lowered.instances) + 64, np.uint64)
         self._successors, self._table_code = compile_table(max(1, self.layout.words), self._table.ctypes.data)
-        self._properties, self._properties_code = compile_properties(self.traced, cache=self._cache)
+        self._properties, self._properties_code = compile_properties(self.lowered, cache=self._cache)
         self._fill(self._steps.addresses)
-        self.native = self._native(self.traced)
+        self.native = self._native(self.lowered)
         self.graph: Graph = reachable_graph(self.native, max_states=self._max_states)
         self._depths = self.graph.depths()
 
     def taken(self) -> frozenset[str]:
         """Names of the actions that happen."""
-        return frozenset(self.traced.instances[item].action.name for item in np.unique(self.graph.instances))
+        return frozenset(self.lowered.instances[item].action.name for item in np.unique(self.graph.instances))
 
     def affected(self, change: Change) -> list[Action]:
         """The actions whose terms may be other ones with a change."""
@@ -207,28 +207,28 @@ class Ground:
             ModelError: the change speaks of what does not exist here.
         """
         actions = self.affected(change)
-        traced: dict[str, Instance] = {}
+        lowered: dict[str, Instance] = {}
         with change.made():
             for action in actions:
                 try:
-                    traced.update((item.label, item) for item in trace_action(self._tracer, action))
+                    lowered.update((item.label, item) for item in lower_action(self._interpreter, action))
                 except (ModelError, TypeError, AttributeError, KeyError, IndexError, ValueError) as error:
                     raise ModelError(str(error)) from error
         names = {action.name for action in actions}
         differing: list[tuple[Instance | None, Instance | None]] = []
         instances: list[Instance] = []
-        for right in self.traced.instances:
+        for right in self.lowered.instances:
             if right.action.name not in names:
                 instances.append(right)
                 continue
-            other = traced.pop(right.label, None)
+            other = lowered.pop(right.label, None)
             if other is not None and _alike(right, other):
                 instances.append(right)
                 continue
             differing.append((right, other))
             if other is not None:
                 instances.append(other)
-        for other in traced.values():
+        for other in lowered.values():
             differing.append((None, other))
             instances.append(other)
         if not differing:
@@ -239,7 +239,7 @@ class Ground:
     def first_difference(self, wrong: Wrong) -> Difference | None:
         """The first reachable state of the right machine in which a step differs: a nearest one to the start."""
         self.prepare()
-        program = program_of(self.traced)
+        program = program_of(self.lowered)
         pairs = [(_Roots.of(program, right), _Roots.of(program, other)) for right, other in wrong.differing]
         words = self.graph.words
         for start in range(0, len(words), _BLOCK):
@@ -257,21 +257,21 @@ class Ground:
 
     def wrong_native(self, wrong: Wrong) -> tuple[NativeMachine, object]:
         """The wrong machine as machine code, valid until the next call; and what keeps its code."""
-        old = {item.label: address for item, address in zip(self.traced.instances, self._steps.addresses, strict=True)}
+        old = {item.label: address for item, address in zip(self.lowered.instances, self._steps.addresses, strict=True)}
         new = [other for _, other in wrong.differing if other is not None]
-        steps = compile_steps(self.traced, new)
+        steps = compile_steps(self.lowered, new)
         changed = {item.label: address for item, address in zip(new, steps.addresses, strict=True)}
         self._fill([changed.get(item.label) or old[item.label] for item in wrong.instances])
-        return self._native(replace(self.traced, instances=wrong.instances)), steps
+        return self._native(replace(self.lowered, instances=wrong.instances)), steps
 
     def right_native(self) -> NativeMachine:
         """The right machine as machine code, valid until :meth:`wrong_native` is called."""
         self._fill(self._steps.addresses)
         return self.native
 
-    def _native(self, traced: Traced) -> NativeMachine:
+    def _native(self, lowered: Lowered) -> NativeMachine:
         return NativeMachine(
-            traced, self.layout, self._successors, self._properties, tuple(self.traced.predicates), self._table_code
+            lowered, self.layout, self._successors, self._properties, tuple(self.lowered.predicates), self._table_code
         )
 
     def _fill(self, addresses: Sequence[int]) -> None:

@@ -79,7 +79,7 @@ class _States:
         self._questions = questions
         self._bits = [native.predicates.index(item.goal) for item in questions]
         words = max(1, native.layout.words)
-        fan = max(1, len(native.traced.instances))
+        fan = max(1, len(native.lowered.instances))
         self._limit = max_states
         self._table = np.empty((max_states + fan * search.BLOCK + 1, words), np.uint64)
         self._parents = np.empty(len(self._table), np.uint32)
@@ -96,7 +96,7 @@ class _States:
         self._inverted = sum(
             1 << bit for bit, item in zip(self._bits, questions, strict=True) if item.property.kind is Kind.ALWAYS
         )
-        self._table[0] = native.layout.pack(native.traced.initial_state()) if native.layout.words else 0
+        self._table[0] = native.layout.pack(native.lowered.initial_state()) if native.layout.words else 0
         self._parents[0] = 0
         search.index(self._table, 1, self._slots)
         search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
@@ -110,7 +110,7 @@ class _States:
             if violated:
                 return Found(kills=violated, complete=False)
             if status == search.WROTE_OUTSIDE:
-                label = self._native.traced.instances[int(self._control[search.WRONG_INSTANCE])].action.name
+                label = self._native.lowered.instances[int(self._control[search.WRONG_INSTANCE])].action.name
                 return Found(kills=(Kill(row=label, how=How.OUTSIDE),), complete=False)
             if status == search.DONE:
                 return Found(kills=self._missing(), complete=True, taken=self._actions())
@@ -163,7 +163,7 @@ class _States:
         return tuple(changes)
 
     def _actions(self) -> frozenset[str]:
-        instances = self._native.traced.instances
+        instances = self._native.lowered.instances
         return frozenset(item.action.name for item, count in zip(instances, self._taken, strict=False) if count)
 
 
@@ -195,7 +195,7 @@ def _whole_runs(
 
 def violates(graph: Graph, item: Question, unfair: str = "") -> bool:
     """Whether some weakly fair run violates a row about whole runs, where one action is not fair."""
-    instances = graph.native.traced.instances
+    instances = graph.native.lowered.instances
     fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
     without: Any = ~graph.where(item.goal)
     start: Any = np.arange(graph.states) == 0

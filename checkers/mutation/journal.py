@@ -24,7 +24,7 @@ class Finding:
 
     Attributes:
         used: whether its text is used there.
-        refused: why it cannot be traced there.
+        refused: why it cannot be lowered there.
         compared: states in which its steps were compared with the right ones.
         differs: whether a step differs in one of them, seen in what is possible.
         kills: rows that change: id, and how.

@@ -270,7 +270,7 @@ class _Judge:
 
     def _ask_unfair(self, change: Change, ground: Ground) -> Finding:
         questions = [item for item in ground.questions if item.property.kind in LIVENESS]
-        if not any(item.action.name == change.action and item.action.fair for item in ground.traced.instances):
+        if not any(item.action.name == change.action and item.action.fair for item in ground.lowered.instances):
             return Finding()
         if not questions:
             return Finding(used=1)
@@ -327,8 +327,8 @@ def _may_matter(change: Change, actions: Set[str], texts: Set[types.CodeType]) -
 
 def _told(ground: Ground, parted: Apart) -> str:
     """The shortest run after which the two machines cannot do the same, and what each can do then."""
-    numbers = {item.label: item.number for item in ground.traced.instances}
-    run = replay(PlainMachine(ground.traced), [numbers[label] for label in parted.steps])
+    numbers = {item.label: item.number for item in ground.lowered.instances}
+    run = replay(PlainMachine(ground.lowered), [numbers[label] for label in parted.steps])
     lines = [ground.setting.title, story(run)]
     for name, possible in (("right", parted.only_right), ("wrong", parted.only_wrong)):
         if possible:

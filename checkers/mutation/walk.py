@@ -33,7 +33,7 @@ def apart(right: Graph, wrong: Graph) -> Apart | None:
     labels: dict[str, int] = {}
     sides = []
     for graph in (right, wrong):
-        numbers = [labels.setdefault(item.label, len(labels)) for item in graph.native.traced.instances]
+        numbers = [labels.setdefault(item.label, len(labels)) for item in graph.native.lowered.instances]
         sides.append(_Side(graph, np.array(numbers or [0], np.int64)))
     left, other = sides
     names = list(labels)

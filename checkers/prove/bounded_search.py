@@ -57,7 +57,7 @@ class Search:
         if answer == z3.sat:
             model = small_model(solver, problem.transition, problem.effort)
             steps = self._position + (claim is None)
-            return Found(claim, self._position, self._first_run(model, steps) if problem.traced.is_finite else model)
+            return Found(claim, self._position, self._first_run(model, steps) if problem.lowered.is_finite else model)
         if answer == z3.unknown:
             return GaveUp(self._position)
         solver.pop()

@@ -30,9 +30,9 @@ class Induction:
         self._simple_path = simple_path
         self.gaps: list[str] = []
         self.solver_gave_up = False
-        self._claims = self._independent_claims() if problem.traced.configuration.unbounded else list(problem.claims)
+        self._claims = self._independent_claims() if problem.lowered.configuration.unbounded else list(problem.claims)
         self._open: list[tuple[Instance, Target]] = []
-        for instance in problem.traced.instances:
+        for instance in problem.lowered.instances:
             self._open.extend((instance, check) for owner, check in problem.risky if owner is instance)
             self._open.extend((instance, claim) for claim in self._claims)
 
@@ -40,7 +40,7 @@ class Induction:
         """Whether every obligation is proven from ``k`` states in a row."""
         problem, transition, last = self._problem, self._problem.transition, k - 1
         solver = problem.new_solver()
-        solver.add(*problem.traced.assumptions)
+        solver.add(*problem.lowered.assumptions)
         for position in range(k):
             solver.add(transition.domain(position))
             solver.add(*(transition.says(claim.name, position, truth=claim.truth) for claim in self._claims))
@@ -66,7 +66,7 @@ class Induction:
         for claim in problem.claims[: problem.properties]:
             others = [other for other in kept if other is not claim]
             solver = problem.new_solver()
-            solver.add(*problem.traced.assumptions, transition.domain(0))
+            solver.add(*problem.lowered.assumptions, transition.domain(0))
             solver.add(*(transition.says(other.name, 0, truth=other.truth) for other in others))
             solver.add(transition.says(claim.name, 0, truth=not claim.truth))
             if problem.effort.ask(solver, share=IMPLIED_SHARE, models=False) == z3.unsat:

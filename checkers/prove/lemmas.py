@@ -25,13 +25,13 @@ from ...model.kernel import (
     Predicate,
     State,
     any_of,
+    lower,
     not_,
-    trace,
 )
 from ...model.kernel.domains import Domain
 from ...model.kernel.frame import Frame
+from ...model.kernel.lowered import Family
 from ...model.kernel.plain import PlainMachine, evaluator
-from ...model.kernel.traced import Family
 from ...properties.property import Kind, Property
 from .problem import Problem
 from .solving import Effort, Solver
@@ -195,7 +195,7 @@ def _small(configuration: Configuration) -> Iterator[Configuration]:
         constants.update({name: machine.constants[name].nearest(number) for name in configuration.unbounded})
         try:
             small = machine.configure(**constants)
-            if trace(small).is_finite:
+            if lower(small).is_finite:
                 yield small
         except (ConfigurationError, ModelError):
             continue  # too small or too large for this machine
@@ -216,9 +216,9 @@ def _samples(
         for place, at in enumerate(places)
         for number, fact in enumerate(facts)
     )
-    traced = trace(configuration, predicates)
-    truths = evaluator(traced, [predicate.term for predicate in traced.predicates.values()])
-    machine = PlainMachine(traced)
+    lowered = lower(configuration, predicates)
+    truths = evaluator(lowered, [predicate.term for predicate in lowered.predicates.values()])
+    machine = PlainMachine(lowered)
     seen, waiting = {machine.initial}, [machine.initial]
     for state in waiting:
         holds, *values = truths(state)
@@ -262,7 +262,7 @@ def _houdini(problem: Problem, names: Sequence[str]) -> list[str]:
 def _solver(problem: Problem, given: Iterable[str]) -> Solver:
     """One that knows of a state inside the domains, where ``given`` holds."""
     solver = problem.new_solver()
-    solver.add(*problem.traced.assumptions, problem.transition.domain(0))
+    solver.add(*problem.lowered.assumptions, problem.transition.domain(0))
     solver.add(*(problem.transition.says(name, 0, truth=True) for name in given))
     return solver
 
@@ -280,7 +280,7 @@ def _preserved(problem: Problem, solver: Solver, name: str) -> bool:
 
 
 def _obligations(problem: Problem, name: str) -> Iterator[tuple[Instance, Any]]:
-    for instance in problem.traced.instances:
+    for instance in problem.lowered.instances:
         fails = problem.transition.says_after(name, 0, instance, truth=False)
         if fails is not None:
             yield instance, fails

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...model.kernel import Configuration, ConfigurationError, ModelError, trace
+from ...model.kernel import Configuration, ConfigurationError, ModelError, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
@@ -297,7 +297,7 @@ def _small_configurations(configuration: Configuration) -> list[Configuration]:
         constants.update({name: machine.constants[name].nearest(number) for name in configuration.unbounded})
         try:
             small = machine.configure(**constants)
-            trace(small)
+            lower(small)
         except (ConfigurationError, ModelError):
             continue  # such a number is too small or too large for this machine
         if small not in found:

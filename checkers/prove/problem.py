@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from ...model.kernel import Check, Configuration, Instance, ModelError, trace
+from ...model.kernel import Check, Configuration, Instance, ModelError, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..result import Result
@@ -81,19 +81,19 @@ class Problem:
         self.property = property
         self.effort = effort
         self.predicates = {item.id: item.holds for item in (property, *lemmas)}
-        self.traced = trace(configuration, self.predicates)
-        self.transition = Transition(self.traced)
+        self.lowered = lower(configuration, self.predicates)
+        self.transition = Transition(self.lowered)
         self.never = property.kind is Kind.SOMETIMES
         self.claims = [Claim(property.id, not self.never), *(Claim(lemma.id, True) for lemma in lemmas)]
         self.properties = properties
-        self.finite_domain = self.traced.is_finite and fits_finite_domain(self.transition.terms)
-        self.risky = [(instance, check) for instance in self.traced.instances for check in self._risky(instance)]
+        self.finite_domain = self.lowered.is_finite and fits_finite_domain(self.transition.terms)
+        self.risky = [(instance, check) for instance in self.lowered.instances for check in self._risky(instance)]
 
     @property
     def scope(self) -> str:
         """What a proof covers, in words."""
         free = [f"{name} ≥ {low}" for name, low in self.transition.unbounded_constants().items()]
-        unlimited = self.traced.configuration.unlimited
+        unlimited = self.lowered.configuration.unlimited
         return "".join(
             [
                 "all runs",
@@ -111,7 +111,7 @@ class Problem:
         if not instance.checks:
             return []
         solver = self.new_solver()
-        solver.add(*self.traced.assumptions, self.transition.domain(0), self.transition.taken(0, instance))
+        solver.add(*self.lowered.assumptions, self.transition.domain(0), self.transition.taken(0, instance))
         return [check for check in instance.checks if not _refutes(self, solver, self.transition.leaves(0, check))]
 
     # --- results --------------------------------------------------------------------------------------------------
@@ -160,8 +160,8 @@ class Problem:
             text = f"the lemma {found.claim.name!r} does not hold:\n{story(run)}"
             return self.unknown(f"a lemma fails after {counted(found.length, 'step')}", text)
         bounds = f"{'witness' if self.never else 'counterexample'} of {counted(found.length, 'step')}, none shorter"
-        if not self.traced.is_finite:
-            bounds += f"; found for {machine.traced.configuration}"
+        if not self.lowered.is_finite:
+            bounds += f"; found for {machine.lowered.configuration}"
         verdict = Verdict.HOLDS if self.never else Verdict.VIOLATED
         return self._result(verdict, bounds, "", {"depth": found.length}, run)
 

@@ -1,4 +1,4 @@
-"""Transition relation: states 0, 1, 2 … of a run of a traced configuration as Z3 constraints.
+"""Transition relation: states 0, 1, 2 … of a run of a lowered configuration as Z3 constraints.
 
 The relation is built once, over the variables of the machine and their primed twins. Position ``k`` of a run gets it
 by renaming: ``rm_0`` becomes ``rm_0@k``, its twin ``rm_0@(k+1)``, and every auxiliary symbol its own copy.
@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from ...model.kernel import Cell, Check, Instance, Term, Traced, TracedPredicate
+from ...model.kernel import Cell, Check, Instance, Lowered, LoweredPredicate, Term
 from ...model.kernel.terms import as_bool
 from .solving import Model
 
@@ -24,35 +24,35 @@ class Transition:
     """A machine as constraints over numbered states.
 
     Attributes:
-        traced: the configuration.
+        lowered: the configuration.
         inside: every variable is inside its declared domain, over the variables of the machine.
         terms: everything the constraints are built from (to choose a solver by).
     """
 
-    def __init__(self, traced: Traced) -> None:
-        self.traced = traced
-        self._cells = [cell.symbol for cell in traced.cells]
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self._cells = [cell.symbol for cell in lowered.cells]
         self._primed = [_named(symbol, "'") for symbol in self._cells]
         self._choice = z3.Int("step#")
         self._auxiliary = [self._choice]
-        for instance in traced.instances:
+        for instance in lowered.instances:
             self._auxiliary.extend(instance.symbols)
-        for predicate in traced.predicates.values():
+        for predicate in lowered.predicates.values():
             self._auxiliary.extend(predicate.symbols)
-        inside = [part for cell in traced.cells for part in _inside(cell)]
+        inside = [part for cell in lowered.cells for part in _inside(cell)]
         self.inside = _conjunction(*inside)
-        self._domain = _conjunction(*inside, *(self._some_choice() if traced.instances else ()))
+        self._domain = _conjunction(*inside, *(self._some_choice() if lowered.instances else ()))
         self._relation = self._build_relation()
         self._renaming: dict[int, list[tuple[Any, Any]]] = {}
-        self.terms = [self._domain, self._relation, *traced.assumptions]
-        for predicate in traced.predicates.values():
+        self.terms = [self._domain, self._relation, *lowered.assumptions]
+        for predicate in lowered.predicates.values():
             self.terms += [predicate.term, *predicate.definitions]
-        for instance in traced.instances:
+        for instance in lowered.instances:
             self.terms += [check.condition for check in instance.checks]
 
     def unbounded_constants(self) -> dict[str, int]:
         """Name → lowest value of each constant that stands for every number."""
-        configuration = self.traced.configuration
+        configuration = self.lowered.configuration
         return {name: configuration.machine.constants[name].low for name in configuration.unbounded}
 
     # --- constraints on numbered states --------------------------------------------------------------------------
@@ -70,8 +70,8 @@ class Transition:
     def start(self) -> list[Any]:
         """State 0 is the initial state, under the assumptions on unbounded constants."""
         return [
-            *self.traced.assumptions,
-            *(self.at(_is_initial(cell), 0) for cell in self.traced.cells),
+            *self.lowered.assumptions,
+            *(self.at(_is_initial(cell), 0) for cell in self.lowered.cells),
         ]
 
     def domain(self, position: int) -> Any:
@@ -101,7 +101,7 @@ class Transition:
 
     def says(self, name: str, position: int, *, truth: bool) -> Any:
         """The predicate ``name`` is true (or is false) in state ``position``."""
-        predicate = self.traced.predicates[name]
+        predicate = self.lowered.predicates[name]
         return self.at(_says(predicate, truth), position)
 
     def says_after(self, name: str, position: int, instance: Instance, *, truth: bool) -> Any | None:
@@ -109,7 +109,7 @@ class Transition:
 
         None when it cannot have changed, because the action writes nothing that the predicate speaks of.
         """
-        predicate = self.traced.predicates[name]
+        predicate = self.lowered.predicates[name]
         before = _says(predicate, truth)
         updates = [(self._cells[number], value) for number, value in instance.updates.items()]
         if not updates or z3.substitute(before, *updates).eq(before):
@@ -141,7 +141,7 @@ class Transition:
 
     def _show(self, model: Model, position: int) -> dict[str, str]:
         shown = {}
-        for cell in self.traced.cells:
+        for cell in self.lowered.cells:
             for label, index in _places(cell, model):
                 term = z3.Select(cell.symbol, *index) if index else cell.symbol
                 value = model.number(self.at(term, position))
@@ -152,10 +152,10 @@ class Transition:
     # --- building -------------------------------------------------------------------------------------------------
 
     def _some_choice(self) -> list[Any]:
-        return [0 <= self._choice, self._choice < len(self.traced.instances)]
+        return [0 <= self._choice, self._choice < len(self.lowered.instances)]
 
     def _build_relation(self) -> Any:
-        instances = self.traced.instances
+        instances = self.lowered.instances
         parts = self._some_choice()
         for instance in instances:
             parts.append(z3.Implies(self._choice == instance.number, _conjunction(*_enabled(instance))))
@@ -180,7 +180,7 @@ def _enabled(instance: Instance) -> tuple[Any, ...]:
     return (instance.guard, *instance.definitions)
 
 
-def _says(predicate: TracedPredicate, truth: bool) -> Any:
+def _says(predicate: LoweredPredicate, truth: bool) -> Any:
     return _conjunction(predicate.term if truth else z3.Not(predicate.term), *predicate.definitions)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import z3
 
-from ...model.kernel import ConfigurationError, ModelError, Predicate, Traced, trace
+from ...model.kernel import ConfigurationError, Lowered, ModelError, Predicate, lower
 from ...model.kernel.plain import PlainMachine
 from ..run import Run, replay, story
 from .solving import Effort, Model, Solver
@@ -69,25 +69,25 @@ def replay_to_outside(model: Model, transition: Transition, length: int) -> Mode
         machine.step(run.states[-1], last)
     except ModelError as error:
         return ModelError(f"{error}\nThe run that leads there:\n{story(run)}")
-    label = machine.traced.instances[last].label
+    label = machine.lowered.instances[last].label
     raise ModelError(
         f"prove: the solver lets {label} write outside a domain, the plain form does not, after:\n{story(run)}"
     )
 
 
-def finite_counterpart(model: Model, transition: Transition, predicates: Mapping[str, Predicate]) -> Traced:
+def finite_counterpart(model: Model, transition: Transition, predicates: Mapping[str, Predicate]) -> Lowered:
     """The configuration itself when it is finite, else the one with the numbers that a model gives its constants.
 
     Raises:
         NotReplayable: it stays infinite.
     """
-    traced = transition.traced
-    if traced.is_finite:
-        return traced
-    constants = dict(traced.configuration.constants)
+    lowered = transition.lowered
+    if lowered.is_finite:
+        return lowered
+    constants = dict(lowered.configuration.constants)
     constants.update({name: model.number(z3.Int(name)) for name in transition.unbounded_constants()})
     try:
-        finite = trace(traced.configuration.machine.configure(**constants), predicates)
+        finite = lower(lowered.configuration.machine.configure(**constants), predicates)
     except (ModelError, ConfigurationError) as error:
         raise NotReplayable(f"with the solver's numbers, {error}") from error
     reason = finite.unbounded_reason()
@@ -99,11 +99,11 @@ def finite_counterpart(model: Model, transition: Transition, predicates: Mapping
 def _steps(model: Model, transition: Transition, length: int, machine: PlainMachine) -> list[int]:
     numbers = {
         (instance.action.name, tuple(instance.arguments.values())): instance.number
-        for instance in machine.traced.instances
+        for instance in machine.lowered.instances
     }
     steps = []
     for position in range(length):
-        instance = transition.traced.instances[model.number(transition.choice(position))]
+        instance = transition.lowered.instances[model.number(transition.choice(position))]
         taken = (instance.action.name, transition.arguments(model, position, instance))
         if taken not in numbers:
             raise ModelError(

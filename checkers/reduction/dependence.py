@@ -1,4 +1,4 @@
-"""Dependence between steps, from the terms of a traced configuration.
+"""Dependence between steps, from the terms of a lowered configuration.
 
 Two steps *accord* when in every state in which both can happen they can happen in either order, to the same result. A
 step *enables* a condition when in some state the condition is false and after the step it is true. Both are decided
@@ -17,7 +17,7 @@ import numpy as np
 import z3
 from numpy.typing import NDArray
 
-from ...model.kernel import Instance, Traced
+from ...model.kernel import Instance, Lowered
 from ...model.kernel.native import CodeCache
 
 _EFFORT = 200_000
@@ -40,28 +40,28 @@ class Dependence:
 class Analysis:
     """Decides dependence of one configuration."""
 
-    def __init__(self, traced: Traced) -> None:
-        self._traced = traced
-        self._cells = {cell.symbol.get_id(): number for number, cell in enumerate(traced.cells)}
+    def __init__(self, lowered: Lowered) -> None:
+        self._lowered = lowered
+        self._cells = {cell.symbol.get_id(): number for number, cell in enumerate(lowered.cells)}
         self._reads_of: dict[int, frozenset[int]] = {}
         self._alive: list[Any] = []
-        self._updates = [self._simple(instance) for instance in traced.instances]
+        self._updates = [self._simple(instance) for instance in lowered.instances]
         self._writes = [frozenset(updates) for updates in self._updates]
-        self._guard_reads = [self.reads(instance.guard) for instance in traced.instances]
+        self._guard_reads = [self.reads(instance.guard) for instance in lowered.instances]
         self._reads = [
             frozenset().union(guard, *(self.reads(value) for value in updates.values()))
             for guard, updates in zip(self._guard_reads, self._updates, strict=True)
         ]
         self._solver = z3.Solver()
         self._solver.set("rlimit", _EFFORT)
-        for cell in traced.cells:
+        for cell in lowered.cells:
             if not cell.family.is_bool:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
         self.questions = 0
 
     def dependence(self, atoms: Sequence[Any], disturbed: NDArray[np.bool_], enabled: NDArray[np.bool_]) -> Dependence:
         """Decide for all pairs; ``disturbed`` and ``enabled`` are what walks have shown already."""
-        count = len(self._traced.instances)
+        count = len(self._lowered.instances)
         disturbs, enables = disturbed.copy(), enabled.copy()
         for first in range(count):
             for second in range(first):
@@ -106,14 +106,14 @@ class Analysis:
         )
         if apart:
             return True
-        one, other = self._traced.instances[first], self._traced.instances[second]
+        one, other = self._lowered.instances[first], self._lowered.instances[second]
         same = []
         if self._writes[first] & self._guard_reads[second]:
             same.append(self._after(first, other.guard))
         if self._writes[second] & self._guard_reads[first]:
             same.append(self._after(second, one.guard))
         for cell in sorted(self._writes[first] | self._writes[second]):
-            symbol = self._traced.cells[cell].symbol
+            symbol = self._lowered.cells[cell].symbol
             value, other_value = self._updates[first].get(cell, symbol), self._updates[second].get(cell, symbol)
             left, right = self._after(first, other_value), self._after(second, value)
             if not left.eq(right):
@@ -123,7 +123,7 @@ class Analysis:
         return self._never(one.guard, other.guard, z3.Not(z3.And(same)))
 
     def _may_enable(self, atom: Any, number: int) -> bool:
-        return not self._never(self._traced.instances[number].guard, z3.Not(atom), self._after(number, atom))
+        return not self._never(self._lowered.instances[number].guard, z3.Not(atom), self._after(number, atom))
 
     def _after(self, number: int, term: Any) -> Any:
         """What ``term`` will be after instance ``number``, said of the state before it."""
@@ -131,7 +131,7 @@ class Analysis:
         if not written:
             return term
         updates = self._updates[number]
-        return z3.substitute(term, [(self._traced.cells[cell].symbol, updates[cell]) for cell in sorted(written)])
+        return z3.substitute(term, [(self._lowered.cells[cell].symbol, updates[cell]) for cell in sorted(written)])
 
     def _never(self, *conditions: Any) -> bool:
         """Whether no state satisfies all ``conditions``; False also where Z3 does not know."""
@@ -146,7 +146,7 @@ class Analysis:
         updates = {}
         for number, value in instance.updates.items():
             simple = z3.simplify(value)
-            if not simple.eq(self._traced.cells[number].symbol):
+            if not simple.eq(self._lowered.cells[number].symbol):
                 updates[number] = simple
         return updates
 
@@ -168,12 +168,12 @@ def store(cache: CodeCache | None, key: str, dependence: Dependence) -> None:
         cache.store(key, np.packbits(bits).tobytes())
 
 
-def key_of(traced: Traced, atoms: Sequence[Any]) -> str:
+def key_of(lowered: Lowered, atoms: Sequence[Any]) -> str:
     """A text that differs wherever the dependence may."""
     digest = hashlib.sha256(f"dependence {z3.get_version_string()} {_EFFORT}".encode())
-    for cell in traced.cells:
+    for cell in lowered.cells:
         digest.update(f"{cell.symbol} {cell.family.low} {cell.family.high} {cell.initial}\n".encode())
-    for instance in traced.instances:
+    for instance in lowered.instances:
         digest.update(instance.guard.sexpr().encode())
         for number, value in instance.updates.items():
             digest.update(f"{number} {value.sexpr()}\n".encode())

@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from ...model.kernel import Elements, Instance, ModelError, Traced
+from ...model.kernel import Elements, Instance, Lowered, ModelError
 
 _EFFORT = 5_000_000
 
@@ -34,7 +34,7 @@ class Exchange:
         return f"{self.elements.label}{self.first} and {self.elements.label}{self.second}"
 
 
-def symmetric_domains(traced: Traced) -> tuple[Elements, ...]:
+def symmetric_domains(lowered: Lowered) -> tuple[Elements, ...]:
     """The domains whose elements are interchangeable in a finite configuration, properties included.
 
     Those declared ``symmetric=True`` must be; of the others those are taken of which it can be proven.
@@ -44,13 +44,15 @@ def symmetric_domains(traced: Traced) -> tuple[Elements, ...]:
             differently, or Z3 gave up on the proof; names the text and what the exchange changes.
     """
     found: dict[str, Elements] = {}
-    for cell in traced.cells:
+    for cell in lowered.cells:
         for dim in cell.family.dims:
             if dim.bounded and dim.size > 1:
                 found.setdefault(dim.name, dim)
     symmetric = []
     for elements in found.values():
-        objection = next(filter(None, (_Proof(traced, exchange).objection() for exchange in _neighbours(elements))), "")
+        objection = next(
+            filter(None, (_Proof(lowered, exchange).objection() for exchange in _neighbours(elements))), ""
+        )
         if objection and elements.symmetric:
             raise ModelError(objection)
         if not objection:
@@ -64,22 +66,22 @@ def _neighbours(elements: Elements) -> Iterator[Exchange]:
 
 
 class _Proof:
-    def __init__(self, traced: Traced, exchange: Exchange) -> None:
-        self._traced = traced
+    def __init__(self, lowered: Lowered, exchange: Exchange) -> None:
+        self._lowered = lowered
         self._exchange = exchange
-        numbers = {cell.key: number for number, cell in enumerate(traced.cells)}
+        numbers = {cell.key: number for number, cell in enumerate(lowered.cells)}
         self._image = [
-            numbers[(cell.family.name, self._exchanged(cell.index, cell.family.dims))] for cell in traced.cells
+            numbers[(cell.family.name, self._exchanged(cell.index, cell.family.dims))] for cell in lowered.cells
         ]
         self._renaming = [
-            (cell.symbol, traced.cells[image].symbol)
-            for cell, image in zip(traced.cells, self._image, strict=True)
-            if cell is not traced.cells[image]
+            (cell.symbol, lowered.cells[image].symbol)
+            for cell, image in zip(lowered.cells, self._image, strict=True)
+            if cell is not lowered.cells[image]
         ]
-        self._instances = {self._identity(item, item.arguments): item for item in traced.instances}
+        self._instances = {self._identity(item, item.arguments): item for item in lowered.instances}
         self._solver = z3.Solver()
         self._solver.set("rlimit", _EFFORT)
-        for cell in traced.cells:
+        for cell in lowered.cells:
             if not cell.family.is_bool:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
 
@@ -88,13 +90,13 @@ class _Proof:
         return next(self._objections(), "")
 
     def _objections(self) -> Iterator[str]:
-        cells = self._traced.cells
+        cells = self._lowered.cells
         for cell, image in zip(cells, self._image, strict=True):
             if cell.initial != cells[image].initial:
                 yield self._say("the initial state", f"what {cell.label} and {cells[image].label} begin with")
-        for predicate in self._traced.predicates.values():
+        for predicate in self._lowered.predicates.values():
             yield from self._compare(f"property {predicate.name}", [], [("its value", predicate.term, predicate.term)])
-        for instance in self._traced.instances:
+        for instance in self._lowered.instances:
             other = self._instances.get(self._identity(instance, self._exchanged_arguments(instance)))
             if other is None:
                 yield self._say(f"action {instance.label}", "the guard, which then can never be true")
@@ -103,14 +105,14 @@ class _Proof:
             yield from self._compare(f"action {instance.label}", [instance.guard], list(self._updates(instance, other)))
 
     def _updates(self, instance: Instance, other: Instance) -> Iterator[tuple[str, Any, Any]]:
-        for number, cell in enumerate(self._traced.cells):
+        for number, cell in enumerate(self._lowered.cells):
             image = self._image[number]
             if number in instance.updates or image in other.updates:
                 value = instance.updates.get(number, cell.symbol)
                 yield (
                     f"the value given to {cell.label}",
                     value,
-                    other.updates.get(image, self._traced.cells[image].symbol),
+                    other.updates.get(image, self._lowered.cells[image].symbol),
                 )
 
     def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> Iterator[str]:
@@ -156,7 +158,7 @@ class _Proof:
     def _say(self, text: str, what: str) -> str:
         name = self._exchange.elements.name
         return (
-            f"machine {self._traced.configuration.machine.name}, {text}: the elements of {name} are not "
+            f"machine {self._lowered.configuration.machine.name}, {text}: the elements of {name} are not "
             f"interchangeable; to exchange {self._exchange} changes {what}. Compare elements of a symmetric domain "
             f"with same() only, never order them, or leave out symmetric=True of {name}."
         )

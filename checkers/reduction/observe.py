@@ -24,11 +24,11 @@ def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[ND
     ``disturbed[t, u]``: both could happen in some state, but not in either order to the same result. ``enabled[a, t]``:
     condition ``a`` was false, and true after ``t``.
     """
-    instances = len(native.traced.instances)
+    instances = len(native.lowered.instances)
     words = max(1, native.layout.words)
     disturbed = np.zeros((instances, instances), np.bool_)
     enabled = np.zeros((atoms, instances), np.bool_)
-    start = np.array(native.layout.pack(native.traced.initial_state()) or (0,), np.uint64)
+    start = np.array(native.layout.pack(native.lowered.initial_state()) or (0,), np.uint64)
     room = (instances + 1) * max(1, instances)
     _walk(
         native.successors,

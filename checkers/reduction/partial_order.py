@@ -124,11 +124,11 @@ class PartialOrder:
             raise ModelError(
                 "partial-order reduction keeps what is asked, but nothing is; give properties, or deadlocks=True."
             )
-        traced = native.traced
+        lowered = native.lowered
         conditions = Conditions()
-        guards = [conditions.add(instance.guard) for instance in traced.instances]
+        guards = [conditions.add(instance.guard) for instance in lowered.instances]
         targets = [
-            conditions.add(traced.predicates[item.id].term, wanted=item.kind is PropertyKind.SOMETIMES)
+            conditions.add(lowered.predicates[item.id].term, wanted=item.kind is PropertyKind.SOMETIMES)
             for item in properties
         ]
         nodes = conditions.nodes
@@ -137,7 +137,7 @@ class PartialOrder:
         for node in nodes:
             if node.kind is Kind.ALL:
                 judged.update(dict.fromkeys(node.parts))
-        truths = compile_truths(traced, [nodes[number].term for number in judged], cache=cache)
+        truths = compile_truths(lowered, [nodes[number].term for number in judged], cache=cache)
         self._truths = truths  # owns the code
         atom_terms = [z3.simplify(nodes[number].term) for number in atoms]
         self.dependence = _dependence(native, truths, atom_terms, cache)
@@ -147,7 +147,7 @@ class PartialOrder:
             (int(node.kind), int(end) - len(node.parts), int(end), bit_of.get(number, -1))
             for number, (node, end) in enumerate(zip(nodes, ends, strict=True))
         ]
-        words = max(1, -(-len(traced.instances) // 64))
+        words = max(1, -(-len(lowered.instances) // 64))
         sets = [self.dependence.disturbs, _enablers(conditions, atoms, self.dependence)]
         self.tables = Tables(
             active=True,
@@ -160,18 +160,18 @@ class PartialOrder:
             sets=_packed(np.concatenate(sets), words),
             bits=np.zeros(max(1, truths.words), np.uint64),
             words=np.zeros((4, words), np.uint64),
-            stacks=np.zeros((3, len(traced.instances) + len(nodes) + 1), np.int64),
+            stacks=np.zeros((3, len(lowered.instances) + len(nodes) + 1), np.int64),
             stamps=np.zeros(len(nodes) + 1, np.int64),
             meter=np.array([0, 0, 0, 0, _PAUSE], np.int64),
         )
 
 
 def _dependence(native: NativeMachine, truths: Any, atoms: Sequence[Any], cache: CodeCache | None) -> Dependence:
-    traced = native.traced
-    key = key_of(traced, atoms) if cache is not None else ""
-    known = load(cache, key, len(traced.instances), len(atoms))
+    lowered = native.lowered
+    key = key_of(lowered, atoms) if cache is not None else ""
+    known = load(cache, key, len(lowered.instances), len(atoms))
     if known is None:
-        known = Analysis(traced).dependence(atoms, *observe(native, truths, len(atoms)))
+        known = Analysis(lowered).dependence(atoms, *observe(native, truths, len(atoms)))
         store(cache, key, known)
     return known
 

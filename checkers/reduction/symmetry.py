@@ -78,13 +78,13 @@ class Symmetry:
         Raises:
             ModelError: no domain is symmetric; one is declared to be but is not; there are too many permutations.
         """
-        traced = native.traced
+        lowered = native.lowered
         self._native = native
-        self.domains = symmetric_domains(traced)
+        self.domains = symmetric_domains(lowered)
         if not self.domains:
             raise ModelError(
                 f"symmetry reduction needs a domain of two or more interchangeable elements that index a variable; "
-                f"{traced.configuration} has none."
+                f"{lowered.configuration} has none."
             )
         tried, ordered = list(self.domains), list[Elements]()
         for elements in sorted(self.domains, key=lambda item: -item.size):
@@ -122,7 +122,7 @@ class Symmetry:
 
     def _can_be_sorted(self, elements: Elements, ordered: Sequence[Elements]) -> bool:
         names = {elements.name, *(item.name for item in ordered)}
-        families = (cell.family for cell in self._native.traced.cells)
+        families = (cell.family for cell in self._native.lowered.cells)
         return all(sum(dim.name in names for dim in family.dims) <= 1 for family in families)
 
     def _make_records(self, domains: Sequence[Elements]) -> Records:
@@ -168,7 +168,7 @@ class Symmetry:
         """Numbers of the cells of one element, those of another element in the same order."""
         return [
             number
-            for number, cell in enumerate(self._native.traced.cells)
+            for number, cell in enumerate(self._native.lowered.cells)
             if any(
                 dim.name == elements.name and index == item
                 for dim, index in zip(cell.family.dims, cell.index, strict=True)
@@ -176,7 +176,7 @@ class Symmetry:
         ]
 
     def _make_permutations(self, domains: Sequence[Elements], cache: CodeCache | None) -> Permutations:
-        cells, places = self._native.traced.cells, self._native.layout.places
+        cells, places = self._native.lowered.cells, self._native.layout.places
         numbers = {cell.key: number for number, cell in enumerate(cells)}
         words = max(1, self._native.layout.words)
         rearrangements = []

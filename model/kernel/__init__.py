@@ -2,21 +2,21 @@
 
 Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
 ``state`` (what a text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a configuration
-declares), ``tracer`` and ``trace`` (texts to terms), ``traced`` (the result), ``program`` (terms to straight-line
+declares), ``lowering`` and ``lower`` (texts to terms), ``lowered`` (the result), ``program`` (terms to straight-line
 code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision
-functions).
+functions). Imports follow this order, without circles.
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Variable
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
+from .lower import Predicate, lower, readable
+from .lowered import Cell, CellKey, Check, Family, Instance, Lowered, LoweredPredicate
 from .machine import Configuration, Machine
 from .mutant import Definition, Explanation, Mutant
 from .rule import Rule, rule
 from .state import State
 from .terms import BoolLike, IntLike, Term, all_of, any_of, implies, ite, maximum, minimum, not_, same, total
-from .trace import Predicate, readable, trace
-from .traced import Cell, CellKey, Check, Family, Instance, Traced, TracedPredicate
 
 __all__ = [
     "UNBOUNDED",
@@ -37,6 +37,8 @@ __all__ = [
     "Instance",
     "Int",
     "IntLike",
+    "Lowered",
+    "LoweredPredicate",
     "Machine",
     "MemberSet",
     "ModelError",
@@ -46,13 +48,12 @@ __all__ = [
     "SetOf",
     "State",
     "Term",
-    "Traced",
-    "TracedPredicate",
     "Variable",
     "all_of",
     "any_of",
     "implies",
     "ite",
+    "lower",
     "maximum",
     "minimum",
     "nearest",
@@ -61,5 +62,4 @@ __all__ = [
     "rule",
     "same",
     "total",
-    "trace",
 ]

@@ -1,4 +1,4 @@
-"""The direct form of a machine: one state, which its texts change on plain numbers, with nothing traced or unrolled.
+"""The direct form of a machine: one state, which its texts change on plain numbers, with nothing lowered or unrolled.
 
 Other forms unroll every action over all its parameters, so what they cost grows with the configuration. Here an action
 is its text, and it is run when it is asked for; only values that differ from the usual one are kept. So a configuration
@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from .declarations import Action, Constants
-from .direct_state import DirectState, NotEnabled, Values
+from .direct_state import DirectState, Families, NotEnabled, Values
 from .domains import Domain, Elements, MemberSet
 from .errors import ModelError, nearest
-from .frame import Frame
+from .lowered import Family
 from .machine import Configuration
 from .terms import all_of
-from .traced import Family
 
 Text: TypeAlias = Callable[..., Any]
 """An action or a predicate: called with a state and arguments."""
@@ -51,7 +50,7 @@ class Direct:
                 f"the direct form needs numbers, but in {configuration} {', '.join(configuration.unbounded)} is "
                 "unbounded; give it a number, or use the engine 'prove'."
             )
-        self.frame = _Families(configuration)
+        self.frame = Families(configuration)
         known = self.frame.constants
         self.actions: Mapping[str, Action] = {
             name: action
@@ -257,7 +256,7 @@ class Direct:
     def _checked(self, varied: Mapping[str, int | str]) -> Constants:
         here = self.frame.configuration
         constants = Constants({**here.constants, **varied})
-        other = _Families(Configuration(here.machine, constants)).families
+        other = Families(Configuration(here.machine, constants)).families
         mine = self.frame.families
         changed = [name for name in {*other, *mine} if _shape(mine.get(name)) != _shape(other.get(name))]
         if changed:
@@ -324,15 +323,3 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
 
 def _shape(family: Family | None) -> object:
     return None if family is None else (family.dims, family.low, family.high)
-
-
-class _Families(Frame):
-    """A frame that declares variables without a cell for each index."""
-
-    def _add(self, family: Family) -> None:
-        self.families[family.name] = family
-
-    def initial(self, family: Family, index: tuple[int, ...]) -> int:
-        """The initial value of a variable."""
-        value = self._initial(family, index)
-        return bool(value) if family.is_bool else value

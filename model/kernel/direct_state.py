@@ -5,16 +5,50 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .declarations import Constants
 from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError, nearest
+from .frame import Frame
+from .lowered import Family
 from .terms import all_of
-from .traced import Family
 
-if TYPE_CHECKING:
-    from .direct import Direct
+
+class Families(Frame):
+    """A frame that declares variables without a cell for each index."""
+
+    def _add(self, family: Family) -> None:
+        self.families[family.name] = family
+
+    def initial(self, family: Family, index: tuple[int, ...]) -> int:
+        """The initial value of a variable."""
+        value = self._initial(family, index)
+        return bool(value) if family.is_bool else value
+
+
+class Holder(Protocol):
+    """What holds the state and is told of writes, see ``direct``."""
+
+    values: dict[str, Values]
+    ranges: dict[str, Sequence[int]]
+
+    @property
+    def frame(self) -> Families:
+        """What the configuration declares."""
+        ...
+
+    def assign(self, name: str, index: tuple[Any, ...], value: Any) -> None:
+        """Write; a function of the missing indices where there are some."""
+        ...
+
+    def range_of(self, elements: Elements) -> Sequence[int]:
+        """The elements that are looked at."""
+        ...
+
+    def where(self) -> str:
+        """The machine and the text that runs, as error messages begin."""
+        ...
 
 
 class NotEnabled(Exception):
@@ -63,7 +97,7 @@ class Values:
         "usual",
     )
 
-    def __init__(self, direct: Direct, family: Family) -> None:
+    def __init__(self, direct: Holder, family: Family) -> None:
         self._direct = direct
         self.family = family
         self.name = family.name
@@ -159,9 +193,9 @@ class DirectState:
 
     constants: Constants
     path: list[bool]
-    _direct: Direct
+    _direct: Holder
 
-    def __init__(self, direct: Direct) -> None:
+    def __init__(self, direct: Holder) -> None:
         told = vars(self)
         told["_direct"] = direct
         told["constants"] = direct.frame.constants
@@ -179,7 +213,7 @@ class DirectState:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        direct: Direct = vars(self)["_direct"]
+        direct: Holder = vars(self)["_direct"]
         names = [*direct.frame.families, *direct.frame.constants]
         raise ModelError(f"{direct.where()}: there is no variable {name!r} here.{nearest(name, names)}")
 

@@ -1,4 +1,4 @@
-"""The frame of a configuration: its constants, domains, families and cells, before any text is traced."""
+"""The frame of a configuration: its constants, domains, families and cells, before any text is lowered."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import z3
 from .declarations import Constants, Variable
 from .domains import Domain, Elements, Int, SetOf
 from .errors import ConfigurationError, ModelError, nearest
+from .lowered import Cell, CellKey, Family
 from .machine import Configuration
 from .terms import BoolLike, IntLike, Term, as_bool
-from .traced import Cell, CellKey, Family
 
 UNLIMITED = math.inf
 """What a text sees of a budget that is unbounded: more than any number."""

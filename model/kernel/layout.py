@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .errors import ModelError
-from .traced import Traced
+from .lowered import Lowered
 
 WORD_BITS = 64
 
@@ -47,16 +47,16 @@ class Layout:
         )
 
 
-def layout(traced: Traced) -> Layout:
+def layout(lowered: Lowered) -> Layout:
     """Lay out the cells of a finite configuration: each goes to the first word that has room for it.
 
     Raises:
         ModelError: the configuration is infinite, or a range takes more than 64 bits.
     """
-    traced.require_finite("packing")
+    lowered.require_finite("packing")
     free: list[int] = [WORD_BITS]
     places = []
-    for cell in traced.cells:
+    for cell in lowered.cells:
         low, high = cell.family.low, cell.family.high
         assert high is not None
         width = (high - low).bit_length()

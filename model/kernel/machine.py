@@ -1,7 +1,7 @@
 """Machines: constants, variables and guarded actions, declared once and sized by a configuration.
 
-A :class:`Machine` is only a declaration. :meth:`Machine.configure` gives its constants values; ``trace`` (see
-``trace.py``) turns the result into Z3 terms from which every engine works. What a constant switches off (``when=``)
+A :class:`Machine` is only a declaration. :meth:`Machine.configure` gives its constants values; ``lower`` (see
+``lower.py``) turns the result into Z3 terms from which every engine works. What a constant switches off (``when=``)
 leaves no variable and no action behind.
 """
 

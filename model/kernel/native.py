@@ -5,7 +5,7 @@ The generated module has two functions over 64-bit words:
 ``successors(state, out, tags) -> count``: writes the next states one after the other to ``out`` and the number of the
 instance that made each to ``tags``; ``-1 - number`` when instance ``number`` would write outside a declared domain.
 
-``properties(state) -> mask``: bit ``i`` is set where the ``i``-th traced predicate holds.
+``properties(state) -> mask``: bit ``i`` is set where the ``i``-th lowered predicate holds.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from llvmlite import binding, ir
 
 from .errors import ModelError
 from .layout import WORD_BITS, Layout, Place, layout
+from .lowered import Instance, Lowered
 from .machine_code import Host
 from .plain import program_of
 from .program import Op, Program
-from .rule import Rule
-from .traced import Instance, Traced
 
 MAX_PREDICATES = 63
 _WORD = ir.IntType(64)
@@ -50,14 +49,14 @@ class NativeMachine:
     """A finite configuration as machine code.
 
     Attributes:
-        traced: the configuration.
+        lowered: the configuration.
         layout: how its states are packed.
         successors: address of the successor function.
         properties: address of the property function.
         predicates: names of the predicates, in bit order.
     """
 
-    traced: Traced
+    lowered: Lowered
     layout: Layout
     successors: int
     properties: int
@@ -65,43 +64,43 @@ class NativeMachine:
     _engine: Any = field(repr=False)
 
 
-def compile_machine(traced: Traced, *, cache: CodeCache | None = None) -> NativeMachine:
+def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> NativeMachine:
     """Compile a finite configuration.
 
     Raises:
         ModelError: the configuration is infinite, has more than 63 predicates, or computes with numbers that may pass
             64 bits.
     """
-    traced.require_finite("compiled search")
-    if len(traced.predicates) > MAX_PREDICATES:
+    lowered.require_finite("compiled search")
+    if len(lowered.predicates) > MAX_PREDICATES:
         raise ModelError(
-            f"{len(traced.predicates)} properties at once are too many, {MAX_PREDICATES} are possible; "
+            f"{len(lowered.predicates)} properties at once are too many, {MAX_PREDICATES} are possible; "
             "check them in parts."
         )
-    places = layout(traced)
+    places = layout(lowered)
     module = _module("machine")
-    program = program_of(traced)
-    functions = [_emit_instance(module, program, places, instance) for instance in traced.instances]
+    program = program_of(lowered)
+    functions = [_emit_instance(module, program, places, instance) for instance in lowered.instances]
     _emit_successors(module, functions, places.words)
-    _emit_mask(module, "properties", program, places, [predicate.term for predicate in traced.predicates.values()])
-    _require_64_bits(traced, program)
+    _emit_mask(module, "properties", program, places, [predicate.term for predicate in lowered.predicates.values()])
+    _require_64_bits(lowered, program)
     engine = _compile(module, cache)
     return NativeMachine(
-        traced,
+        lowered,
         places,
         engine.get_function_address("successors"),
         engine.get_function_address("properties"),
-        tuple(traced.predicates),
+        tuple(lowered.predicates),
         engine,
     )
 
 
-def compile_properties(traced: Traced, *, cache: CodeCache | None = None) -> tuple[int, Any]:
+def compile_properties(lowered: Lowered, *, cache: CodeCache | None = None) -> tuple[int, Any]:
     """The property function alone, as in :class:`NativeMachine`: its address, and what keeps it."""
     module = _module("properties")
-    program = program_of(traced)
-    _emit_mask(module, "properties", program, layout(traced), [item.term for item in traced.predicates.values()])
-    _require_64_bits(traced, program)
+    program = program_of(lowered)
+    _emit_mask(module, "properties", program, layout(lowered), [item.term for item in lowered.predicates.values()])
+    _require_64_bits(lowered, program)
     engine = _compile(module, cache)
     return engine.get_function_address("properties"), engine
 
@@ -119,14 +118,14 @@ class NativeSteps:
     _engine: Any = field(repr=False)
 
 
-def compile_steps(traced: Traced, instances: Sequence[Instance], *, cache: CodeCache | None = None) -> NativeSteps:
-    """Compile instances over the cells of a finite configuration; they need not be those of ``traced``."""
+def compile_steps(lowered: Lowered, instances: Sequence[Instance], *, cache: CodeCache | None = None) -> NativeSteps:
+    """Compile instances over the cells of a finite configuration; they need not be those of ``lowered``."""
     module = _module("steps")
-    program = program_of(traced)
-    places = layout(traced)
+    program = program_of(lowered)
+    places = layout(lowered)
     for number, instance in enumerate(instances):
         _emit_instance(module, program, places, replace(instance, number=number)).linkage = ""
-    _require_64_bits(traced, program)
+    _require_64_bits(lowered, program)
     engine = _compile(module, cache)
     return NativeSteps(
         tuple(engine.get_function_address(f"action_{number}") for number in range(len(instances))), engine
@@ -188,12 +187,12 @@ class NativeTruths:
     _engine: Any = field(repr=False)
 
 
-def compile_truths(traced: Traced, terms: Sequence[Any], *, cache: CodeCache | None = None) -> NativeTruths:
+def compile_truths(lowered: Lowered, terms: Sequence[Any], *, cache: CodeCache | None = None) -> NativeTruths:
     """Compile any number of Z3 truth values over the cells of a finite configuration."""
-    traced.require_finite("compiled search")
-    places = layout(traced)
+    lowered.require_finite("compiled search")
+    places = layout(lowered)
     module = _module("truths")
-    program = program_of(traced)
+    program = program_of(lowered)
     function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER]), "truths")
     for number, start in enumerate(range(0, len(terms), WORD_BITS)):
         part = _emit_mask(module, f"truths_{number}", program, places, terms[start : start + WORD_BITS])
@@ -204,7 +203,7 @@ def compile_truths(traced: Traced, terms: Sequence[Any], *, cache: CodeCache | N
         place = builder.gep(function.args[1], [_WORD(number)], source_etype=_WORD)
         builder.store(builder.call(part, [function.args[0]]), place)
     builder.ret(_WORD(0))
-    _require_64_bits(traced, program)
+    _require_64_bits(lowered, program)
     engine = _compile(module, cache)
     return NativeTruths(engine.get_function_address("truths"), len(parts), engine)
 
@@ -248,18 +247,17 @@ def compile_moves(
     )
 
 
-def _require_64_bits(traced: Traced, program: Program) -> None:
+def _require_64_bits(lowered: Lowered, program: Program) -> None:
     for node in program.nodes:
         if node.low < -_INT64 or node.high >= _INT64:
             raise ModelError(
-                f"machine {traced.configuration.machine.name} computes with numbers of the range "
+                f"machine {lowered.configuration.machine.name} computes with numbers of the range "
                 f"{node.low}…{node.high}, which takes more than 64 bits; narrow the ranges of its variables."
             )
 
 
-def compile_rule(rule: Rule[..., Any]) -> Callable[..., int]:
-    """Compile a rule over whole numbers; arguments and results are 64-bit integers (results wrap beyond them)."""
-    symbols, term = rule.term()
+def compile_term(symbols: Sequence[Any], term: Any) -> Callable[..., int]:
+    """Compile a term over whole numbers; arguments and results are 64-bit integers (results wrap beyond them)."""
     module = _module("rule")
     program = Program([(symbol, -_INT64, _INT64 - 1) for symbol in symbols])
     root = program.add(term)

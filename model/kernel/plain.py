@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .errors import ModelError
+from .lowered import Instance, Lowered
 from .program import Op, Program
-from .traced import Instance, Traced
 
 StateTuple: TypeAlias = tuple[int, ...]
 
@@ -22,15 +22,15 @@ class PlainMachine:
     """A finite configuration as Python functions.
 
     Attributes:
-        traced: the configuration.
+        lowered: the configuration.
         initial: its initial state.
     """
 
-    def __init__(self, traced: Traced) -> None:
-        traced.require_finite("the plain Python form")
-        self.traced = traced
-        self.initial: StateTuple = traced.initial_state()
-        self._program = program_of(traced)
+    def __init__(self, lowered: Lowered) -> None:
+        lowered.require_finite("the plain Python form")
+        self.lowered = lowered
+        self.initial: StateTuple = lowered.initial_state()
+        self._program = program_of(lowered)
         self._steps: dict[int, Callable[[StateTuple], StateTuple | None]] = {}
         self._guards: dict[int, Callable[[StateTuple], int]] = {}
         self._predicates: dict[str, Callable[[StateTuple], int]] = {}
@@ -43,32 +43,32 @@ class PlainMachine:
         """
         function = self._steps.get(number)
         if function is None:
-            function = self._steps[number] = self._compile_step(self.traced.instances[number])
+            function = self._steps[number] = self._compile_step(self.lowered.instances[number])
         return function(state)
 
     def enabled(self, state: StateTuple) -> list[int]:
         """Numbers of the instances that can happen in ``state``."""
-        return [instance.number for instance in self.traced.instances if self._guard(instance.number)(state)]
+        return [instance.number for instance in self.lowered.instances if self._guard(instance.number)(state)]
 
     def successors(self, state: StateTuple) -> Iterable[tuple[int, StateTuple]]:
         """All ``(instance number, next state)`` pairs of ``state``, in instance order."""
-        for instance in self.traced.instances:
+        for instance in self.lowered.instances:
             following = self.step(state, instance.number)
             if following is not None:
                 yield instance.number, following
 
     def holds(self, name: str, state: StateTuple) -> bool:
-        """Whether the traced predicate ``name`` holds in ``state``."""
+        """Whether the lowered predicate ``name`` holds in ``state``."""
         function = self._predicates.get(name)
         if function is None:
-            root = self._program.add(self.traced.predicates[name].term)
+            root = self._program.add(self.lowered.predicates[name].term)
             function = self._predicates[name] = _define([*python_lines(self._program, [root]), f"return v{root}"])
         return bool(function(state))
 
     def _guard(self, number: int) -> Callable[[StateTuple], int]:
         function = self._guards.get(number)
         if function is None:
-            root = self._program.add(self.traced.instances[number].guard)
+            root = self._program.add(self.lowered.instances[number].guard)
             function = self._guards[number] = _define([*python_lines(self._program, [root]), f"return v{root}"])
         return function
 
@@ -86,12 +86,12 @@ class PlainMachine:
         for condition, value, check in checks:
             lines.append(f"if not v{condition}: raise outside({len(messages)}, v{value})")
             messages.append(
-                f"machine {self.traced.configuration.machine.name}, action {instance.label}: "
+                f"machine {self.lowered.configuration.machine.name}, action {instance.label}: "
                 f"writes {{value}} to {check.label}, allowed is {check.allowed}."
             )
         parts = [
             f"int(v{updates[number]})" if number in updates else f"s[{number}]"
-            for number in range(len(self.traced.cells))
+            for number in range(len(self.lowered.cells))
         ]
         lines.append(f"return ({', '.join(parts)},)")
 
@@ -101,18 +101,18 @@ class PlainMachine:
         return _define(lines, {"outside": outside})
 
 
-def evaluator(traced: Traced, terms: Sequence[Any]) -> Callable[[StateTuple], StateTuple]:
+def evaluator(lowered: Lowered, terms: Sequence[Any]) -> Callable[[StateTuple], StateTuple]:
     """What computes the values of ``terms`` over a finite configuration from one of its states."""
-    program = program_of(traced)
+    program = program_of(lowered)
     roots = [program.add(term) for term in terms]
     values = ", ".join(f"int(v{root})" for root in roots)
     return _define([*python_lines(program, roots), f"return ({values},)"])
 
 
-def program_of(traced: Traced) -> Program:
+def program_of(lowered: Lowered) -> Program:
     """An empty program over the cells of a finite configuration."""
     symbols = []
-    for cell in traced.cells:
+    for cell in lowered.cells:
         assert cell.family.high is not None
         symbols.append((cell.symbol, cell.family.low, cell.family.high))
     return Program(symbols)

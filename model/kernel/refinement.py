@@ -16,11 +16,11 @@ import z3
 
 from .errors import ModelError, nearest
 from .frame import Frame
+from .lowered import Cell, Lowered
+from .lowering import Lowering
 from .machine import Configuration
 from .state import State
 from .terms import Term, as_bool, as_int
-from .traced import Cell, Traced
-from .tracer import Tracer
 
 Mapped: TypeAlias = Callable[[State], Mapping[str, Any]]
 """Of a concrete state: abstract variable → its value, a function of its indices where it has some.
@@ -43,16 +43,16 @@ class Refinement:
     mapping: Mapped
     steps: int = 1
 
-    def terms(self, abstract: Traced) -> list[Any]:
+    def terms(self, abstract: Lowered) -> list[Any]:
         """For each cell of the abstract machine its value as a Z3 term over the concrete one's variables.
 
         Raises:
             ModelError: the mapping names what the abstract machine does not have, or leaves out what the concrete one
                 lacks, or has values of another type.
         """
-        tracer = Tracer(Frame(self.concrete))
-        recording = tracer.record("mapping", read_only=True)
-        state = State(tracer)
+        lowering = Lowering(Frame(self.concrete))
+        recording = lowering.record("mapping", read_only=True)
+        state = State(lowering)
         values = self.mapping(state)
         families = {cell.family.name for cell in abstract.cells}
         for name in values:
@@ -61,12 +61,12 @@ class Refinement:
                     f"the mapping gives {name!r}, which is no variable of {abstract.configuration}."
                     f"{nearest(name, families)}"
                 )
-        terms = [self._term(cell, values, tracer) for cell in abstract.cells]
+        terms = [self._term(cell, values, lowering) for cell in abstract.cells]
         if recording.symbols:
             raise ModelError("the mapping of a refinement cannot search unbounded domains; bound them.")
         return terms
 
-    def _term(self, cell: Cell, values: Mapping[str, Any], tracer: Tracer) -> Any:
+    def _term(self, cell: Cell, values: Mapping[str, Any], lowering: Lowering) -> Any:
         name = cell.family.name
         bound = [z3.FreshInt(dim.label) for dim, item in zip(cell.family.dims, cell.index, strict=True) if item is None]
         open_places = iter(bound)
@@ -74,13 +74,13 @@ class Refinement:
         if name in values:
             value = values[name](*index) if callable(values[name]) else values[name]
         else:
-            own = tracer.frame.cells.get(cell.key)
+            own = lowering.frame.cells.get(cell.key)
             if own is not None and own.symbol.sort() == cell.symbol.sort():
                 return own.symbol
-            if name not in tracer.frame.families:
+            if name not in lowering.frame.families:
                 raise ModelError(
                     f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."
                 )
-            value = tracer.read(name, index)
+            value = lowering.read(name, index)
         term = as_bool(value) if cell.family.is_bool else as_int(value)
         return z3.Lambda(bound, term) if bound else term

@@ -103,9 +103,9 @@ class Rule(Generic[P, R]):
     @functools.cached_property
     def native(self) -> Callable[..., int]:
         """The rule as machine code: a function of 64-bit integers, truth values being 0 and 1."""
-        from .native import compile_rule
+        from .native import compile_term
 
-        return compile_rule(self)
+        return compile_term(*self.term())
 
 
 def rule(function: Callable[P, R]) -> Rule[P, R]:

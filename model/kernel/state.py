@@ -7,17 +7,62 @@ A symbolic index outside its domain reads as False, or as the lowest value; writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from .declarations import Constants
 from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError
 from .terms import BoolLike, IntLike
 
-if TYPE_CHECKING:
-    from .declarations import Constants
-    from .tracer import Tracer
+
+class Interpreter(Protocol):
+    """What gives the reads and writes of a text their meaning: as terms it is ``lowering``."""
+
+    path: list[BoolLike]
+    """The conditions under which the text writes at the moment."""
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of the configuration."""
+        ...
+
+    def replacement(self, definition: str) -> Callable[..., Any] | None:
+        """The text that the machine has in the place of a definition, if any."""
+        ...
+
+    def elements(self, domain: type[Domain]) -> Elements:
+        """The elements of a domain in the configuration."""
+        ...
+
+    def lookup(self, name: str) -> Any:
+        """Value of a variable or constant, or a view of a family."""
+        ...
+
+    def read(self, name: str, index: tuple[IntLike, ...]) -> Any:
+        """Value before the action at ``index``; a view or a set when indices are missing."""
+        ...
+
+    def assign(self, name: str, index: tuple[IntLike, ...], value: Any) -> None:
+        """Write; a function of the missing indices where there are some."""
+        ...
+
+    def require(self, conditions: Iterable[BoolLike]) -> None:
+        """Add guards."""
+        ...
+
+    def quantify(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, universal: bool) -> BoolLike:
+        """Whether something is true of every element, or of some."""
+        ...
+
+    def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
+        """Of how many elements something is true."""
+        ...
+
+    def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], default: IntLike) -> IntLike:
+        """The smallest element of which something is true."""
+        ...
 
 
 class State:
@@ -27,63 +72,62 @@ class State:
     of the missing indices: ``s.owns[c] = lambda q: s.share[c, q]``.
     """
 
-    __slots__ = ("_tracer",)
+    __slots__ = ("_interpreter",)
 
-    def __init__(self, tracer: Tracer) -> None:
-        object.__setattr__(self, "_tracer", tracer)
+    _interpreter: Interpreter
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        object.__setattr__(self, "_interpreter", interpreter)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._tracer.lookup(name)
+        return self._interpreter.lookup(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._tracer.assign(name, (), value)
+        self._interpreter.assign(name, (), value)
 
     @property
     def constants(self) -> Constants:
         """The constants of the configuration (they can also be read as ``s.name``)."""
-        constants: Constants = self._tracer.frame.constants
-        return constants
+        return self._interpreter.constants
 
     def replacement(self, definition: str) -> Callable[..., Any] | None:
         """The text that this machine has in the place of a definition, if any."""
-        replacements: dict[str, Callable[..., Any]] = self._tracer.frame.configuration.machine.replacements
-        return replacements.get(definition)
+        return self._interpreter.replacement(definition)
 
     def require(self, *conditions: BoolLike) -> None:
         """Enable the action only where all ``conditions`` hold."""
-        self._tracer.require(conditions)
+        self._interpreter.require(conditions)
 
     @contextmanager
     def when(self, condition: BoolLike) -> Iterator[None]:
         """Make the writes inside the block only where ``condition`` holds."""
-        self._tracer.path.append(condition)
+        self._interpreter.path.append(condition)
         try:
             yield
         finally:
-            self._tracer.path.pop()
+            self._interpreter.path.pop()
 
     def forall(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> BoolLike:
         """Whether ``holds`` is true of every element of ``domain``."""
-        return self._tracer.quantify(domain, holds, universal=True)
+        return self._interpreter.quantify(domain, holds, universal=True)
 
     def exists(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> BoolLike:
         """Whether ``holds`` is true of some element of ``domain``."""
-        return self._tracer.quantify(domain, holds, universal=False)
+        return self._interpreter.quantify(domain, holds, universal=False)
 
     def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
         """Number of elements of ``domain`` (a bounded one) of which ``holds`` is true."""
-        return self._tracer.count(domain, holds)
+        return self._interpreter.count(domain, holds)
 
     def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, default: IntLike) -> IntLike:
         """The smallest element of which ``holds`` is true, or ``default`` when there is none."""
-        return self._tracer.least(domain, holds, default)
+        return self._interpreter.least(domain, holds, default)
 
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of ``domain`` in this configuration."""
-        elements: Elements = self._tracer.frame.elements(domain)
-        return elements
+        return self._interpreter.elements(domain)
 
     def empty(self, domain: type[Domain]) -> MemberSet:
         """The empty set over ``domain``."""
@@ -97,18 +141,18 @@ class State:
 class FamilyView:
     """A family of variables, possibly with its first indices already given."""
 
-    __slots__ = ("_name", "_prefix", "_tracer")
+    __slots__ = ("_interpreter", "_name", "_prefix")
 
-    def __init__(self, tracer: Tracer, name: str, prefix: tuple[IntLike, ...] = ()) -> None:
-        self._tracer = tracer
+    def __init__(self, interpreter: Interpreter, name: str, prefix: tuple[IntLike, ...] = ()) -> None:
+        self._interpreter = interpreter
         self._name = name
         self._prefix = prefix
 
     def __getitem__(self, index: Any) -> Any:
-        return self._tracer.read(self._name, self._prefix + _as_tuple(index))
+        return self._interpreter.read(self._name, self._prefix + _as_tuple(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._tracer.assign(self._name, self._prefix + _as_tuple(index), value)
+        self._interpreter.assign(self._name, self._prefix + _as_tuple(index), value)
 
     def __bool__(self) -> bool:
         raise ModelError(f"{self._name} is a family, not a value; index it: {self._name}[…].")

@@ -34,7 +34,7 @@ class Term:
 
     def __bool__(self) -> bool:
         raise ModelError(
-            f"the value of {self} is not known while the machine is traced, so Python cannot branch on it; "
+            f"the value of {self} is not known while the machine is lowered, so Python cannot branch on it; "
             "use ite(…), implies(…), '&', '|', not_(…) or 's.when(…)' instead of 'if', 'and', 'or', 'not'."
         )
 

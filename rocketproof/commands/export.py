@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..checkers.catalogue import all_rows
 from ..checkers.export import promela
 from ..errors import InputError
-from ..model.kernel import nearest, trace
+from ..model.kernel import lower, nearest
 from ..output.files import STANDARD_OUTPUT, write
 from ..properties.claim import Claim
 from ..properties.property import Kind
@@ -36,7 +36,7 @@ def export(machine: str, constants: Mapping[str, int | str], *, invariants: Sequ
                 f"machine {machine!r} has no property {invariant!r} of kind 'always'.{nearest(invariant, always)}"
             )
     wanted = {invariant: always[invariant] for invariant in invariants}
-    text = promela(trace(machines[name].configure(**constants), wanted), invariants=tuple(wanted))
+    text = promela(lower(machines[name].configure(**constants), wanted), invariants=tuple(wanted))
     write(to, text)
     if to != STANDARD_OUTPUT:
         print(f"{to}: {len(text.splitlines()):,} lines of Promela; 'spin -a {to}' makes the verifier", file=sys.stderr)

@@ -21,10 +21,10 @@ from ..checkers.mutation.theorems import Theorems
 from ..checkers.suite import Row
 from ..errors import InputError
 from ..model.kernel import nearest
-from ..model.kernel.code_cache import user_cache
 from ..output.console import make_console
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..traces.format.printable import json_text
+from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
 USUAL_STATES = 1_000_000

@@ -18,11 +18,11 @@ from ..checkers.run import Run
 from ..errors import InputError
 from ..explorer.run_svg import run_svg
 from ..model.kernel import nearest
-from ..model.kernel.code_cache import user_cache
 from ..output.console import interrupts, make_console
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..output.findings_page import write_answers
 from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
+from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
 

@@ -16,7 +16,7 @@ from ..explorer.run_svg import run_svg
 from ..model.assignment import assignment
 from ..model.consumption import consumption
 from ..model.everything import everything
-from ..model.kernel import Machine, nearest, trace
+from ..model.kernel import Machine, lower, nearest
 from ..model.kernel.plain import PlainMachine
 from ..output.console import make_console
 from ..output.files import check_writable, write
@@ -97,7 +97,7 @@ def _random(request: RecordRequest) -> tuple[Run, str]:
     machine = _machine(request.machine)
     # The machine everything takes no other value, and its default is that of the machine assignment.
     constants = {"running": 0, **request.constants} if machine is everything else request.constants
-    run = random_run(PlainMachine(trace(machine.configure(**constants))), request.seed, request.steps)
+    run = random_run(PlainMachine(lower(machine.configure(**constants))), request.seed, request.steps)
     return run, f"a random run of {request.machine}, seed {request.seed}"
 
 

@@ -20,7 +20,6 @@ from ..checkers.run import Run
 from ..checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
-from ..model.kernel.code_cache import user_cache
 from ..model.presets import PRESETS
 from ..output.console import interrupts, make_console
 from ..output.files import write
@@ -29,6 +28,7 @@ from ..output.overview import MANY, print_overview
 from ..output.report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
+from ..traces.machine_code.code_cache import user_cache
 from .meaning import Entry, find
 from .request import LimitTable, Outputs, Request
 from .user_strategy import check_user_strategy

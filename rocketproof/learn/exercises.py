@@ -24,10 +24,10 @@ from ..checkers.strategies import FURTHER_LAWS, REQUIRED_LAWS, check_strategy
 from ..checkers.user_strategies import FunctionStrategy
 from ..errors import InputError
 from ..model.kernel import BoolLike, Machine, ModelError, State, all_of, nearest, not_
-from ..model.kernel.code_cache import user_cache
 from ..properties.claim import Claim
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
+from ..traces.machine_code.code_cache import user_cache
 
 Constants: TypeAlias = Mapping[str, int | str]
 

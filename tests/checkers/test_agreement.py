@@ -20,7 +20,7 @@ from rocketproof.checkers.reduction.equivariance import symmetric_domains
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.simulate import simulate
 from rocketproof.checkers.spin import run_spin, spin_available
-from rocketproof.model.kernel import UNBOUNDED, Configuration, not_, trace
+from rocketproof.model.kernel import UNBOUNDED, Configuration, lower, not_
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -137,8 +137,8 @@ def test_reductions_change_no_answer(group: Group) -> None:
         return [(item.verdict, None if item.run is None else len(item.run)) for item in found.results]
 
     properties = group.properties
-    traced = trace(group.configuration, {item.id: item.holds for item in properties})
-    both = Reduction.SYMMETRY | Reduction.PARTIAL_ORDER if symmetric_domains(traced) else Reduction.PARTIAL_ORDER
+    lowered = lower(group.configuration, {item.id: item.holds for item in properties})
+    both = Reduction.SYMMETRY | Reduction.PARTIAL_ORDER if symmetric_domains(lowered) else Reduction.PARTIAL_ORDER
     questions = [(properties, False, both), (properties, True, both), (properties[:1], False, Reduction.PARTIAL_ORDER)]
     for asked, deadlocks, reduce in questions:
         assert answers(asked, deadlocks, reduce) == answers(asked, deadlocks, Reduction.NONE)
@@ -151,12 +151,12 @@ def test_spin_counts_and_judges_the_same(group: Group, tmp_path: Path) -> None:
     configuration = group.configuration
     always = {item.id: item.holds for item in group.properties if item.kind is Kind.ALWAYS}
     found = explore(configuration, idle_actions_allowed=True)
-    counted = run_spin(promela(trace(configuration)), workdir=tmp_path, optimize="-O1")
+    counted = run_spin(promela(lower(configuration)), workdir=tmp_path, optimize="-O1")
     assert (counted.states, counted.transitions) == (found.states, found.transitions)
     for name, holds in always.items():
         yardstick = group.answers[name]
         if yardstick.run is not None and len(yardstick.run) == 0:
             continue  # assertions stand after steps; a state that is wrong from the start makes no step
-        text = promela(trace(configuration, {name: holds}), invariants=(name,))
+        text = promela(lower(configuration, {name: holds}), invariants=(name,))
         judged = run_spin(text, workdir=tmp_path, optimize="-O1")
         assert (judged.errors > 0) is (yardstick.verdict is Verdict.VIOLATED)

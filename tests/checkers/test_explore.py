@@ -7,7 +7,7 @@ import pytest
 from rocketproof.checkers.explore import NO_DEADLOCK, Limits, Progress, explore
 from rocketproof.checkers.run import story
 from rocketproof.model.examples import EXAMPLES, Sized, two_phase_commit
-from rocketproof.model.kernel import Domain, Int, Machine, ModelError, State, trace
+from rocketproof.model.kernel import Domain, Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.examples import TWO_PHASE_COMMIT
 from rocketproof.properties.property import Kind, Property
@@ -194,7 +194,7 @@ def test_other_kinds_of_properties_are_refused() -> None:
 
 def test_agrees_with_a_search_in_plain_python() -> None:
     configuration = two_phase_commit.machine.configure(managers=2, impatient=1)
-    plain = PlainMachine(trace(configuration, {item.id: item.holds for item in TWO_PHASE_COMMIT}))
+    plain = PlainMachine(lower(configuration, {item.id: item.holds for item in TWO_PHASE_COMMIT}))
     depth_of = {plain.initial: 0}
     queue = [plain.initial]
     for state in queue:

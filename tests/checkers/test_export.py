@@ -20,17 +20,17 @@ from rocketproof.model.kernel import (
     Domain,
     Int,
     IntLike,
+    Lowered,
     Machine,
     ModelError,
     Predicate,
     SetOf,
     State,
-    Traced,
     ite,
+    lower,
     maximum,
     minimum,
     not_,
-    trace,
 )
 from rocketproof.model.kernel.plain import PlainMachine
 
@@ -273,9 +273,9 @@ end:
 """
 
 
-def counts(traced: Traced) -> tuple[int, int, Counter[str]]:
+def counts(lowered: Lowered) -> tuple[int, int, Counter[str]]:
     """Distinct states, transitions, and for each predicate the transitions into a state that violates it."""
-    machine = PlainMachine(traced)
+    machine = PlainMachine(lowered)
     seen = {machine.initial}
     frontier = [machine.initial]
     transitions = 0
@@ -284,7 +284,7 @@ def counts(traced: Traced) -> tuple[int, int, Counter[str]]:
         following = [state for before in frontier for _, state in machine.successors(before)]
         transitions += len(following)
         for state in following:
-            violations.update(name for name in traced.predicates if not machine.holds(name, state))
+            violations.update(name for name in lowered.predicates if not machine.holds(name, state))
         frontier = sorted(set(following) - seen)
         seen.update(frontier)
     return len(seen), transitions, violations
@@ -298,10 +298,10 @@ def spin(text: str, folder: Path, *, all_errors: bool = False) -> SpinRun:
 @pytest.mark.parametrize("name", MACHINES)
 def test_spin_counts_the_same(name: str, tmp_path: Path) -> None:
     make, states, transitions = MACHINES[name]
-    traced = trace(make())
-    run = spin(promela(traced), tmp_path)
+    lowered = lower(make())
+    run = spin(promela(lowered), tmp_path)
     found = explore(make())
-    assert counts(traced)[:2] == (states, transitions)
+    assert counts(lowered)[:2] == (states, transitions)
     assert (found.complete, found.states, found.transitions) == (True, states, transitions)
     assert (run.complete, run.errors, run.states, run.transitions) == (True, 0, states, transitions)
 
@@ -310,7 +310,7 @@ def test_spin_counts_the_same(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("machine", "name"), EXAMPLE_CONFIGURATIONS)
 def test_spin_counts_the_examples(machine: str, name: str, tmp_path: Path) -> None:
     sized = EXAMPLES[machine].configurations[name]
-    run = spin(promela(trace(sized.configuration)), tmp_path)
+    run = spin(promela(lower(sized.configuration)), tmp_path)
     assert (run.complete, run.errors, run.states, run.transitions) == (True, 0, sized.states, sized.transitions)
 
 
@@ -318,7 +318,7 @@ def test_spin_counts_the_examples(machine: str, name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("strategy", ["AVG", "AVG_BY_CIRCLE"])
 def test_spin_counts_the_assignment_machine(strategy: str, tmp_path: Path) -> None:
     configuration = assignment.configure(consumers=3, running=1, crashes=1, leaves=1, queues=4, strategy=strategy)
-    run = spin(promela(trace(configuration)), tmp_path)
+    run = spin(promela(lower(configuration)), tmp_path)
     found = explore(configuration, idle_actions_allowed=True)
     assert found.complete
     assert found.states > 1_000
@@ -328,20 +328,20 @@ def test_spin_counts_the_assignment_machine(strategy: str, tmp_path: Path) -> No
 @with_spin
 def test_spin_finds_the_violated_invariant(tmp_path: Path) -> None:
     invariants: Mapping[str, Predicate] = {"consistent": two_phase_commit.consistent}
-    traced = trace(two_phase_commit.machine.configure(managers=3, impatient=1), invariants)
-    text = promela(traced, invariants=("consistent",))
+    lowered = lower(two_phase_commit.machine.configure(managers=3, impatient=1), invariants)
+    text = promela(lowered, invariants=("consistent",))
     first = spin(text, tmp_path / "first")
     assert (first.errors, first.complete, first.violated) == (1, False, "holds_consistent_0")
     every = spin(text, tmp_path / "every", all_errors=True)
-    states, transitions, violations = counts(traced)
+    states, transitions, violations = counts(lowered)
     assert (every.states, every.transitions, every.complete) == (states, transitions, True) == (459, 2276, True)
     assert every.errors == violations["consistent"] == 60
 
 
 @with_spin
 def test_an_invariant_that_holds_costs_spin_nothing(tmp_path: Path) -> None:
-    traced = trace(two_phase_commit.machine.configure(managers=3), {"consistent": two_phase_commit.consistent})
-    run = spin(promela(traced, invariants=("consistent",)), tmp_path)
+    lowered = lower(two_phase_commit.machine.configure(managers=3), {"consistent": two_phase_commit.consistent})
+    run = spin(promela(lowered, invariants=("consistent",)), tmp_path)
     assert (run.states, run.transitions, run.errors, run.violated) == (288, 1145, 0, "")
 
 
@@ -350,17 +350,17 @@ def test_spin_agrees_on_invariants_over_derived_and_shared_terms(tmp_path: Path)
     def never_all_up(s: State) -> BoolLike:
         return smallest(s) < 1
 
-    traced = trace(exploding(5), {"never all up": never_all_up})
-    run = spin(promela(traced, invariants=("never all up",)), tmp_path, all_errors=True)
-    states, transitions, violations = counts(traced)
+    lowered = lower(exploding(5), {"never all up": never_all_up})
+    run = spin(promela(lowered, invariants=("never all up",)), tmp_path, all_errors=True)
+    states, transitions, violations = counts(lowered)
     assert (run.states, run.transitions, run.errors) == (states, transitions, violations["never all up"])
     assert violations["never all up"] > 0
 
 
 @with_spin
 def test_spin_sees_an_invariant_violated_from_the_start(tmp_path: Path) -> None:
-    traced = trace(unread(), {"started": lambda s: s.ticks > 0})
-    run = spin(promela(traced, invariants=("started",)), tmp_path)
+    lowered = lower(unread(), {"started": lambda s: s.ticks > 0})
+    run = spin(promela(lowered, invariants=("started",)), tmp_path)
     assert (run.errors, run.violated, run.depth) == (1, "holds_started_0", 0)
 
 
@@ -373,14 +373,14 @@ def test_spin_finds_a_write_outside_its_domain(tmp_path: Path) -> None:
     def rise(s: State) -> None:
         s.level += 1
 
-    run = spin(promela(trace(machine.configure())), tmp_path)
+    run = spin(promela(lower(machine.configure())), tmp_path)
     assert (run.errors, run.complete, run.violated, run.states) == (1, False, "inside_0", 4)
     with pytest.raises(ModelError, match=r"action rise: writes 4 to level, allowed is 0…3"):
         explore(machine.configure())
 
 
 def test_shared_parts_of_guards_do_not_explode() -> None:
-    text = promela(trace(exploding(24)))
+    text = promela(lower(exploding(24)))
     assert text.count("/* derived */") == 6
     assert len(text) < 200_000
     assert max(map(len, text.splitlines())) < 10_000
@@ -403,19 +403,19 @@ def test_the_text_reads_like_the_machine() -> None:
         s.require(i != 1)
         s.heat[i] += 1
 
-    text = promela(trace(machine.configure(), {"cool": lambda s: s.heat[0] < 3}), invariants=("cool",))
+    text = promela(lower(machine.configure(), {"cool": lambda s: s.heat[0] < 3}), invariants=("cool",))
     assert text == LAMPS
 
 
 def test_an_infinite_configuration_is_refused() -> None:
     with pytest.raises(ModelError, match=r"export to Promela needs a finite configuration"):
-        promela(trace(two_phase_commit.machine.configure(managers=UNBOUNDED)))
+        promela(lower(two_phase_commit.machine.configure(managers=UNBOUNDED)))
 
 
 def test_an_unknown_invariant_is_refused() -> None:
-    traced = trace(bounded_buffer.machine.configure(), {"balanced": bounded_buffer.balanced})
-    with pytest.raises(ModelError, match=r"no predicate 'balance' was traced. Did you mean 'balanced'"):
-        promela(traced, invariants=("balance",))
+    lowered = lower(bounded_buffer.machine.configure(), {"balanced": bounded_buffer.balanced})
+    with pytest.raises(ModelError, match=r"no predicate 'balance' was lowered. Did you mean 'balanced'"):
+        promela(lowered, invariants=("balance",))
 
 
 @pytest.mark.parametrize(
@@ -438,4 +438,4 @@ def test_numbers_beyond_32_bits_are_refused(high: int, low: int, problem: str) -
         s.x = 0
 
     with pytest.raises(ModelError, match=problem):
-        promela(trace(machine.configure()))
+        promela(lower(machine.configure()))

@@ -82,7 +82,7 @@ def test_the_mutant_is_in_the_story_and_not_in_the_original(answers: dict[str, A
     killed = answers["K1"]
     assert killed.mutated is not None
     assert killed.mutated.run is not None
-    assert killed.mutated.run.traced.configuration.machine.name == "counter~K1"
+    assert killed.mutated.run.lowered.configuration.machine.name == "counter~K1"
     assert story(killed.mutated.run).endswith("3. rise\n     height: 2 → 3")
     assert killed.original is not None
     assert (killed.original.verdict, killed.original.bounds) == (

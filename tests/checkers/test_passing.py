@@ -24,7 +24,7 @@ def run_of(asked: Claim, *situations: str) -> tuple[Verdict, Run | None]:
 
 def sentences(run: Run | None) -> list[str]:
     assert run is not None
-    return [run.traced.instances[number].tells for number in run.steps]
+    return [run.lowered.instances[number].tells for number in run.steps]
 
 
 def test_a_run_passes_through_the_steps_in_their_order() -> None:

@@ -71,7 +71,7 @@ def test_a_step_without_counterpart_is_shown_with_the_shortest_run_to_it() -> No
     result = check_refinement("dim", dimmed(all_off=True))
     assert result.verdict is Verdict.VIOLATED
     assert result.run is not None
-    assert [result.run.traced.instances[number].label for number in result.run.steps] == [
+    assert [result.run.lowered.instances[number].label for number in result.run.steps] == [
         "brighter(l0)",
         "brighter(l1)",
         "dark",

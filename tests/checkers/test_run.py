@@ -6,10 +6,10 @@ import pytest
 
 from rocketproof.checkers.run import holds, replay
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.model.kernel import ModelError, State, trace
+from rocketproof.model.kernel import ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
 
-TRACED = trace(two_phase_commit.machine.configure(managers=2), {"consistent": two_phase_commit.consistent})
+LOWERED = lower(two_phase_commit.machine.configure(managers=2), {"consistent": two_phase_commit.consistent})
 
 
 def with_text(name: str, text: object) -> PlainMachine:
@@ -17,13 +17,13 @@ def with_text(name: str, text: object) -> PlainMachine:
     machine = two_phase_commit.machine
     changed = replace(machine.actions[name], function=text)
     other = replace(machine, actions={**machine.actions, name: changed})
-    return PlainMachine(replace(TRACED, configuration=other.configure(managers=2)))
+    return PlainMachine(replace(LOWERED, configuration=other.configure(managers=2)))
 
 
 def test_texts_and_terms_take_the_same_steps() -> None:
-    plain = PlainMachine(TRACED)
+    plain = PlainMachine(LOWERED)
     run = replay(plain, [0, 1])
-    assert [TRACED.instances[number].label for number in run.steps] == ["prepare(r0)", "prepare(r1)"]
+    assert [LOWERED.instances[number].label for number in run.steps] == ["prepare(r0)", "prepare(r1)"]
     assert holds(plain, "consistent", run.states[-1])
 
 
@@ -40,7 +40,7 @@ def test_a_text_that_does_something_else_than_its_terms_is_a_defect() -> None:
 
 
 def test_a_property_that_says_something_else_than_its_terms_is_a_defect() -> None:
-    consistent = replace(TRACED.predicates["consistent"], text=two_phase_commit.mixed)
-    plain = PlainMachine(replace(TRACED, predicates={"consistent": consistent}))
+    consistent = replace(LOWERED.predicates["consistent"], text=two_phase_commit.mixed)
+    plain = PlainMachine(replace(LOWERED, predicates={"consistent": consistent}))
     with pytest.raises(ModelError, match="text and terms disagree about 'consistent'"):
         holds(plain, "consistent", plain.initial)

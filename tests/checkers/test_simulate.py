@@ -12,7 +12,7 @@ from rocketproof.checkers.run import replay
 from rocketproof.checkers.simulate import random_run, simulate
 from rocketproof.checkers.stateful import KernelStateMachine, PropertyViolated, choices_of, shrink, stateful_machine
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
-from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, State, Traced, trace
+from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Lowered, Machine, ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.examples import BOUNDED_BUFFER, EXPECTED, PETERSON, TWO_PHASE_COMMIT, Expected
 from rocketproof.properties.property import Kind, Property
@@ -54,8 +54,8 @@ def counters() -> Machine:
     return machine
 
 
-def traced_with(configuration: Any, *properties: Property) -> Traced:
-    return trace(configuration, {prop.id: prop.holds for prop in properties})
+def traced_with(configuration: Any, *properties: Property) -> Lowered:
+    return lower(configuration, {prop.id: prop.holds for prop in properties})
 
 
 # --- verdicts ----------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_deadlocked_runs_end_early_without_error() -> None:
     configuration = bounded_buffer.machine.configure()
     (result,) = simulate(configuration, [always("balanced", bounded_buffer.balanced)], runs=10, steps=50)
     assert (result.verdict, result.figures) == (Verdict.UNKNOWN, {"runs": 10, "steps": 80})
-    run = random_run(PlainMachine(trace(configuration)), 3, 50)
+    run = random_run(PlainMachine(lower(configuration)), 3, 50)
     assert len(run) == 8
     assert run.states[-1][2:4] == (4, 4)
 
@@ -197,7 +197,7 @@ def test_the_same_seed_gives_the_same_results_and_leaves_no_files(
 
 
 def test_random_runs_depend_on_the_seed_alone() -> None:
-    machine = PlainMachine(trace(two_phase_commit.machine.configure()))
+    machine = PlainMachine(lower(two_phase_commit.machine.configure()))
     runs = [random_run(machine, seed, 30) for seed in range(20)]
     assert [random_run(machine, seed, 30).steps for seed in range(20)] == [run.steps for run in runs]
     assert len({run.steps for run in runs}) == 20
@@ -208,13 +208,13 @@ def test_random_runs_depend_on_the_seed_alone() -> None:
 
 def test_every_action_happens_in_some_random_run() -> None:
     for expected in EXPECTED:
-        machine = PlainMachine(trace(expected.sized.configuration))
+        machine = PlainMachine(lower(expected.sized.configuration))
         taken = {
-            machine.traced.instances[number].action.name
+            machine.lowered.instances[number].action.name
             for seed in range(100)
             for number in random_run(machine, seed, 40).steps
         }
-        assert taken == {instance.action.name for instance in machine.traced.instances}
+        assert taken == {instance.action.name for instance in machine.lowered.instances}
 
 
 # --- the Hypothesis state machine --------------------------------------------------------------------------------
@@ -251,8 +251,8 @@ def test_the_state_machine_passes_where_nothing_is_violated_and_survives_deadloc
 
 
 def test_a_property_that_was_not_traced_is_an_error() -> None:
-    with pytest.raises(ModelError, match="property consistent is not traced"):
-        stateful_machine(trace(two_phase_commit.machine.configure()), TWO_PHASE_COMMIT)
+    with pytest.raises(ModelError, match="property consistent is not lowered"):
+        stateful_machine(lower(two_phase_commit.machine.configure()), TWO_PHASE_COMMIT)
 
 
 @pytest.mark.parametrize(
@@ -271,8 +271,8 @@ def test_a_property_that_was_not_traced_is_an_error() -> None:
 def test_hypothesis_shrinks_from_the_run_it_is_given(
     machine: Machine, constants: dict[str, Any], prop: Property, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    traced = traced_with(machine.configure(**constants), prop)
-    plain = PlainMachine(traced)
+    lowered = traced_with(machine.configure(**constants), prop)
+    plain = PlainMachine(lowered)
     run = next(
         run.steps[:position]
         for run in (random_run(plain, seed, 60) for seed in range(10_000))
@@ -281,15 +281,15 @@ def test_hypothesis_shrinks_from_the_run_it_is_given(
     )
     executed: list[tuple[int, ...]] = []
     monkeypatch.setattr(KernelStateMachine, "teardown", lambda self: executed.append(tuple(self.taken)), raising=True)
-    short = shrink(traced, prop, run)
+    short = shrink(lowered, prop, run)
     assert executed[0] == run
     assert len(short) == length
     assert not plain.holds(prop.id, replay(plain, short).states[-1])
 
 
 def test_choices_are_those_that_hypothesis_draws() -> None:
-    machine = stateful_machine(trace(two_phase_commit.machine.configure(managers=2)), [])
-    names = {instance.label: instance.number for instance in machine.plain.traced.instances}
+    machine = stateful_machine(lower(two_phase_commit.machine.configure(managers=2)), [])
+    names = {instance.label: instance.number for instance in machine.plain.lowered.instances}
     steps = [names[label] for label in ("prepare(r1)", "hear_prepared(r1)", "abort", "hear_abort(r0)")]
     first = [False, 0, False, False]
     assert choices_of(machine, steps) == [*first, 0, 1, False, False, 2, 1, False, False, 3, False, False, 2, 0]
@@ -297,7 +297,7 @@ def test_choices_are_those_that_hypothesis_draws() -> None:
 
 def test_a_violation_says_after_which_steps() -> None:
     prop = always("consistent", two_phase_commit.consistent)
-    traced = traced_with(two_phase_commit.machine.configure(managers=1), prop)
-    assert str(PropertyViolated(prop, [0, 2], traced)) == (
+    lowered = traced_with(two_phase_commit.machine.configure(managers=1), prop)
+    assert str(PropertyViolated(prop, [0, 2], lowered)) == (
         "consistent does not hold after 2 steps: prepare(r0), hear_prepared(r0)"
     )

@@ -9,12 +9,12 @@ from rocketproof.checkers.explore import explore
 from rocketproof.checkers.simulate import random_run
 from rocketproof.explorer.model_data import model_data, traced_with
 from rocketproof.model.kernel import Int, Machine, ModelError, State, all_of
-from rocketproof.model.kernel.code_cache import user_cache
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.examples import EXPECTED, Expected
 from rocketproof.properties.presets import preset_claims, preset_named
+from rocketproof.traces.machine_code.code_cache import user_cache
 
 from .node import run_node
 
@@ -67,9 +67,9 @@ def plain_search(machine: PlainMachine) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda item: item.sized.configuration.machine.name)
 def test_every_example_has_the_states_of_the_plain_form(expected: Expected, tmp_path: Path) -> None:
-    traced = traced_with(expected.sized.configuration, [])
-    found = run_node(SEARCH_ALL, model_data(traced), tmp_path)
-    assert (found["states"], found["transitions"], found["depth"]) == plain_search(PlainMachine(traced))
+    lowered = traced_with(expected.sized.configuration, [])
+    found = run_node(SEARCH_ALL, model_data(lowered), tmp_path)
+    assert (found["states"], found["transitions"], found["depth"]) == plain_search(PlainMachine(lowered))
     assert found["complete"]
 
 
@@ -91,15 +91,15 @@ def test_there_are_presets_that_are_searched_whole() -> None:
 @pytest.mark.parametrize("preset", TRIED)
 def test_steps_guards_and_predicates_are_those_of_the_plain_form(preset: Preset, tmp_path: Path) -> None:
     claims = list(preset_claims(preset))
-    traced = traced_with(preset.configuration(), claims)
-    machine = PlainMachine(traced)
+    lowered = traced_with(preset.configuration(), claims)
+    machine = PlainMachine(lowered)
     chance = random.Random(preset.name)
     reached = [state for seed in range(3) for state in random_run(machine, seed, 40).states[::4]]
     anywhere = [
-        tuple(chance.randint(cell.family.low, cell.family.high or 0) for cell in traced.cells) for _ in range(20)
+        tuple(chance.randint(cell.family.low, cell.family.high or 0) for cell in lowered.cells) for _ in range(20)
     ]
     states = reached + anywhere
-    told = run_node(FOLLOW, {"model": model_data(traced, claims), "states": states, "reached": len(reached)}, tmp_path)
+    told = run_node(FOLLOW, {"model": model_data(lowered, claims), "states": states, "reached": len(reached)}, tmp_path)
     for number, (state, found) in enumerate(zip(states, told, strict=True)):
         holds = [machine.holds(claim.property.id, state) for claim in claims]
         assert (found["holds"], found["valued"]) == (holds, holds)
@@ -108,7 +108,7 @@ def test_steps_guards_and_predicates_are_those_of_the_plain_form(preset: Preset,
         if number < len(reached):
             following = dict(machine.successors(state))
             assert found["next"] == [
-                list(following[step]) if step in following else None for step in range(len(traced.instances))
+                list(following[step]) if step in following else None for step in range(len(lowered.instances))
             ]
 
 

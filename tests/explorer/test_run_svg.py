@@ -29,9 +29,9 @@ def found() -> Rerun:
 
 
 def test_every_step_is_drawn_between_its_lanes(found: Rerun) -> None:
-    on = lanes(found.run.traced)
+    on = lanes(found.run.lowered)
     assert on == ["c0", "c1", "q0", "·"]
-    steps = [drawn(found.run.traced.instances[number], on) for number in found.run.steps]
+    steps = [drawn(found.run.lowered.instances[number], on) for number in found.run.steps]
     assert [(step.source, step.target, step.travel, step.cargo, step.fault) for step in steps] == [
         ("c0", "q0", Travel.BOTH, "", False),
         ("c0", "q0", Travel.BOTH, "", False),
@@ -58,7 +58,7 @@ def test_the_picture_is_well_formed_and_says_every_step(found: Rerun) -> None:
 @pytest.mark.parametrize("machine", ["assignment", "peterson", "bounded_buffer"])
 def test_a_machine_without_windows_is_drawn_as_well(machine: str) -> None:
     first = rerun(machine, {}, [])
-    label = first.machine.traced.instances[first.machine.enabled(first.machine.initial)[0]].label
+    label = first.machine.lowered.instances[first.machine.enabled(first.machine.initial)[0]].label
     ET.fromstring(run_svg(rerun(machine, {}, [label]).run))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketproof.checkers.explore import explore
-from rocketproof.model.kernel import trace
+from rocketproof.model.kernel import lower
 from rocketproof.model.presets import PRESETS, Preset
 
 NAMES = ["assignment", "delivery", "orderly", "retry", "broadcast", "everything-small"]
@@ -16,8 +16,8 @@ def test_the_presets_are_known_by_these_names() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS, ids=NAMES)
 def test_a_preset_can_be_traced(preset: Preset) -> None:
-    traced = trace(preset.configuration())
-    assert len(traced.instances) > len(preset.configuration().actions()) // 2
+    lowered = lower(preset.configuration())
+    assert len(lowered.instances) > len(preset.configuration().actions()) // 2
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from rocketproof.checkers.explore import explore
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.result import Result
 from rocketproof.model.consumption import consumption
-from rocketproof.model.kernel import Configuration, Machine, trace
+from rocketproof.model.kernel import Configuration, Machine, lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -20,11 +20,11 @@ class Walk:
 
     def __init__(self, *begin: Machine | str, **constants: int | str) -> None:
         machines = [item for item in begin if isinstance(item, Machine)]
-        self.machine = PlainMachine(trace((machines[0] if machines else consumption).configure(**constants)))
-        traced = self.machine.traced
-        self.numbers = {instance.label: instance.number for instance in traced.instances}
-        self.labels = {cell.label: number for number, cell in enumerate(traced.cells)}
-        self.cells = {cell.key: number for number, cell in enumerate(traced.cells)}
+        self.machine = PlainMachine(lower((machines[0] if machines else consumption).configure(**constants)))
+        lowered = self.machine.lowered
+        self.numbers = {instance.label: instance.number for instance in lowered.instances}
+        self.labels = {cell.label: number for number, cell in enumerate(lowered.cells)}
+        self.cells = {cell.key: number for number, cell in enumerate(lowered.cells)}
         self.state = self.machine.initial
         self.do(*(item for item in begin if isinstance(item, str)))
 
@@ -45,7 +45,7 @@ class Walk:
 
     def possible(self) -> list[str]:
         """The actions that can happen now."""
-        instances = self.machine.traced.instances
+        instances = self.machine.lowered.instances
         return [instances[number].label for number in self.machine.enabled(self.state)]
 
     def enabled(self) -> set[str]:

@@ -13,9 +13,9 @@ from functools import partial
 from typing import TypeAlias
 
 from ...model.consumption import consumption
-from ...model.kernel import trace
+from ...model.kernel import lower
+from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import PlainMachine, StateTuple
-from ...model.kernel.traced import Instance
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ...properties.property import Property
@@ -124,8 +124,8 @@ def alongside(excerpt: Excerpt, *, wanted: Property | None = None) -> Alongside:
         ConfigurationError: the model has no such configuration.
     """
     configuration = consumption.configure(**excerpt.constants())
-    traced = trace(configuration, {} if wanted is None else {wanted.id: wanted.holds})
-    search = _Search(excerpt, PlainMachine(traced))
+    lowered = lower(configuration, {} if wanted is None else {wanted.id: wanted.holds})
+    search = _Search(excerpt, PlainMachine(lowered))
     kept = [_Node(search.machine.initial, None, -1, 0)]
     reached = [kept]
     for event in excerpt.events:
@@ -139,7 +139,7 @@ def alongside(excerpt: Excerpt, *, wanted: Property | None = None) -> Alongside:
     for number, event in enumerate(excerpt.events, 1):
         passed = [node for node in reached[number] if id(node) in on_path] if number < len(reached) else []
         events.append(Accompanied(event=event, steps=max(node.length for node in passed) if passed else None))
-    labels = [traced.instances[node.step].label for node in run.path() if node.before is not None]
+    labels = [lowered.instances[node.step].label for node in run.path() if node.before is not None]
     return Alongside(excerpt=excerpt, steps=tuple(reversed(labels)), events=tuple(events))
 
 
@@ -164,11 +164,11 @@ class _Search:
     def __init__(self, excerpt: Excerpt, machine: PlainMachine) -> None:
         self.machine = machine
         self._excerpt = excerpt
-        traced = machine.traced
-        self._cell = {cell.label: number for number, cell in enumerate(traced.cells)}
-        self._batched = int(traced.configuration.constants["batch"]) > 1
-        self._quiet = [one for one in traced.instances if one.action.name in _UNRECORDED]
-        self._down = [one for one in traced.instances if one.action.name in _SHUTTING_DOWN]
+        lowered = machine.lowered
+        self._cell = {cell.label: number for number, cell in enumerate(lowered.cells)}
+        self._batched = int(lowered.configuration.constants["batch"]) > 1
+        self._quiet = [one for one in lowered.instances if one.action.name in _UNRECORDED]
+        self._down = [one for one in lowered.instances if one.action.name in _SHUTTING_DOWN]
 
     def after(self, event: Event, before: Sequence[_Node]) -> list[_Node]:
         """The runs that go along with an event; none if the model does not."""
@@ -252,7 +252,7 @@ class _Search:
         """The steps of these names of a client, and of a message, where they name one."""
         return [
             one
-            for one in self.machine.traced.instances
+            for one in self.machine.lowered.instances
             if one.action.name in names
             and (c is None or one.arguments.get("c", c) == c)
             and (m is None or one.arguments.get("m", m) == m)

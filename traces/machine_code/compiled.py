@@ -18,9 +18,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...model.kernel.code_cache import FileCodeCache, user_cache
 from ...model.kernel.machine_code import Host
 from .arguments import Form, Words, text_of, words_of
+from .code_cache import FileCodeCache, user_cache
 from .dependence import Dependence, dependence_of
 from .functions import ENTRY, Compiled
 

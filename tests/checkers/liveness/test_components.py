@@ -12,7 +12,7 @@ from rocketproof.checkers.liveness import components
 from rocketproof.checkers.liveness.components import OUTSIDE, components_by_arrays, components_by_networkx
 from rocketproof.checkers.liveness.graph import reachable_graph
 from rocketproof.model.examples import dining_philosophers, peterson, two_phase_commit
-from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.kernel import Configuration, lower
 from rocketproof.model.kernel.native import compile_machine
 
 
@@ -60,7 +60,7 @@ def test_both_ways_agree_on_larger_random_graphs(density: float) -> None:
     ids=str,
 )
 def test_both_ways_agree_on_machines(configuration: Configuration, count: int, largest: int) -> None:
-    graph = reachable_graph(compile_machine(trace(configuration)))
+    graph = reachable_graph(compile_machine(lower(configuration)))
     everything = np.ones(graph.states, np.bool_)
     found = components_by_arrays(graph.starts, graph.targets, everything)
     assert found.tolist() == components_by_networkx(graph.starts, graph.targets, everything).tolist()

@@ -10,7 +10,7 @@ import pytest
 
 from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
-from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, Predicate, State, trace
+from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, Predicate, State, lower
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine, StateTuple
 
@@ -20,12 +20,12 @@ class Cell(Domain, size="cells"):
 
 
 def graph_of(configuration: Configuration, predicates: dict[str, Predicate] | None = None, **options: Any) -> Graph:
-    return reachable_graph(compile_machine(trace(configuration, predicates)), **options)
+    return reachable_graph(compile_machine(lower(configuration, predicates)), **options)
 
 
 def plain_graph(configuration: Configuration) -> tuple[list[StateTuple], list[list[tuple[int, int]]]]:
     """States in breadth-first order, and for each its transitions as (instance, target)."""
-    machine = PlainMachine(trace(configuration))
+    machine = PlainMachine(lower(configuration))
     numbers = {machine.initial: 0}
     states, rows = [machine.initial], list[list[tuple[int, int]]]()
     for state in states:
@@ -102,7 +102,7 @@ def test_predicates_are_known_of_every_state() -> None:
     configuration = peterson.machine.configure()
     predicates = {"wants": peterson.first_wants, "inside": peterson.first_inside}
     graph = graph_of(configuration, predicates)
-    machine = PlainMachine(trace(configuration, predicates))
+    machine = PlainMachine(lower(configuration, predicates))
     for name, count in (("wants", 11), ("inside", 3)):
         expected = [machine.holds(name, graph.state(number)) for number in range(graph.states)]
         assert graph.where(name).tolist() == expected

@@ -19,7 +19,7 @@ from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.checkers.liveness.lasso import Lasso, find_fair_lasso, require_fair
 from rocketproof.checkers.run import Run
 from rocketproof.model.examples import dining_philosophers, peterson
-from rocketproof.model.kernel import Int, Machine, ModelError, State, Term, any_of, ite, trace
+from rocketproof.model.kernel import Int, Machine, ModelError, State, Term, any_of, ite, lower
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
 
@@ -45,7 +45,7 @@ class Jumps:
         return machine
 
     def graph(self, *, max_states: int | None = None) -> Graph:
-        return reachable_graph(compile_machine(trace(self.machine().configure())), max_states=max_states)
+        return reachable_graph(compile_machine(lower(self.machine().configure())), max_states=max_states)
 
     def lasso(self, graph: Graph) -> Lasso | None:
         at = [graph.state(number)[0] for number in range(graph.states)]
@@ -156,7 +156,7 @@ def test_the_answer_is_that_of_the_oracle(jumps: Jumps, limit: int) -> None:
 
 
 def judge(jumps: Jumps, graph: Graph, lasso: Lasso, shortest: int) -> None:
-    machine = PlainMachine(graph.native.traced)
+    machine = PlainMachine(graph.native.lowered)
     run = lasso.replay(machine)
     require_fair(machine, run)
     assert run.loop is not None
@@ -250,7 +250,7 @@ def test_small_lassos(jumps: Jumps, lasso: Lasso | None) -> None:
 
 def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
     """The graph of a machine for the oracle, and the lasso that the kit finds in it."""
-    instances = graph.native.traced.instances
+    instances = graph.native.lowered.instances
     tables: list[dict[int, int]] = [{} for _ in instances]
     for transition, (number, target) in enumerate(zip(graph.instances.tolist(), graph.targets.tolist(), strict=True)):
         tables[number][graph.source(transition)] = target
@@ -271,7 +271,7 @@ def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
 )
 def test_a_philosopher_starves_on_a_shortest_lasso(order: str, stem: int, loop: int) -> None:
     predicates = {"hungry": dining_philosophers.first_hungry, "eats": dining_philosophers.first_eats}
-    graph = reachable_graph(compile_machine(trace(dining_philosophers.machine.configure(order=order), predicates)))
+    graph = reachable_graph(compile_machine(lower(dining_philosophers.machine.configure(order=order), predicates)))
     jumps, lasso = as_jumps(graph, "hungry", "eats")
     assert lasso is not None
     assert (len(lasso.stem), len(lasso.loop)) == (stem, loop)
@@ -282,7 +282,7 @@ def test_a_philosopher_starves_on_a_shortest_lasso(order: str, stem: int, loop: 
 def test_networkx_and_the_arrays_lead_to_the_same_lasso(philosophers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     predicates = {"hungry": dining_philosophers.first_hungry, "eats": dining_philosophers.first_eats}
     configuration = dining_philosophers.machine.configure(philosophers=philosophers)
-    graph = reachable_graph(compile_machine(trace(configuration, predicates)))
+    graph = reachable_graph(compile_machine(lower(configuration, predicates)))
     found = []
     for small in (10**9, 0):
         monkeypatch.setattr(components, "SMALL_TRANSITIONS", small)
@@ -291,14 +291,14 @@ def test_networkx_and_the_arrays_lead_to_the_same_lasso(philosophers: int, monke
 
 
 def peterson_run(steps: Sequence[str], loop: int | None) -> tuple[PlainMachine, Run]:
-    machine = PlainMachine(trace(peterson.machine.configure()))
-    numbers = {instance.label: instance.number for instance in machine.traced.instances}
+    machine = PlainMachine(lower(peterson.machine.configure()))
+    numbers = {instance.label: instance.number for instance in machine.lowered.instances}
     states = [machine.initial]
     for label in steps:
         following = machine.step(states[-1], numbers[label])
         assert following is not None
         states.append(following)
-    return machine, Run(machine.traced, tuple(states), tuple(numbers[label] for label in steps), loop)
+    return machine, Run(machine.lowered, tuple(states), tuple(numbers[label] for label in steps), loop)
 
 
 ROUND = ("raise_flag_first(p0)", "give_turn_second(p0)", "enter(p0)", "leave(p0)")
@@ -334,7 +334,7 @@ def test_a_loop_that_puts_off_a_fair_jump_is_refused() -> None:
     # From 0 to 1 and back, and past a jump on the spot in both; a jump on the spot in 1 only may be passed.
     for spots, wrong in (({0: 0, 1: 1}, "not weakly fair: jump1 could happen"), ({1: 1}, None)):
         machine = Jumps(2, (({0: 1, 1: 0}, True), (spots, True)), frozenset(), frozenset()).machine()
-        plain = PlainMachine(trace(machine.configure()))
+        plain = PlainMachine(lower(machine.configure()))
         run = Lasso((), (0, 0)).replay(plain)
         with pytest.raises(ModelError, match=wrong) if wrong else nullcontext():
             require_fair(plain, run)

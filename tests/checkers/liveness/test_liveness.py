@@ -12,7 +12,7 @@ from rocketproof.checkers.liveness import check_all_eventually, check_eventually
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import Run, replay, story
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson
-from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, Predicate, State, not_, trace
+from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, Predicate, State, lower, not_
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -105,7 +105,7 @@ def check(
 def labels(run: Run | None) -> tuple[list[str], list[str]]:
     """The steps of a lasso by name: before its loop, and in it."""
     assert run is not None
-    steps = [run.traced.instances[number].label for number in run.steps]
+    steps = [run.lowered.instances[number].label for number in run.steps]
     assert run.loop is not None
     return steps[: run.loop], steps[run.loop :]
 
@@ -196,7 +196,7 @@ def test_a_deadlock_denies_everything() -> None:
     stem, loop = labels(result.run)
     assert (len(stem), loop) == (6, [])
     assert result.run is not None
-    assert PlainMachine(result.run.traced).enabled(result.run.states[-1]) == []
+    assert PlainMachine(result.run.lowered).enabled(result.run.states[-1]) == []
     assert check(dining_philosophers.machine, goal, after, order="last_reversed").verdict is Verdict.HOLDS
 
 
@@ -316,7 +316,7 @@ def test_the_story_of_a_run_that_stops() -> None:
 
 def clock_run(*steps: str, loop: int, after: Predicate | None) -> tuple[PlainMachine, Run]:
     predicates = {"goal": finished} | ({"after": after} if after is not None else {})
-    machine = PlainMachine(trace(clock(finish_at=(1,), ticks_are_fair=True).configure(), predicates))
+    machine = PlainMachine(lower(clock(finish_at=(1,), ticks_are_fair=True).configure(), predicates))
     return machine, replay(machine, [("tick", "finish").index(step) for step in steps], loop=loop)
 
 
@@ -348,7 +348,7 @@ def test_what_is_owed_in_a_loop_may_be_reached_the_next_time_round() -> None:
         s.hour = (s.hour + 1) % 3
 
     predicates: dict[str, Predicate] = {"goal": lambda s: s.hour == 1, "after": lambda s: s.hour == 2}
-    plain = PlainMachine(trace(machine.configure(), predicates))
+    plain = PlainMachine(lower(machine.configure(), predicates))
     with pytest.raises(ModelError, match="the run does not violate the property"):
         require_counterexample(plain, replay(plain, [0, 0, 0], loop=0), Kind.EVENTUALLY)
     assert check(machine, predicates["goal"], predicates["after"]).verdict is Verdict.HOLDS

@@ -47,8 +47,8 @@ def sometimes(name: str, holds: Predicate) -> Property:
 def labels(result: Result) -> list[str]:
     """The steps of the run of a result, taken once more in the plain Python form."""
     assert result.run is not None
-    assert replay(PlainMachine(result.run.traced), result.run.steps) == result.run
-    return [result.run.traced.instances[number].label for number in result.run.steps]
+    assert replay(PlainMachine(result.run.lowered), result.run.steps) == result.run
+    return [result.run.lowered.instances[number].label for number in result.run.steps]
 
 
 def unproven(result: Result) -> list[str]:

@@ -14,14 +14,14 @@ from rocketproof.model.kernel import (
     Configuration,
     Domain,
     Int,
+    Lowered,
     Machine,
     ModelError,
     SetOf,
     State,
-    Traced,
     all_of,
     ite,
-    trace,
+    lower,
 )
 from rocketproof.model.kernel.plain import PlainMachine, StateTuple
 from rocketproof.properties.property import Kind, Property
@@ -50,8 +50,8 @@ def literal(symbol: Any, value: int) -> Any:
     return z3.BoolVal(bool(value)) if z3.is_bool(symbol) else z3.IntVal(value)
 
 
-def position(transition: Transition, traced: Traced, number: int) -> list[Any]:
-    return [transition.at(cell.symbol, number) for cell in traced.cells]
+def position(transition: Transition, lowered: Lowered, number: int) -> list[Any]:
+    return [transition.at(cell.symbol, number) for cell in lowered.cells]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def position(transition: Transition, traced: Traced, number: int) -> list[Any]:
     ],
 )
 def test_steps_are_those_of_the_plain_form(machine: str, short: str, states: int, finite_domain: bool) -> None:
-    traced = trace(EXAMPLES[machine].configurations[short].configuration)
-    plain, transition = PlainMachine(traced), Transition(traced)
-    here, there = position(transition, traced, 4), position(transition, traced, 5)
+    lowered = lower(EXAMPLES[machine].configurations[short].configuration)
+    plain, transition = PlainMachine(lowered), Transition(lowered)
+    here, there = position(transition, lowered, 4), position(transition, lowered, 5)
     everywhere = reachable(plain)
     assert len(everywhere) == states
     for state in everywhere:
@@ -80,20 +80,20 @@ def test_steps_are_those_of_the_plain_form(machine: str, short: str, states: int
 
 
 def test_the_start_is_the_initial_state_alone() -> None:
-    traced = trace(EXAMPLES["bounded_buffer"].configurations["everything"].configuration)
-    transition = Transition(traced)
+    lowered = lower(EXAMPLES["bounded_buffer"].configurations["everything"].configuration)
+    transition = Transition(lowered)
     solver = Solver(finite_domain=False)
     solver.add(*transition.start())
-    assert models(solver, position(transition, traced, 0)) == {traced.initial_state()}
+    assert models(solver, position(transition, lowered, 0)) == {lowered.initial_state()}
 
 
 def test_what_an_action_does_not_write_it_cannot_change() -> None:
     configuration = EXAMPLES["two_phase_commit"].configurations["one"].configuration
-    traced = trace(configuration, {"commit": lambda s: s.commit_sent})
-    transition = Transition(traced)
+    lowered = lower(configuration, {"commit": lambda s: s.commit_sent})
+    transition = Transition(lowered)
     changes = [
         instance.label
-        for instance in traced.instances
+        for instance in lowered.instances
         if transition.says_after("commit", 0, instance, truth=False) is not None
     ]
     assert changes == ["commit"]
@@ -111,7 +111,7 @@ def test_what_an_action_does_not_write_it_cannot_change() -> None:
     ],
 )
 def test_the_fast_solver_is_kept_from_division(machine: str, short: str, fits: bool) -> None:
-    transition = Transition(trace(EXAMPLES[machine].configurations[short].configuration))
+    transition = Transition(lower(EXAMPLES[machine].configurations[short].configuration))
     assert fits_finite_domain(transition.terms) is fits
 
 
@@ -188,8 +188,8 @@ def test_outside_an_unbounded_domain_a_set_has_nothing_whatever_it_starts_with()
 
 
 def test_a_state_text_shows_unbounded_constants_and_the_first_elements() -> None:
-    traced = trace(tape(beyond=False))
-    transition = Transition(traced)
+    lowered = lower(tape(beyond=False))
+    transition = Transition(lowered)
     solver = Solver(finite_domain=False)
     solver.add(*transition.start(), transition.domain(0), transition.step(0), z3.Int("cells") == 2)
     assert Effort().ask(solver) == z3.sat

@@ -8,9 +8,9 @@ import z3
 
 from rocketproof.checkers.reduction.dependence import Analysis, Dependence, key_of, load, store
 from rocketproof.checkers.reduction.observe import observe
-from rocketproof.model.kernel import Int, Machine, State, Traced, minimum, trace
-from rocketproof.model.kernel.code_cache import FileCodeCache
+from rocketproof.model.kernel import Int, Lowered, Machine, State, lower, minimum
 from rocketproof.model.kernel.native import compile_machine, compile_truths
+from rocketproof.traces.machine_code.code_cache import FileCodeCache
 
 
 def machine() -> Machine:
@@ -64,14 +64,14 @@ def machine() -> Machine:
     return result
 
 
-TRACED = trace(machine().configure())
-NUMBER = {item.label: item.number for item in TRACED.instances}
+LOWERED = lower(machine().configure())
+NUMBER = {item.label: item.number for item in LOWERED.instances}
 
 
-def dependence(traced: Traced, atoms: list[z3.BoolRef]) -> Dependence:
-    count = len(traced.instances)
+def dependence(lowered: Lowered, atoms: list[z3.BoolRef]) -> Dependence:
+    count = len(lowered.instances)
     nothing = np.zeros((count, count), np.bool_), np.zeros((len(atoms), count), np.bool_)
-    return Analysis(traced).dependence(atoms, *nothing)
+    return Analysis(lowered).dependence(atoms, *nothing)
 
 
 @pytest.mark.parametrize(
@@ -88,30 +88,30 @@ def dependence(traced: Traced, atoms: list[z3.BoolRef]) -> Dependence:
     ],
 )
 def test_which_instances_accord(one: str, other: str, accord: bool) -> None:
-    found = dependence(TRACED, [])
+    found = dependence(LOWERED, [])
     assert bool(found.disturbs[NUMBER[one], NUMBER[other]]) is not accord
     assert np.array_equal(found.disturbs, found.disturbs.T)
 
 
 def test_which_instances_enable_what() -> None:
-    cells = {cell.label: cell.symbol for cell in TRACED.cells}
+    cells = {cell.label: cell.symbol for cell in LOWERED.cells}
     atoms = [cells["flag"], z3.Not(cells["flag"]), cells["level"] > 2, cells["level"] < 5, cells["faults_left"] > 0]
-    found = dependence(TRACED, atoms)
-    enablers = [[item.label for item in TRACED.instances if row[item.number]] for row in found.enables]
+    found = dependence(LOWERED, atoms)
+    enablers = [[item.label for item in LOWERED.instances if row[item.number]] for row in found.enables]
     assert enablers == [["raise_flag", "raise_it_too"], ["lower_flag"], ["climb"], ["fall"], []]
 
 
 def test_what_walks_have_seen_is_never_disproven() -> None:
-    native = compile_machine(TRACED)
-    cells = {cell.label: cell.symbol for cell in TRACED.cells}
+    native = compile_machine(LOWERED)
+    cells = {cell.label: cell.symbol for cell in LOWERED.cells}
     atoms = [cells["flag"], z3.Not(cells["flag"]), cells["level"] > 2, cells["seen"] == 3]
-    disturbed, enabled = observe(native, compile_truths(TRACED, atoms), len(atoms))
-    proven = dependence(TRACED, atoms)
+    disturbed, enabled = observe(native, compile_truths(LOWERED, atoms), len(atoms))
+    proven = dependence(LOWERED, atoms)
     assert not (disturbed & ~proven.disturbs).any()
     assert not (enabled & ~proven.enables).any()
     assert disturbed[NUMBER["fault"], NUMBER["other_fault"]]
     assert enabled[:, NUMBER["note"]].tolist() == [False, False, False, True]
-    seen = Analysis(TRACED)
+    seen = Analysis(LOWERED)
     together = seen.dependence(atoms, disturbed, enabled)
     assert np.array_equal(together.disturbs, proven.disturbs)
     assert np.array_equal(together.enables, proven.enables)
@@ -119,16 +119,16 @@ def test_what_walks_have_seen_is_never_disproven() -> None:
 
 def test_results_are_kept_under_a_key_that_tells_configurations_apart(tmp_path: Path) -> None:
     cache = FileCodeCache(tmp_path)
-    found = dependence(TRACED, [TRACED.cells[0].symbol > 2])
-    atoms = [TRACED.cells[0].symbol > 2]
-    key = key_of(TRACED, atoms)
-    count = len(TRACED.instances)
+    found = dependence(LOWERED, [LOWERED.cells[0].symbol > 2])
+    atoms = [LOWERED.cells[0].symbol > 2]
+    key = key_of(LOWERED, atoms)
+    count = len(LOWERED.instances)
     assert load(cache, key, count, 1) is None
     store(cache, key, found)
     kept = load(cache, key, count, 1)
     assert kept is not None
     assert np.array_equal(kept.disturbs, found.disturbs)
     assert np.array_equal(kept.enables, found.enables)
-    assert key == key_of(trace(machine().configure()), atoms)
-    assert key != key_of(trace(machine().configure(faults=1)), atoms)
-    assert key != key_of(TRACED, [TRACED.cells[0].symbol > 1])
+    assert key == key_of(lower(machine().configure()), atoms)
+    assert key != key_of(lower(machine().configure(faults=1)), atoms)
+    assert key != key_of(LOWERED, [LOWERED.cells[0].symbol > 1])

@@ -15,13 +15,13 @@ from rocketproof.model.kernel import (
     Configuration,
     Domain,
     Int,
+    Lowered,
     Machine,
     ModelError,
     SetOf,
     State,
-    Traced,
     any_of,
-    trace,
+    lower,
 )
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine, StateTuple
@@ -119,15 +119,15 @@ def reachable(plain: PlainMachine) -> list[StateTuple]:
     return states
 
 
-def permutations(traced: Traced) -> Iterator[list[int]]:
+def permutations(lowered: Lowered) -> Iterator[list[int]]:
     """For each permutation of slots and of sides: where every cell goes."""
-    numbers = {cell.key: number for number, cell in enumerate(traced.cells)}
-    constants: Any = traced.configuration.constants
+    numbers = {cell.key: number for number, cell in enumerate(lowered.cells)}
+    constants: Any = lowered.configuration.constants
     for slots in itertools.permutations(range(constants.slots)):
         for sides in itertools.permutations(range(constants.sides)):
             goes = {"Slot": slots, "Side": sides}
             images = []
-            for cell in traced.cells:
+            for cell in lowered.cells:
                 index = zip(cell.family.dims, cell.index, strict=True)
                 images.append(numbers[(cell.family.name, tuple(goes[dim.name][item or 0] for dim, item in index))])
             yield images
@@ -151,7 +151,7 @@ def test_counters_are_counted_as_multisets(slots: int, high: int) -> None:
 @pytest.mark.parametrize(("slots", "tried"), [(4, 24), (8, 1)])
 def test_representatives_by_trying_and_by_sorting(slots: int, tried: int) -> None:
     """The orders of 4 slots are all tried, 8 slots are sorted: there are as many classes as there are multisets."""
-    native = compile_machine(trace(counters(1).configure(slots=slots)))
+    native = compile_machine(lower(counters(1).configure(slots=slots)))
     symmetry = Symmetry(native)
     assert symmetry.order == math.factorial(slots)
     assert symmetry.tried == tried
@@ -167,19 +167,19 @@ def test_there_is_one_state_of_each_class(slots: int, sides: int, states: int, c
     configuration = bag().configure(slots=slots, sides=sides)
     whole, reduced = compared(configuration, NOT_TWICE)
     assert (whole.states, reduced.states) == (states, classes)
-    traced = trace(configuration)
-    images = list(permutations(traced))
+    lowered = lower(configuration)
+    images = list(permutations(lowered))
     assert (
-        len({min(permuted(state, image) for image in images) for state in reachable(PlainMachine(traced))}) == classes
+        len({min(permuted(state, image) for image in images) for state in reachable(PlainMachine(lowered))}) == classes
     )
 
 
 def test_steps_of_permuted_states_are_permuted_steps() -> None:
     """What is proven of each text, tried on random states."""
-    native = compile_machine(trace(bag().configure(slots=4)))
-    plain = PlainMachine(native.traced)
+    native = compile_machine(lower(bag().configure(slots=4)))
+    plain = PlainMachine(native.lowered)
     symmetry = Symmetry(native)
-    images = list(permutations(native.traced))
+    images = list(permutations(native.lowered))
     states = reachable(plain)
     chance = random.Random(7)
 
@@ -197,7 +197,7 @@ def test_a_run_is_one_of_the_machine_not_of_representatives() -> None:
     _, reduced = compared(bag().configure(slots=3, sides=2), NOT_TWICE)
     run = reduced.results[0].run
     assert run is not None
-    plain = PlainMachine(run.traced)
+    plain = PlainMachine(run.lowered)
     for before, number, after in zip(run.states, run.steps, run.states[1:], strict=False):
         assert plain.step(before, number) == after
     assert reduced.results[0].verdict is Verdict.VIOLATED

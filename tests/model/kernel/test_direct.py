@@ -11,7 +11,7 @@ from rocketproof.model.consume_queue import Message
 from rocketproof.model.consumption import consumption
 from rocketproof.model.everything import everything
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, State, trace
+from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.direct import Direct
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.process_queue import Stage
@@ -95,15 +95,15 @@ def test_every_reachable_state_has_the_successors_of_the_plain_form(
     machine: Machine, constants: dict[str, Any], states: int, steps: int
 ) -> None:
     configuration = machine.configure(**constants)
-    traced = trace(configuration)
-    plain, direct = PlainMachine(traced), Direct(configuration)
+    lowered = lower(configuration)
+    plain, direct = PlainMachine(lowered), Direct(configuration)
     assert direct.flat() == plain.initial
     seen = {plain.initial}
     waiting = [plain.initial]
     taken = 0
     while waiting:
         state = waiting.pop()
-        expected = [(traced.instances[n].action.name, following) for n, following in plain.successors(state)]
+        expected = [(lowered.instances[n].action.name, following) for n, following in plain.successors(state)]
         direct.become(state)
         found = list(direct.successors())
         assert direct.flat() == state

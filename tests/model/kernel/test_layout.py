@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketproof.model.examples import EXAMPLES
-from rocketproof.model.kernel import Int, Machine, ModelError, trace
+from rocketproof.model.kernel import Int, Machine, ModelError, lower
 from rocketproof.model.kernel.layout import Layout, layout
 
 pytestmark = pytest.mark.smoke
@@ -17,7 +17,7 @@ def of(*ranges: tuple[int, int]) -> Layout:
     machine = Machine("example")
     for number, (low, high) in enumerate(ranges):
         machine.variable(f"x{number}", Int(low, high))
-    return layout(trace(machine.configure()))
+    return layout(lower(machine.configure()))
 
 
 def test_a_cell_takes_the_bits_of_its_range() -> None:
@@ -39,7 +39,7 @@ def test_no_cell_straddles_two_words_and_later_small_ones_fill_the_gaps() -> Non
     [("two_phase_commit", "three", 3 * 2 + 2 + 3 + 3 + 2), ("peterson", "right", 7), ("bounded_buffer", "small", 17)],
 )
 def test_examples_take_few_bits(example: str, configuration: str, bits: int) -> None:
-    made = layout(trace(EXAMPLES[example].configurations[configuration].configuration))
+    made = layout(lower(EXAMPLES[example].configurations[configuration].configuration))
     assert (sum(place.width for place in made.places), made.words) == (bits, 1)
 
 

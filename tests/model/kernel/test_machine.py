@@ -15,7 +15,7 @@ from rocketproof.model.kernel import (
     ModelError,
     SetOf,
     State,
-    trace,
+    lower,
 )
 
 pytestmark = pytest.mark.smoke
@@ -138,7 +138,7 @@ def test_impossible_types_are_errors(kind: Any, message: str) -> None:
     made = machine()
     made.variable("x", kind)
     with pytest.raises(ModelError) as caught:
-        trace(made.configure())
+        lower(made.configure())
     assert message in str(caught.value)
 
 
@@ -153,7 +153,7 @@ def test_an_empty_range_is_an_error_of_the_configuration(bounds: Int, message: s
     made = machine()
     made.variable("x", bounds)
     with pytest.raises(ConfigurationError) as caught:
-        trace(made.configure())
+        lower(made.configure())
     assert message in str(caught.value)
 
 
@@ -171,7 +171,7 @@ def test_an_initial_value_outside_the_domain_is_an_error(kind: Any, init: Any, s
     made = machine()
     made.variable("x", kind, init=init)
     with pytest.raises(ModelError) as caught:
-        trace(made.configure())
+        lower(made.configure())
     assert shown in str(caught.value)
 
 
@@ -183,8 +183,8 @@ def test_initial_values_default_to_the_lowest_and_may_depend_on_constants_and_in
     made.variable("green", Light, init=Light.GREEN)
     made.variable("end", Int(0, 20), Queue, init=lambda c, q: 10 * q + c.queues)
     made.variable("members", SetOf(Queue), init=lambda c, q: q == 1)
-    traced = trace(made.configure())
-    assert traced.show_state(traced.initial_state()) == {
+    lowered = lower(made.configure())
+    assert lowered.show_state(lowered.initial_state()) == {
         "flag": "false",
         "light": "RED",
         "offset": "-3",
@@ -206,7 +206,7 @@ def test_actions_are_declared_with_their_parameters() -> None:
     action = made.actions["change"]
     assert dict(action.parameters) == {"q": Queue, "light": Light, "fast": bool}
     assert (action.fair, action.budget, action.doc) == (True, "crashes", "A light changes.")
-    instances = trace(made.configure(crashes=1)).instances
+    instances = lower(made.configure(crashes=1)).instances
     assert [instance.label for instance in instances][:3] == [
         "change(q0, RED, false)",
         "change(q0, RED, true)",
@@ -265,7 +265,7 @@ def test_include_adds_everything_and_refuses_clashes() -> None:
     part.action(pull)
     whole = machine().include(part)
     assert list(whole.constants) == ["queues", "crashes", "mode", "word", "lost"]
-    assert [instance.label for instance in trace(whole.configure()).instances] == ["pull(q0)", "pull(q1)"]
+    assert [instance.label for instance in lower(whole.configure()).instances] == ["pull(q0)", "pull(q1)"]
     with pytest.raises(ModelError, match="machine example declares 'lost' twice; rename one"):
         whole.include(part)
     same_action, same_variable, clash = Machine("other"), Machine("other"), Machine("other")
@@ -300,8 +300,8 @@ def test_what_a_constant_switches_off_leaves_nothing_behind() -> None:
         s.always = False
 
     def shape(**constants: Any) -> tuple[list[str], list[str]]:
-        traced = trace(made.configure(**constants))
-        return [cell.label for cell in traced.cells], [instance.label for instance in traced.instances]
+        lowered = lower(made.configure(**constants))
+        return [cell.label for cell in lowered.cells], [instance.label for instance in lowered.instances]
 
     assert shape() == (["always"], ["usual"])
     assert shape(mode="slow") == (["always", "extra[q0]", "extra[q1]"], ["usual", "slow(q0)", "slow(q1)"])
@@ -317,10 +317,10 @@ def test_a_budget_without_limit_has_no_counter() -> None:
 
     configuration = made.configure(crashes=UNBOUNDED)
     assert (configuration.unbounded, configuration.unlimited) == ((), ("crashes",))
-    traced = trace(configuration)
-    assert [instance.label for instance in traced.instances] == ["crash"]
-    assert "crashes_left" not in [cell.label for cell in traced.cells]
-    assert traced.is_finite
+    lowered = lower(configuration)
+    assert [instance.label for instance in lowered.instances] == ["crash"]
+    assert "crashes_left" not in [cell.label for cell in lowered.cells]
+    assert lowered.is_finite
 
 
 def test_a_budget_cannot_share_its_counter_with_a_variable() -> None:
@@ -332,4 +332,4 @@ def test_a_budget_cannot_share_its_counter_with_a_variable() -> None:
         pass
 
     with pytest.raises(ModelError, match="variable 'crashes_left' is the counter of the budget 'crashes' already"):
-        trace(made.configure(crashes=1))
+        lower(made.configure(crashes=1))

@@ -18,19 +18,19 @@ from rocketproof.model.kernel import (
     Configuration,
     Domain,
     Int,
+    Lowered,
     Machine,
     ModelError,
-    Traced,
     all_of,
     any_of,
     implies,
     ite,
+    lower,
     maximum,
     minimum,
     not_,
     same,
     total,
-    trace,
 )
 from rocketproof.model.kernel.native import NativeMachine, compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
@@ -44,9 +44,9 @@ StateTuple = tuple[int, ...]
 class Native:
     """Calls the machine code of a configuration on unpacked states."""
 
-    def __init__(self, traced: Traced) -> None:
-        self.machine: NativeMachine = compile_machine(traced)
-        self.words, self.instances = self.machine.layout.words, len(traced.instances)
+    def __init__(self, lowered: Lowered) -> None:
+        self.machine: NativeMachine = compile_machine(lowered)
+        self.words, self.instances = self.machine.layout.words, len(lowered.instances)
         pointer = ctypes.POINTER(ctypes.c_uint64)
         self._successors = ctypes.CFUNCTYPE(ctypes.c_int64, pointer, pointer, pointer)(self.machine.successors)
         self._properties = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer)(self.machine.properties)
@@ -70,17 +70,17 @@ class Native:
         return {name: bool(mask >> bit & 1) for bit, name in enumerate(self.machine.predicates)}
 
 
-def random_states(traced: Traced, count: int, seed: int = 0) -> list[StateTuple]:
+def random_states(lowered: Lowered, count: int, seed: int = 0) -> list[StateTuple]:
     """States inside the declared domains, reachable or not."""
     chance = random.Random(seed)
-    ranges = [(cell.family.low, cell.family.high) for cell in traced.cells]
+    ranges = [(cell.family.low, cell.family.high) for cell in lowered.cells]
     return [tuple(chance.randint(low, high or 0) for low, high in ranges) for _ in range(count)]
 
 
 def plain_successors(plain: PlainMachine, state: StateTuple) -> list[tuple[int, StateTuple]] | int:
     """As the native form answers."""
     found = []
-    for instance in plain.traced.instances:
+    for instance in plain.lowered.instances:
         try:
             following = plain.step(state, instance.number)
         except ModelError:
@@ -96,9 +96,9 @@ def plain_successors(plain: PlainMachine, state: StateTuple) -> list[tuple[int, 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: expected.name)
 def test_native_and_plain_are_equal_on_random_states_of_every_example(expected: Any) -> None:
     predicates = {prop.id: prop.holds for prop in expected.properties}
-    traced = trace(expected.sized.configuration, predicates)
-    plain, native = PlainMachine(traced), Native(traced)
-    states = random_states(traced, 300)
+    lowered = lower(expected.sized.configuration, predicates)
+    plain, native = PlainMachine(lowered), Native(lowered)
+    states = random_states(lowered, 300)
     outside = 0
     for state in states:
         following = native.successors(state)
@@ -122,9 +122,9 @@ def assignment_configurations() -> dict[str, Configuration]:
 )
 def test_native_and_plain_are_equal_on_random_states_of_the_assignment_machine(configuration: Configuration) -> None:
     predicates = {item.id: item.holds for item in (ONE_OWNER, NO_ORPHAN, PARTITION_LEMMA)}
-    traced = trace(configuration, predicates)
-    plain, native = PlainMachine(traced), Native(traced)
-    for state in random_states(traced, 50):
+    lowered = lower(configuration, predicates)
+    plain, native = PlainMachine(lowered), Native(lowered)
+    for state in random_states(lowered, 50):
         assert native.successors(state) == plain_successors(plain, state)
         assert native.holds(state) == {name: plain.holds(name, state) for name in predicates}
 
@@ -133,8 +133,8 @@ def test_native_and_plain_are_equal_on_random_states_of_the_assignment_machine(c
     "expected", [item for item in EXPECTED if item.sized.states < 1000], ids=lambda expected: expected.name
 )
 def test_native_and_plain_reach_the_same_states(expected: Any) -> None:
-    traced = trace(expected.sized.configuration)
-    plain, native = PlainMachine(traced), Native(traced)
+    lowered = lower(expected.sized.configuration)
+    plain, native = PlainMachine(lowered), Native(lowered)
     seen, front, transitions = {plain.initial}, [plain.initial], 0
     while front:
         state = front.pop()
@@ -320,12 +320,12 @@ SHAPES = st.builds(
 )
 
 
-def some_states(traced: Traced) -> Sequence[StateTuple]:
-    ranges = [range(cell.family.low, (cell.family.high or 0) + 1) for cell in traced.cells]
+def some_states(lowered: Lowered) -> Sequence[StateTuple]:
+    ranges = [range(cell.family.low, (cell.family.high or 0) + 1) for cell in lowered.cells]
     sizes = 1
     for item in ranges:
         sizes *= len(item)
-    return list(itertools.product(*ranges)) if sizes <= 60 else random_states(traced, 60)
+    return list(itertools.product(*ranges)) if sizes <= 60 else random_states(lowered, 60)
 
 
 @given(SHAPES, st.lists(TRUTH, min_size=1, max_size=3))
@@ -333,21 +333,21 @@ def some_states(traced: Traced) -> Sequence[StateTuple]:
 def test_random_predicates_mean_the_same_in_python_plain_native_and_z3(shape: Shape, predicates: list[Node]) -> None:
     machine, _ = shape.machine()
     texts = {f"t{i}": (lambda s, node=node: symbolic(node, s)) for i, node in enumerate(predicates)}
-    traced = trace(machine.configure(), texts)
-    plain, native = PlainMachine(traced), Native(traced)
-    for position, state in enumerate(some_states(traced)):
+    lowered = lower(machine.configure(), texts)
+    plain, native = PlainMachine(lowered), Native(lowered)
+    for position, state in enumerate(some_states(lowered)):
         want = {f"t{i}": bool(computed(node, Concrete(shape, state))) for i, node in enumerate(predicates)}
         assert {name: plain.holds(name, state) for name in texts} == want
         assert native.holds(state) == want
         if position < 5:
-            assert {name: in_z3(traced, traced.predicates[name].term, state) for name in texts} == want
+            assert {name: in_z3(lowered, lowered.predicates[name].term, state) for name in texts} == want
 
 
-def in_z3(traced: Traced, term: Any, state: StateTuple) -> int | bool:
+def in_z3(lowered: Lowered, term: Any, state: StateTuple) -> int | bool:
     """The value of a term as Z3 computes it."""
     values = [
         (cell.symbol, z3.BoolVal(bool(value)) if cell.family.is_bool else z3.IntVal(value))
-        for cell, value in zip(traced.cells, state, strict=True)
+        for cell, value in zip(lowered.cells, state, strict=True)
     ]
     value = z3.simplify(z3.substitute(term, *values))
     return z3.is_true(value) if z3.is_bool(term) else int(value.as_long())
@@ -368,9 +368,9 @@ def test_random_steps_are_the_same_in_python_plain_and_native(
         s.q = lambda i: any_of(symbolic(truth, s), s.q[i])
 
     machine.action(act)
-    traced = trace(machine.configure())
-    plain, native = PlainMachine(traced), Native(traced)
-    for state in some_states(traced):
+    lowered = lower(machine.configure())
+    plain, native = PlainMachine(lowered), Native(lowered)
+    for state in some_states(lowered):
         here = Concrete(shape, state)
         want = after(shape, here, guard, number, index, element, condition, truth)
         assert plain_successors(plain, state) == want
@@ -399,10 +399,10 @@ def after(
 # --- limits ------------------------------------------------------------------------------------------------------
 
 
-def squared(high: int) -> Traced:
+def squared(high: int) -> Lowered:
     machine = Machine("wide")
     machine.variable("x", Int(0, high), init=high)
-    return trace(machine.configure(), {"large": lambda s: s.x * s.x >= high})
+    return lower(machine.configure(), {"large": lambda s: s.x * s.x >= high})
 
 
 def test_numbers_beyond_64_bits_are_an_error() -> None:
@@ -421,6 +421,6 @@ def test_more_than_63_predicates_are_an_error() -> None:
     machine.variable("x", Int(0, 63))
     texts = {f"t{number}": (lambda s, number=number: s.x == number) for number in range(64)}
     with pytest.raises(ModelError, match="64 properties at once are too many, 63 are possible; check them in parts"):
-        compile_machine(trace(machine.configure(), texts))
+        compile_machine(lower(machine.configure(), texts))
     del texts["t0"]
-    assert [name for name, holds in Native(trace(machine.configure(), texts)).holds((63,)).items() if holds] == ["t63"]
+    assert [name for name, holds in Native(lower(machine.configure(), texts)).holds((63,)).items() if holds] == ["t63"]

@@ -9,16 +9,16 @@ import pytest
 from rocketproof.model.kernel import (
     Domain,
     Int,
+    Lowered,
     Machine,
     ModelError,
     SetOf,
     State,
-    Traced,
     all_of,
     ite,
+    lower,
     not_,
     total,
-    trace,
 )
 from rocketproof.model.kernel.plain import PlainMachine
 
@@ -59,15 +59,15 @@ def machine() -> Machine:
     return made
 
 
-def traced(text: Callable[..., None]) -> Traced:
+def lowered(text: Callable[..., None]) -> Lowered:
     made = machine()
     made.action(text)
-    return trace(made.configure())
+    return lower(made.configure())
 
 
 def changes(text: Callable[..., None]) -> dict[str, str]:
     """What one step from the initial state changes."""
-    configuration = traced(text)
+    configuration = lowered(text)
     plain = PlainMachine(configuration)
     after = plain.step(plain.initial, 0)
     assert after is not None
@@ -84,17 +84,17 @@ def value(text: Callable[[State], Any]) -> int:
     def compute(s: State) -> None:
         s.result = text(s)
 
-    plain = PlainMachine(trace(made.configure()))
+    plain = PlainMachine(lower(made.configure()))
     after = plain.step(plain.initial, 0)
     assert after is not None
     return after[-1]
 
 
 def error(text: Callable[..., None]) -> str:
-    """The message when tracing, or else taking, the action."""
+    """The message when lowering, or else taking, the action."""
 
     def act() -> None:
-        plain = PlainMachine(traced(text))
+        plain = PlainMachine(lowered(text))
         plain.step(plain.initial, 0)
 
     with pytest.raises(ModelError) as caught:
@@ -391,7 +391,7 @@ def never(s: State) -> None:
         (family_for_number, "'x' holds a whole number, but is given offset[, …]."),
         (set_for_number, "assigns a set to 'x', which is not a set here."),
         (set_of_others, "assigns a set of Consumer to 'members', which holds sets of Queue."),
-        (branches, "is not known while the machine is traced, so Python cannot branch on it"),
+        (branches, "is not known while the machine is lowered, so Python cannot branch on it"),
         (loops_over_a_family, "offset is a family, not a value; index it: offset[…]."),
         (require_inside_when, "'require' inside 's.when' would guard the whole action; move it out."),
         (require_a_number, "expected a truth value, got the number x; compare it with something first."),
@@ -416,7 +416,7 @@ def test_a_write_outside_is_no_error_where_the_action_is_not_enabled_or_does_not
 def test_errors_of_properties_name_the_property() -> None:
     def said(text: Callable[[State], Any]) -> str:
         with pytest.raises(ModelError) as caught:
-            trace(machine().configure(), {"fine": text})
+            lower(machine().configure(), {"fine": text})
         return str(caught.value)
 
     def writes(s: State) -> bool:

@@ -82,12 +82,12 @@ def test_what_is_known_makes_no_expression() -> None:
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda: bool(X <= 0), "is not known while the machine is traced, so Python cannot branch on it"),
+        (lambda: bool(X <= 0), "is not known while the machine is lowered, so Python cannot branch on it"),
         (lambda: 1 if P else 2, "use ite(…), implies(…)"),
         (lambda: P and Q, "instead of 'if', 'and', 'or', 'not'"),
-        (lambda: not P, "not known while the machine is traced"),
-        (lambda: 0 <= X <= 3, "not known while the machine is traced"),
-        (lambda: X in (1, 2), "not known while the machine is traced"),
+        (lambda: not P, "not known while the machine is lowered"),
+        (lambda: 0 <= X <= 3, "not known while the machine is lowered"),
+        (lambda: X in (1, 2), "not known while the machine is lowered"),
         (lambda: all_of(X), "expected a truth value, got the number x; compare it with something first."),
         (lambda: all_of(P, 1), "expected a truth value, got 1 (int)"),
         (lambda: P & None, "expected a truth value, got None (NoneType)"),

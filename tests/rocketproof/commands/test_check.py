@@ -18,12 +18,12 @@ from rocketproof.commands import check as check_module
 from rocketproof.commands.check import SPARK_FROM_EVENTS, CheckRequest, Engine, engine_of
 from rocketproof.commands.check import run as run_check
 from rocketproof.commands.preparing import preparing
-from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.output.progress import Progress
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.engine import local
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.machine_code import compiled
+from rocketproof.traces.machine_code.code_cache import FileCodeCache
 from rocketproof.traces.machine_code.compiled import entry
 from rocketproof.traces.monitors.messages import MessageFold
 

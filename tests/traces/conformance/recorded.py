@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketproof.checkers.run import Run
-from rocketproof.model.kernel import Configuration, trace
+from rocketproof.model.kernel import Configuration, lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.conformance import Conformance, conform
 from rocketproof.traces.conformance.streams import OF_PROCESSES
@@ -79,8 +79,8 @@ class Walks:
     """Random runs of one configuration."""
 
     def __init__(self, configuration: Configuration) -> None:
-        self.traced = trace(configuration)
-        self.machine = PlainMachine(self.traced)
+        self.lowered = lower(configuration)
+        self.machine = PlainMachine(self.lowered)
 
     def run(self, seed: int, steps: int) -> Run:
         """A run of up to ``steps`` steps."""
@@ -92,4 +92,4 @@ class Walks:
             assert following is not None
             taken.append(number)
             states.append(following)
-        return Run(self.traced, tuple(states), tuple(taken))
+        return Run(self.lowered, tuple(states), tuple(taken))

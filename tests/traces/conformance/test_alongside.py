@@ -69,7 +69,7 @@ def test_every_random_run_is_gone_along_with(name: str, tmp_path: Path) -> None:
     stopped = {}
     for seed in range(20):
         run = walks.run(seed, 25)
-        if any(walks.traced.instances[number].action.name.startswith("take") for number in run.steps):
+        if any(walks.lowered.instances[number].action.name.startswith("take") for number in run.steps):
             stopped[seed] = of_run(run, tmp_path).stopped_by
     assert len(stopped) > 10
     assert {seed: str(event) for seed, event in stopped.items() if event is not None} == {}

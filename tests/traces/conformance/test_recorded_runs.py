@@ -127,7 +127,7 @@ def shown(mutant: str, folder: Path) -> Conformance:
     """What following the counterexample gives; one that ends too early goes on for a while."""
     run = counterexample(mutant)
     if run.loop is None:
-        run = continued(PlainMachine(run.traced), run, 1, steps=12)
+        run = continued(PlainMachine(run.lowered), run, 1, steps=12)
     return followed(run, folder)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import rocketproof.traces
-from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.traces.machine_code import compiled
+from rocketproof.traces.machine_code.code_cache import FileCodeCache
 from rocketproof.traces.machine_code.compiled import Entry, entry, hot, part
 from rocketproof.traces.machine_code.dependence import dependence_of
 from rocketproof.traces.machine_code.functions import Compiled

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rocketproof.model.kernel.code_cache import FileCodeCache
 from rocketproof.traces.machine_code import compiled, compiling
 from rocketproof.traces.machine_code.arguments import text_of, words_of
+from rocketproof.traces.machine_code.code_cache import FileCodeCache
 from rocketproof.traces.machine_code.compiled import entry, hot, part
 
 PAIR = np.dtype([("small", np.uint8), ("large", np.int64)])

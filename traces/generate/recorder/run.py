@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ....model.kernel import Constants, Traced
+from ....model.kernel import Constants, Lowered
 from ....model.membership import Life
 from ....model.offsets import broadcasting
 from ...errors import TraceError
@@ -34,7 +34,7 @@ class Run(Protocol):
     """A run of a machine, as engines find it.
 
     Attributes:
-        traced: the configuration it belongs to.
+        lowered: the configuration it belongs to.
         states: the states passed, the initial one first.
         steps: number of the instance taken between two states.
         loop: where a run that never ends goes round: place in ``states`` that the last state is equal to, or the place
@@ -42,7 +42,7 @@ class Run(Protocol):
     """
 
     @property
-    def traced(self) -> Traced: ...  # noqa: D102
+    def lowered(self) -> Lowered: ...  # noqa: D102
     @property
     def states(self) -> Sequence[tuple[int, ...]]: ...  # noqa: D102
     @property
@@ -77,12 +77,12 @@ def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Rec
     Raises:
         TraceError: an action of another machine, which nobody here knows how to record.
     """
-    name = run.traced.configuration.machine.name
-    if "consumers" not in run.traced.configuration.constants:
+    name = run.lowered.configuration.machine.name
+    if "consumers" not in run.lowered.configuration.constants:
         raise TraceError(
             f"runs of the machine {name} cannot be recorded; those of consumption, everything and assignment can."
         )
-    recorder = Recorder(run.traced, pace or Pace())
+    recorder = Recorder(run.lowered, pace or Pace())
     truth = Truth()
     _begin(recorder, run)
     for at in range(len(run.steps)):
@@ -92,14 +92,14 @@ def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Rec
             _turn(recorder, run)
             for at in range(run.loop, len(run.steps)):
                 truth.note(_step(recorder, run, at))
-    return Recording(header=header_of(run.traced, recorder.pace), events=recorder.events, truth=truth)
+    return Recording(header=header_of(run.lowered, recorder.pace), events=recorder.events, truth=truth)
 
 
-def header_of(traced: Traced, pace: Pace) -> Header:
-    """What the trace of a run of ``traced`` says of itself."""
-    k = traced.configuration.constants
+def header_of(lowered: Lowered, pace: Pace) -> Header:
+    """What the trace of a run of ``lowered`` says of itself."""
+    k = lowered.configuration.constants
     return Header(
-        source=f"a run of the machine {traced.configuration.machine.name}",
+        source=f"a run of the machine {lowered.configuration.machine.name}",
         evidence=evidence_of(k),
         delays=pace.levels(int(k.levels)) if "levels" in k else "",
         release=str(k.get("version", "5.3.3")),
@@ -188,7 +188,7 @@ def _begin(recorder: Recorder, run: Run) -> None:
 
 
 def _step(recorder: Recorder, run: Run, at: int) -> Moment:
-    instance = run.traced.instances[run.steps[at]]
+    instance = run.lowered.instances[run.steps[at]]
     recorder.time += recorder.pace.step
     before, after = recorder.view(tuple(run.states[at])), recorder.view(tuple(run.states[at + 1]))
     now = Moment(recorder, before, after, instance.arguments)
@@ -198,7 +198,7 @@ def _step(recorder: Recorder, run: Run, at: int) -> Moment:
         record(now)
     elif name not in UNSEEN:
         raise TraceError(
-            f"machine {run.traced.configuration.machine.name}: nobody knows how to record the action {name}; "
+            f"machine {run.lowered.configuration.machine.name}: nobody knows how to record the action {name}; "
             "runs of the machines consumption, everything and assignment can be recorded."
         )
     in_memory(now)

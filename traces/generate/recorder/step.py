@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ....model.kernel import Constants, Traced
+from ....model.kernel import Constants, Lowered
 from ....model.membership import Life
 from ....model.offsets import broadcasting
 from ...format.kinds import Kind, Path, Result
@@ -53,11 +53,11 @@ class Recorder:
         dead_letters: how many dead letters there are.
     """
 
-    def __init__(self, traced: Traced, pace: Pace) -> None:
-        self.constants: Constants = traced.configuration.constants
+    def __init__(self, lowered: Lowered, pace: Pace) -> None:
+        self.constants: Constants = lowered.configuration.constants
         self.cluster = Cluster(self.constants)
         self.pace = pace
-        self.places = {cell.key: number for number, cell in enumerate(traced.cells)}
+        self.places = {cell.key: number for number, cell in enumerate(lowered.cells)}
         self.time = pace.begin
         self.events: list[Event] = []
         self.due: dict[int, int] = {}

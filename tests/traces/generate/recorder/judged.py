@@ -40,7 +40,7 @@ def continued(machine: PlainMachine, run: Run, seed: int, *, steps: int, to_rest
     ``seed`` decides in which order. With ``to_rest`` nothing happens any more for a long time afterwards.
     """
     chance = random.Random(seed)
-    fair = {instance.number for instance in run.traced.instances if instance.action.fair}
+    fair = {instance.number for instance in run.lowered.instances if instance.action.fair}
     states, taken = list(run.states), list(run.steps)
     for _ in range(steps):
         possible = [(n, state) for n, state in machine.successors(states[-1]) if n in fair and state != states[-1]]
@@ -49,4 +49,4 @@ def continued(machine: PlainMachine, run: Run, seed: int, *, steps: int, to_rest
         number, state = chance.choice(possible)
         taken.append(number)
         states.append(state)
-    return Run(run.traced, tuple(states), tuple(taken), len(taken) if to_rest else None)
+    return Run(run.lowered, tuple(states), tuple(taken), len(taken) if to_rest else None)

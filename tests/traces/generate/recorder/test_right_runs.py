@@ -12,7 +12,7 @@ from rocketproof.model.assignment import assignment
 from rocketproof.model.consumption import consumption
 from rocketproof.model.everything import everything
 from rocketproof.model.history import Cause
-from rocketproof.model.kernel import Machine, trace
+from rocketproof.model.kernel import Machine, lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.engine.findings import Note
@@ -158,7 +158,7 @@ SEEDS = 3
 
 def machine_of(name: str) -> PlainMachine:
     machine, constants = CONFIGURATIONS[name]
-    return PlainMachine(trace(machine.configure(**constants)))
+    return PlainMachine(lower(machine.configure(**constants)))
 
 
 def run_of(machine: PlainMachine, seed: int, *, to_rest: bool = True) -> Run:

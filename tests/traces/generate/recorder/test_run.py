@@ -7,7 +7,7 @@ import pytest
 from rocketproof.checkers.simulate import random_run
 from rocketproof.model.assignment import assignment
 from rocketproof.model.examples.peterson import machine as peterson
-from rocketproof.model.kernel import trace
+from rocketproof.model.kernel import lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.traces.errors import TraceError
@@ -31,9 +31,9 @@ def test_the_header_says_what_was_configured() -> None:
 
 
 def test_evidence_depends_on_what_the_configuration_follows() -> None:
-    plain = evidence_of(walked(**ONE).traced.configuration.constants)
-    files = evidence_of(walked(mode="broadcasting", **ONE).traced.configuration.constants)
-    owners = evidence_of(walked(machine=assignment).traced.configuration.constants)
+    plain = evidence_of(walked(**ONE).lowered.configuration.constants)
+    files = evidence_of(walked(mode="broadcasting", **ONE).lowered.configuration.constants)
+    owners = evidence_of(walked(machine=assignment).lowered.configuration.constants)
     assert plain - files == {Kind.OFFSET_QUERY, Kind.RESET, Kind.DELAY_STORE}
     assert files - plain == set()
     assert owners - plain == {Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE}
@@ -62,14 +62,14 @@ def test_a_run_in_which_nothing_happens_any_more_ends_late() -> None:
 
 
 def test_another_machine_cannot_be_recorded() -> None:
-    plain = PlainMachine(trace(peterson.configure()))
+    plain = PlainMachine(lower(peterson.configure()))
     with pytest.raises(TraceError, match=r"the machine peterson .*consumption, everything and assignment can"):
         record_run(random_run(plain, 0, 5))
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_random_runs_have_the_form_of_the_schema(preset: Preset) -> None:
-    plain = PlainMachine(trace(preset.configuration()))
+    plain = PlainMachine(lower(preset.configuration()))
     events = 0
     for seed in range(5):
         found = record_run(random_run(plain, seed, 100))

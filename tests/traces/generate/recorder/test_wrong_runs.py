@@ -108,7 +108,7 @@ def found(mutant: str, folder: Path) -> set[str]:
     run = counterexample(mutant)
     if run.loop is not None:
         return violated(judged(record_run(run), folder))
-    machine = PlainMachine(run.traced)
+    machine = PlainMachine(run.lowered)
     longer = [continued(machine, run, seed, steps=12) for seed in range(1, 4)]
     longer.append(continued(machine, run, 0, steps=200, to_rest=True))
     return set().union(*(violated(judged(record_run(item), folder)) for item in longer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocketproof.model.kernel import Machine, Traced
+from rocketproof.model.kernel import Lowered, Machine
 from rocketproof.traces.generate.recorder import Pace, Recording, record_run
 from rocketproof.traces.generate.recorder.step import Event
 
@@ -17,7 +17,7 @@ _SHOWN = ("offset", "next", "count", "result", "path", "key", "attempt", "level"
 class Path:
     """A run with the attributes that a recorder asks for."""
 
-    traced: Traced
+    lowered: Lowered
     states: tuple[tuple[int, ...], ...]
     steps: tuple[int, ...]
     loop: int | None = None
@@ -27,7 +27,7 @@ def walked(*labels: str, machine: Machine | None = None, loop: int | None = None
     """A walk of a machine, of ``consumption`` if none is given, through the actions ``labels``."""
     walk = Walk(*([machine] if machine else []), **constants)
     states = [walk.state, *(walk(label).state for label in labels)]
-    return Path(walk.machine.traced, tuple(states), tuple(walk.numbers[label] for label in labels), loop)
+    return Path(walk.machine.lowered, tuple(states), tuple(walk.numbers[label] for label in labels), loop)
 
 
 def recording(

@@ -6,7 +6,7 @@ import pytest
 import z3
 
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Domain, Int, Machine, ModelError, State, trace
+from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Domain, Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.layout import layout
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
@@ -34,8 +34,8 @@ def counter(high: int | str | None = "messages") -> Machine:
 
 
 def test_cells_and_instances_are_numbered_in_declaration_order() -> None:
-    traced = trace(two_phase_commit.machine.configure(managers=2))
-    assert [cell.label for cell in traced.cells] == [
+    lowered = lower(two_phase_commit.machine.configure(managers=2))
+    assert [cell.label for cell in lowered.cells] == [
         "stage[r0]",
         "stage[r1]",
         "decision",
@@ -46,7 +46,7 @@ def test_cells_and_instances_are_numbered_in_declaration_order() -> None:
         "commit_sent",
         "abort_sent",
     ]
-    assert [instance.label for instance in traced.instances] == [
+    assert [instance.label for instance in lowered.instances] == [
         "prepare(r0)",
         "prepare(r1)",
         "choose_to_abort(r0)",
@@ -60,7 +60,7 @@ def test_cells_and_instances_are_numbered_in_declaration_order() -> None:
         "hear_abort(r0)",
         "hear_abort(r1)",
     ]
-    assert traced.instances[0].tells == "r0 prepares and says so"
+    assert lowered.instances[0].tells == "r0 prepares and says so"
 
 
 def test_a_family_and_a_variable_of_a_similar_name_are_different() -> None:
@@ -68,26 +68,26 @@ def test_a_family_and_a_variable_of_a_similar_name_are_different() -> None:
     machine.variable("x", Int(0, 3), Message, init=1)
     machine.variable("x_0", Int(0, 3), init=2)
     machine.constant("messages", 1)
-    traced = trace(machine.configure(), {"one": lambda s: s.x[0] == 1, "two": lambda s: s.x_0 == 2})
-    plain = PlainMachine(traced)
+    lowered = lower(machine.configure(), {"one": lambda s: s.x[0] == 1, "two": lambda s: s.x_0 == 2})
+    plain = PlainMachine(lowered)
     assert [plain.holds(name, plain.initial) for name in ("one", "two")] == [True, True]
 
 
 def test_an_instance_updates_only_what_it_writes() -> None:
-    traced = trace(two_phase_commit.machine.configure(managers=2))
-    prepare = traced.instances[0]
-    assert {traced.cells[number].label: str(z3.simplify(value)) for number, value in prepare.updates.items()} == {
+    lowered = lower(two_phase_commit.machine.configure(managers=2))
+    prepare = lowered.instances[0]
+    assert {lowered.cells[number].label: str(z3.simplify(value)) for number, value in prepare.updates.items()} == {
         "stage[r0]": "1",
         "prepared_sent[r0]": "True",
     }
-    stages = [z3.substitute(prepare.guard, (traced.cells[0].symbol, z3.IntVal(stage))) for stage in range(4)]
+    stages = [z3.substitute(prepare.guard, (lowered.cells[0].symbol, z3.IntVal(stage))) for stage in range(4)]
     assert [z3.is_true(z3.simplify(guard)) for guard in stages] == [True, False, False, False]
     assert prepare.checks == ()
 
 
 def test_a_state_prints_as_its_author_writes_it() -> None:
-    traced = trace(two_phase_commit.machine.configure(managers=1))
-    assert traced.show_state((3, 2, 1, 0, 1, 0)) == {
+    lowered = lower(two_phase_commit.machine.configure(managers=1))
+    assert lowered.show_state((3, 2, 1, 0, 1, 0)) == {
         "stage[r0]": "ABORTED",
         "decision": "ABORT",
         "ready[r0]": "true",
@@ -106,7 +106,7 @@ def test_instances_whose_guard_is_false_are_left_out() -> None:
         s.require(not fast, s.x < 3)
         s.x += 1
 
-    assert [instance.label for instance in trace(machine.configure()).instances] == ["grow(false)"]
+    assert [instance.label for instance in lower(machine.configure()).instances] == ["grow(false)"]
 
 
 def test_a_guard_that_is_never_enabled_is_an_error() -> None:
@@ -118,7 +118,7 @@ def test_a_guard_that_is_never_enabled_is_an_error() -> None:
         s.require(s.x < 0 if fast else False, s.x >= 0)
 
     with pytest.raises(ModelError) as caught:
-        trace(machine.configure())
+        lower(machine.configure())
     assert str(caught.value) == (
         "machine example, action grow: its guard is false for every parameter in example(); mend the guard, or switch "
         "the action off with when=…."
@@ -126,14 +126,14 @@ def test_a_guard_that_is_never_enabled_is_an_error() -> None:
 
 
 def test_an_unbounded_configuration_has_arrays_symbols_and_assumptions() -> None:
-    traced = trace(counter().configure(messages=UNBOUNDED), {"some": lambda s: s.exists(Message, lambda m: s.done[m])})
-    assert [cell.label for cell in traced.cells] == ["done[…]", "next"]
-    assert [cell.is_array for cell in traced.cells] == [True, False]
-    (finish,) = traced.instances
+    lowered = lower(counter().configure(messages=UNBOUNDED), {"some": lambda s: s.exists(Message, lambda m: s.done[m])})
+    assert [cell.label for cell in lowered.cells] == ["done[…]", "next"]
+    assert [cell.is_array for cell in lowered.cells] == [True, False]
+    (finish,) = lowered.instances
     assert (finish.label, dict(finish.arguments), len(finish.symbols)) == ("finish(any m)", {"m": None}, 1)
-    assert [str(assumption) for assumption in traced.assumptions] == ["messages >= 1"]
-    assert z3.is_quantifier(traced.predicates["some"].term)
-    assert not traced.is_finite
+    assert [str(assumption) for assumption in lowered.assumptions] == ["messages >= 1"]
+    assert z3.is_quantifier(lowered.predicates["some"].term)
+    assert not lowered.is_finite
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_an_unbounded_domain_is_an_error_where_every_state_is_needed(
 ) -> None:
     configuration = machine.configure(**constants)
     with pytest.raises(ModelError) as caught:
-        use(trace(configuration))
+        use(lower(configuration))
     assert str(caught.value) == (
         f"{engine} needs a finite configuration, but in {configuration} {reason}; give the constant a number, or the "
         "variable a bound, or use the engine 'prove'."
@@ -166,9 +166,9 @@ def test_an_unbounded_domain_is_an_error_where_every_state_is_needed(
 def test_counting_an_unbounded_domain_is_an_error() -> None:
     configuration = counter().configure(messages=UNBOUNDED)
     with pytest.raises(ModelError, match="property all: elements of Message cannot be counted, its size is unbounded"):
-        trace(configuration, {"all": lambda s: s.count(Message, lambda m: s.done[m]) == s.next})
+        lower(configuration, {"all": lambda s: s.count(Message, lambda m: s.done[m]) == s.next})
     with pytest.raises(ModelError, match="the elements of Message cannot be counted or listed"):
-        trace(configuration, {"all": lambda s: s.full(Message).size() == s.next})
+        lower(configuration, {"all": lambda s: s.full(Message).size() == s.next})
 
 
 def test_a_lower_bound_cannot_be_unbounded() -> None:
@@ -176,7 +176,7 @@ def test_a_lower_bound_cannot_be_unbounded() -> None:
     machine.constant("messages", 3)
     machine.variable("x", Int("messages", None))
     with pytest.raises(ConfigurationError, match="variable 'x' has no possible value"):
-        trace(machine.configure(messages=UNBOUNDED))
+        lower(machine.configure(messages=UNBOUNDED))
 
 
 def test_a_bound_that_is_an_unbounded_constant_stays_a_bound() -> None:
@@ -191,16 +191,16 @@ def test_a_bound_that_is_an_unbounded_constant_stays_a_bound() -> None:
         s.next = m
         s.before = lambda o: s.before[o] + 1
 
-    traced = trace(machine.configure(messages=UNBOUNDED))
-    families = {cell.family.name: cell.family for cell in traced.cells}
+    lowered = lower(machine.configure(messages=UNBOUNDED))
+    families = {cell.family.name: cell.family for cell in lowered.cells}
     assert {name: family.allowed for name, family in families.items()} == {
         "next": "-1…messages",
         "before": "0…messages - 1",
         "free": "0…",
     }
     assert {family.high for family in families.values()} == {None}
-    assert [check.allowed for check in traced.instances[0].checks] == ["-1…messages", "0…messages - 1"]
-    finite = {cell.family.name: cell.family for cell in trace(machine.configure(messages=3)).cells if not cell.is_array}
+    assert [check.allowed for check in lowered.instances[0].checks] == ["-1…messages", "0…messages - 1"]
+    finite = {cell.family.name: cell.family for cell in lower(machine.configure(messages=3)).cells if not cell.is_array}
     assert (finite["next"].high, finite["next"].limit, finite["next"].allowed) == (3, 3, "-1…3")
 
 
@@ -208,16 +208,16 @@ def test_an_initial_value_must_fit_for_every_number() -> None:
     machine = Machine("begins")
     machine.constant("messages", 2, low=1)
     machine.variable("next", Int(0, "messages"), init=1)
-    assert trace(machine.configure(messages=UNBOUNDED)).initial_state() == (1,)
+    assert lower(machine.configure(messages=UNBOUNDED)).initial_state() == (1,)
     machine.variable("later", Int(0, "messages"), init=2)
     with pytest.raises(ModelError, match="the initial value 2 of 'later' is outside its domain 0…messages in begins"):
-        trace(machine.configure(messages=UNBOUNDED))
+        lower(machine.configure(messages=UNBOUNDED))
 
 
 def test_an_initial_value_cannot_depend_on_an_unbounded_index() -> None:
     machine = Machine("first")
     machine.constant("messages", 2, low=1)
     machine.variable("first", bool, Message, init=lambda k, m: m == 0)
-    assert trace(machine.configure()).initial_state() == (1, 0)
+    assert lower(machine.configure()).initial_state() == (1, 0)
     with pytest.raises(ModelError, match="the initial value of 'first' depends on an unbounded index or constant"):
-        trace(machine.configure(messages=UNBOUNDED))
+        lower(machine.configure(messages=UNBOUNDED))

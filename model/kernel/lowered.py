@@ -1,4 +1,4 @@
-"""Traced configurations: the cells, action instances and predicates that tracing gives, all as Z3 terms."""
+"""Lowered configurations: the cells, action instances and predicates that lowering gives, all as Z3 terms."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Cell:
-    """One variable of the traced state: a member of a family at fixed bounded indices.
+    """One variable of the lowered state: a member of a family at fixed bounded indices.
 
     Attributes:
         index: a number for each bounded index, None for each unbounded one (then ``symbol`` is an array over these).
@@ -136,7 +136,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class TracedPredicate:
+class LoweredPredicate:
     """A property of states as a Z3 truth value, with what its auxiliary symbols mean, and the text it was made of."""
 
     name: str
@@ -147,7 +147,7 @@ class TracedPredicate:
 
 
 @dataclass(frozen=True)
-class Traced:
+class Lowered:
     """A configuration as Z3 terms: everything the engines start from.
 
     Attributes:
@@ -160,7 +160,7 @@ class Traced:
     configuration: Configuration
     cells: tuple[Cell, ...]
     instances: tuple[Instance, ...]
-    predicates: Mapping[str, TracedPredicate]
+    predicates: Mapping[str, LoweredPredicate]
     assumptions: tuple[Any, ...]
 
     @property

@@ -1,4 +1,4 @@
-"""The tracer: gives reads and writes of a machine's texts their meaning as Z3 terms.
+"""The lowering: gives reads and writes of a machine's texts their meaning as Z3 terms.
 
 Bounded domains are unrolled: one cell for each index. Unbounded ones become Z3 arrays, symbolic parameters and
 quantifiers, from the same texts.
@@ -14,12 +14,13 @@ from typing import Any
 
 import z3
 
+from .declarations import Constants
 from .domains import Domain, Elements, MemberSet
 from .errors import ModelError, nearest
 from .frame import Frame
+from .lowered import Cell, CellKey, Check, Family
 from .state import FamilyView
 from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, implies, ite, not_, same, total
-from .traced import Cell, CellKey, Check, Family
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Recording:
     bound: int = 0
 
 
-class Tracer:
+class Lowering:
     """Gives a :class:`State` its meaning: reads build terms, writes are recorded."""
 
     def __init__(self, frame: Frame) -> None:
@@ -63,6 +64,19 @@ class Tracer:
         self._recording = Recording(title, read_only)
         self.path = []
         return self._recording
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of the configuration."""
+        return self.frame.constants
+
+    def replacement(self, definition: str) -> Callable[..., Any] | None:
+        """The text that the machine has in the place of a definition, if any."""
+        return self.frame.configuration.machine.replacements.get(definition)
+
+    def elements(self, domain: type[Domain]) -> Elements:
+        """The elements of a domain in the configuration."""
+        return self.frame.elements(domain)
 
     # --- what a State can do -----------------------------------------------------------------------------------
 
@@ -328,7 +342,7 @@ class Tracer:
             )
 
     def where(self) -> str:
-        """The machine and the text that is traced, as error messages begin."""
+        """The machine and the text that is lowered, as error messages begin."""
         return f"machine {self.frame.configuration.machine.name}, {self._recording.title}"
 
     def _bound_symbol(self, elements: Elements) -> Any:

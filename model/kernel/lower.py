@@ -1,4 +1,4 @@
-"""Tracing: run the texts of a machine once with symbolic state and collect the Z3 terms they build."""
+"""Lowering a configuration: its texts run once with symbolic state, and the Z3 terms they build are collected."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from .declarations import Action
 from .domains import Domain, Elements
 from .errors import ModelError
 from .frame import Frame
+from .lowered import CellKey, Instance, Lowered, LoweredPredicate
+from .lowering import Lowering
 from .machine import Configuration
 from .state import State
 from .terms import BoolLike, Term, all_of, as_bool
-from .traced import CellKey, Instance, Traced, TracedPredicate
-from .tracer import Tracer
 
 Predicate: TypeAlias = Callable[[State], BoolLike]
 """A text about one state."""
 
 
-def trace(configuration: Configuration, predicates: Mapping[str, Predicate] | None = None) -> Traced:
-    """Trace all actions of ``configuration``, and the named ``predicates``, to Z3 terms.
+def lower(configuration: Configuration, predicates: Mapping[str, Predicate] | None = None) -> Lowered:
+    """Lower all actions of ``configuration``, and the named ``predicates``, to Z3 terms.
 
     Raises:
         ModelError: the machine is written wrongly; the message names action, variable and value.
         ConfigurationError: the constants contradict each other (an empty range, for instance).
     """
     frame = Frame(configuration)
-    tracer = Tracer(frame)
-    instances = list(_trace_actions(tracer))
-    traced = {name: trace_predicate(tracer, name, text) for name, text in (predicates or {}).items()}
-    return Traced(configuration, tuple(frame.cells.values()), tuple(instances), traced, tuple(frame.assumptions))
+    lowering = Lowering(frame)
+    instances = list(_lower_actions(lowering))
+    lowered = {name: lower_predicate(lowering, name, text) for name, text in (predicates or {}).items()}
+    return Lowered(configuration, tuple(frame.cells.values()), tuple(instances), lowered, tuple(frame.assumptions))
 
 
 def readable(configuration: Configuration, predicates: Mapping[str, Predicate]) -> set[str]:
     """Names of the ``predicates`` that speak of this configuration: everything that they read exists in it."""
-    tracer = Tracer(Frame(configuration))
+    lowering = Lowering(Frame(configuration))
     names = set()
     for name, text in predicates.items():
         try:
-            trace_predicate(tracer, name, text)
+            lower_predicate(lowering, name, text)
         except ModelError:
             continue
         names.add(name)
     return names
 
 
-def _trace_actions(tracer: Tracer) -> Iterator[Instance]:
-    frame = tracer.frame
+def _lower_actions(lowering: Lowering) -> Iterator[Instance]:
+    frame = lowering.frame
     count = itertools.count()
     for action in frame.configuration.machine.actions.values():
         if not exists(frame, action):
             continue
         found = False
-        for instance in trace_action(tracer, action):
+        for instance in lower_action(lowering, action):
             found = True
             yield replace(instance, number=next(count))
         # A mutant may well be that an action never happens; what notices is a property about whole runs.
@@ -75,29 +75,29 @@ def exists(frame: Frame, action: Action) -> bool:
     return bool(action.when(frame.constants)) and not (action.budget and frame.constants[action.budget] == 0)
 
 
-def trace_action(tracer: Tracer, action: Action) -> Iterator[Instance]:
+def lower_action(lowering: Lowering, action: Action) -> Iterator[Instance]:
     """The instances of one action whose guards are not false, all of them numbered 0."""
-    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(tracer.frame.cells.values())}
-    for arguments, choice in _choices(tracer, action):
-        instance = _trace_instance(tracer, action, arguments, choice, numbers)
+    numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(lowering.frame.cells.values())}
+    for arguments, choice in _choices(lowering, action):
+        instance = _lower_instance(lowering, action, arguments, choice, numbers)
         if instance is not None:
             yield instance
 
 
-def trace_predicate(tracer: Tracer, name: str, text: Predicate) -> TracedPredicate:
+def lower_predicate(lowering: Lowering, name: str, text: Predicate) -> LoweredPredicate:
     """One property of states."""
-    recording = tracer.record(f"property {name}", read_only=True)
-    with _saying_where(tracer):
-        term = as_bool(text(State(tracer)))
-    return TracedPredicate(name, term, text, tuple(recording.symbols), tuple(recording.definitions))
+    recording = lowering.record(f"property {name}", read_only=True)
+    with _saying_where(lowering):
+        term = as_bool(text(State(lowering)))
+    return LoweredPredicate(name, term, text, tuple(recording.symbols), tuple(recording.definitions))
 
 
-def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+def _choices(lowering: Lowering, action: Action) -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
     kinds: list[Any] = []
     values: list[Any] = []
     for kind in action.parameters.values():
         if issubclass(kind, Domain):
-            elements = tracer.frame.elements(kind)
+            elements = lowering.frame.elements(kind)
             kinds.append(elements)
             values.append(range(elements.size) if elements.bounded else (None,))
         else:
@@ -107,8 +107,8 @@ def _choices(tracer: Tracer, action: Action) -> Iterator[tuple[dict[str, Any], t
         yield dict(zip(action.parameters, choice, strict=True)), tuple(kinds)
 
 
-def _trace_instance(
-    tracer: Tracer,
+def _lower_instance(
+    lowering: Lowering,
     action: Action,
     arguments: dict[str, Any],
     kinds: tuple[Any, ...],
@@ -116,7 +116,7 @@ def _trace_instance(
 ) -> Instance | None:
     spelled = {name: _spell_argument(kind, value) for (name, value), kind in zip(arguments.items(), kinds, strict=True)}
     label = f"{action.name}({', '.join(spelled.values())})" if spelled else action.name
-    recording = tracer.record(f"action {label}", read_only=False)
+    recording = lowering.record(f"action {label}", read_only=False)
     given = {}
     for (name, value), kind in zip(arguments.items(), kinds, strict=True):
         if value is None:
@@ -126,12 +126,12 @@ def _trace_instance(
             given[name] = Term(symbol, False)
         else:
             given[name] = value
-    state = State(tracer)
-    if action.budget is not None and action.budget not in tracer.frame.configuration.unlimited:
+    state = State(lowering)
+    if action.budget is not None and action.budget not in lowering.frame.configuration.unlimited:
         left = f"{action.budget}_left"
-        tracer.require([getattr(state, left) > 0])
-        tracer.assign(left, (), getattr(state, left) - 1)
-    with _saying_where(tracer):
+        lowering.require([getattr(state, left) > 0])
+        lowering.assign(left, (), getattr(state, left) - 1)
+    with _saying_where(lowering):
         action.function(state, **given)
         guard = as_bool(all_of(*recording.guards))
     simple = z3.simplify(guard)
@@ -140,7 +140,7 @@ def _trace_instance(
     updates = {
         numbers[key]: value
         for key, value in recording.next_values.items()
-        if not value.eq(tracer.frame.cells[key].symbol)
+        if not value.eq(lowering.frame.cells[key].symbol)
     }
     return Instance(
         number=0,
@@ -157,12 +157,12 @@ def _trace_instance(
 
 
 @contextmanager
-def _saying_where(tracer: Tracer) -> Iterator[None]:
+def _saying_where(lowering: Lowering) -> Iterator[None]:
     """Let the errors of the operators, which do not know the text they stand in, name it as well."""
     try:
         yield
     except ModelError as error:
-        where = f"{tracer.where()}: "
+        where = f"{lowering.where()}: "
         if str(error).startswith(where):
             raise
         raise ModelError(f"{where}{error}") from error

@@ -10,8 +10,8 @@ import pytest
 
 from rocketproof.checkers.explore import explore
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.model.kernel import code_cache
-from rocketproof.model.kernel.code_cache import FileCodeCache, user_cache
+from rocketproof.traces.machine_code import code_cache
+from rocketproof.traces.machine_code.code_cache import FileCodeCache, user_cache
 
 CONFIGURATION = two_phase_commit.machine.configure(managers=3)
 
