@@ -13,7 +13,7 @@ from .history import Cause, note_cause, note_delivery, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
 from .membership import Consumer, Life
 from .offsets import broadcasting
-from .process_queue import Orphan, Stage, count_out, finish, working
+from .process_queue import WINDOW, Orphan, Stage, count_out, finish, working
 from .rebalance import Queue
 
 concurrently = Machine("concurrently", doc="Concurrent listeners: tasks, results, and what a drop does to them.")
@@ -38,7 +38,14 @@ def _abstract(k: Constants) -> bool:
 
 
 concurrently.variable(
-    "joined", bool, Consumer, Queue, Message, when=lambda k: k.batch > 1, doc="in one task with the offset before it"
+    "joined",
+    bool,
+    Consumer,
+    Queue,
+    Message,
+    when=lambda k: k.batch > 1,
+    lives_in=WINDOW,
+    doc="in one task with the offset before it",
 )
 
 

@@ -6,7 +6,7 @@ from .concurrently import comes_back, concurrent, in_task
 from .consume_queue import Message
 from .kernel import BoolLike, IntLike, Machine, State, any_of, not_
 from .membership import Consumer
-from .process_queue import Stage, working
+from .process_queue import WINDOW, Stage, working
 from .rebalance import Queue
 
 hung_listener = Machine("hung_listener", doc="Listener calls that never return.")
@@ -17,7 +17,7 @@ hung_listener.constraint(
     holds=lambda k: not k.hangs or not k.orphans,
     message="a call that hangs is followed for as long as its window lives",
 )
-hung_listener.variable("hung", bool, Consumer, Queue, Message, when=lambda k: k.hangs > 0)
+hung_listener.variable("hung", bool, Consumer, Queue, Message, when=lambda k: k.hangs > 0, lives_in=WINDOW)
 
 
 @hung_listener.action(budget="hangs", tells="the listener of {c} hangs with {m} of {q}", when=concurrent)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from .kernel import BoolLike, Constants, Domain, IntLike, Machine, SetOf, State, all_of, any_of, ite, not_
+from .kernel import BoolLike, Constants, Domain, IntLike, Lifetime, Machine, SetOf, State, all_of, any_of, ite, not_
 
 
 class Consumer(Domain, size="consumers", label="c"):
@@ -47,6 +47,9 @@ membership.constraint(
     holds=lambda k: k.running <= k.consumers,
     message="no more consumers can run than there are",
 )
+
+PROCESS = Lifetime("process", (Consumer,))
+"""A client's process: what lives in it is gone when the process is."""
 
 membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
 membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")

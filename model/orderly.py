@@ -31,7 +31,7 @@ from .kernel import (
 )
 from .lock import fresh, lock, uses_locks
 from .membership import Consumer, Life
-from .process_queue import Orphan, Stage, listener_runs, take_out, working
+from .process_queue import WINDOW, Orphan, Stage, listener_runs, take_out, working
 from .rebalance import Queue
 from .retry_policy import copy_times, fallback_gives_up
 
@@ -76,10 +76,19 @@ def gives_up(k: Constants) -> bool:
     return is_orderly(k) and bool(k.give_up == "attempts")
 
 
-orderly.variable("result", Result, Consumer, Queue, when=is_orderly, doc="returned, not yet acted upon")
+orderly.variable(
+    "result", Result, Consumer, Queue, when=is_orderly, lives_in=WINDOW, doc="returned, not yet acted upon"
+)
 orderly.variable("call_age", Int(0, "call"), Consumer, Queue, when=ticking, doc="ticks since the listener was called")
 orderly.variable(
-    "kept", bool, Consumer, Queue, Message, when=manual_commit, doc="succeeded and not committed (autoCommit=false)"
+    "kept",
+    bool,
+    Consumer,
+    Queue,
+    Message,
+    when=manual_commit,
+    lives_in=WINDOW,
+    doc="succeeded and not committed (autoCommit=false)",
 )
 orderly.variable(
     "suspended",
@@ -88,6 +97,7 @@ orderly.variable(
     Queue,
     Message,
     when=gives_up,
+    lives_in=WINDOW,
     doc="reconsumeTimes, in memory only (OR-8)",
 )
 orderly.variable(

@@ -13,8 +13,9 @@ from .flow_control import cached
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, minimum, not_, same
 from .lock import believe, disbelieve, grow_older, holds_lock, obtainable, unlock, uses_locks
 from .membership import Consumer
-from .orderly import Result, calls, gives_up, is_orderly, manual_commit, ticking
+from .orderly import Result, calls, is_orderly, ticking
 from .process_queue import (
+    WINDOW,
     Stage,
     drops_in_steps,
     in_table,
@@ -59,11 +60,17 @@ def _recomputes(k: Constants) -> bool:
 
 
 orderly_ownership.variable(
-    "wanted", bool, Consumer, Queue, when=_zombies, doc="dropped, and allocated to its client again (RB-35)"
+    "wanted",
+    bool,
+    Consumer,
+    Queue,
+    when=_zombies,
+    lives_in=WINDOW,
+    doc="dropped, and allocated to its client again (RB-35)",
 )
 orderly_ownership.variable("unlocking", bool, Consumer, Queue, when=unlocks_late, doc="unlock put off by 20 s (RB-34)")
 orderly_ownership.variable(
-    "recomputed", bool, Consumer, Queue, when=_recomputes, doc="the first locked pull was made (PL-11)"
+    "recomputed", bool, Consumer, Queue, when=_recomputes, lives_in=WINDOW, doc="the first locked pull was made (PL-11)"
 )
 
 
@@ -91,11 +98,6 @@ def window_state(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     def kept(q: IntLike) -> BoolLike:
         return not_(lost(q))
 
-    s.result[c] = lambda q: ite(lost(q), Result.NONE, s.result[c, q])
-    if manual_commit(k):
-        s.kept[c] = lambda q, m: all_of(kept(q), s.kept[c, q, m])
-    if gives_up(k):
-        s.suspended[c] = lambda q, m: ite(lost(q), 0, s.suspended[c, q, m])
     if not uses_locks(k):
         return
     s.locked[c] = lambda q: any_of(won(q), all_of(kept(q), s.locked[c, q]))
@@ -103,12 +105,6 @@ def window_state(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     if won is not nothing:
         s.holder = lambda q: ite(won(q), c + 1, s.holder[q])
         s.holder_age = lambda q: ite(won(q), 0, s.holder_age[q])
-    if drops_in_steps(k):
-        s.dropped[c] = lambda q: all_of(kept(q), s.dropped[c, q])
-    if _zombies(k):
-        s.wanted[c] = lambda q: all_of(kept(q), s.wanted[c, q])
-    if _recomputes(k):
-        s.recomputed[c] = lambda q: all_of(kept(q), s.recomputed[c, q])
     if ticking(k) and not s.orphans:
         s.call_age[c] = lambda q: ite(lost(q), 0, s.call_age[c, q])
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from .consume_queue import Message, is_retry
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_
+from .kernel import BoolLike, Constants, Int, IntLike, Lifetime, Machine, State, all_of, any_of, ite, maximum, not_
 from .lock import uses_locks
 from .membership import Consumer, Life
 from .rebalance import Chosen, Queue
@@ -39,14 +39,19 @@ class Orphan(IntEnum):
 NO_OFFSET = -1
 """There is no entry in the in-memory offset table."""
 
+WINDOW = Lifetime("window", (Consumer, Queue))
+"""A client's window of a queue: what lives in it is gone when the queue leaves the client's table (PQ-12)."""
+
 process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.").include(tags)
 process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
 
 process_queue.constant("counters", 0, high=1, doc="1 to keep the counter of a window apart from its messages (PQ-8)")
-process_queue.variable("counted", Int(0, "messages"), Consumer, Queue, when=lambda k: k.counters == 1, doc="PQ-8")
+process_queue.variable(
+    "counted", Int(0, "messages"), Consumer, Queue, when=lambda k: k.counters == 1, lives_in=WINDOW, doc="PQ-8"
+)
 process_queue.variable("next_offset", Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
 process_queue.variable("memory", Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
-process_queue.variable("stage", Stage, Consumer, Queue, Message)
+process_queue.variable("stage", Stage, Consumer, Queue, Message, lives_in=WINDOW)
 process_queue.variable(
     "put_end", Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
 )
@@ -65,6 +70,7 @@ process_queue.variable(
     Queue,
     Message,
     when=counts_send_backs,
+    lives_in=WINDOW,
     doc="added to reconsumeTimes in memory (CC-12)",
 )
 
@@ -158,7 +164,9 @@ def drops_in_steps(k: Constants) -> bool:
     return bool(uses_locks(k) and k.get("moves", 0))
 
 
-process_queue.variable("dropped", bool, Consumer, Queue, when=drops_in_steps, doc="dropped, and still in the table")
+process_queue.variable(
+    "dropped", bool, Consumer, Queue, when=drops_in_steps, lives_in=WINDOW, doc="dropped, and still in the table"
+)
 
 
 def owned_or_leaving(s: State, c: IntLike, q: IntLike) -> BoolLike:

@@ -11,9 +11,9 @@ from .consume_queue import end, start
 from .flow_control import flow_allows, flow_control
 from .history import Cause, Regression
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_, same
-from .membership import Consumer
+from .membership import PROCESS, Consumer
 from .offsets import write_offset
-from .process_queue import NO_OFFSET, Stage, may_pull, reaches_broker, window_empty, working
+from .process_queue import NO_OFFSET, WINDOW, Stage, may_pull, reaches_broker, window_empty, working
 from .queue_table import Leaving, change_table, nothing
 from .rebalance import Queue
 from .tags import filtered
@@ -52,21 +52,32 @@ def carries(k: Constants) -> bool:
 
 
 pull_loop.variable(
-    "loop_lost", bool, Consumer, Queue, when=lambda k: k.lost_pulls > 0, doc="nobody pulls for this window any more"
+    "loop_lost",
+    bool,
+    Consumer,
+    Queue,
+    when=lambda k: k.lost_pulls > 0,
+    lives_in=WINDOW,
+    doc="nobody pulls for this window any more",
 )
-pull_loop.variable("asked", bool, Consumer, Queue, when=_fine, doc="a request of this window is under way")
+pull_loop.variable(
+    "asked", bool, Consumer, Queue, when=_fine, lives_in=WINDOW, doc="a request of this window is under way"
+)
 pull_loop.variable(
     "stale",
     Int(NO_OFFSET, "messages"),
     Consumer,
     Queue,
     when=_fine,
+    lives_in=PROCESS,
     doc="position of a dead window's request; -1: none",
 )
 pull_loop.variable(
     "carried", Int(NO_OFFSET, "messages"), Consumer, Queue, when=carries, doc="a commit on its way with a request"
 )
-pull_loop.variable("stale_empty", bool, Consumer, Queue, when=_fine, doc="that dead window held no message")
+pull_loop.variable(
+    "stale_empty", bool, Consumer, Queue, when=_fine, lives_in=PROCESS, doc="that dead window held no message"
+)
 
 
 @pull_loop.definition

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from .history import Cause, note_cause, note_commit, note_new_windows, note_start, note_window
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .local_file import write_one
-from .membership import Consumer
+from .membership import PROCESS, Consumer
 from .offsets import accepts_commit, broadcasting, stored_offset, to_commit
 from .process_queue import (
     NO_OFFSET,
+    WINDOW,
     Orphan,
     Stage,
-    counts_send_backs,
     held,
     listener_runs,
     lock_follows,
@@ -102,14 +102,9 @@ def change_windows(
 
     s.next_offset[c] = lambda q: ite(lost(q), 0, ite(won(q), first(q), s.next_offset[c, q]))
     s.memory[c] = entry
-    s.stage[c] = lambda q, m: ite(lost(q), Stage.ABSENT, s.stage[c, q, m])
-    if s.counters:
-        s.counted[c] = lambda q: ite(lost(q), 0, s.counted[c, q])
-    if s.lost_pulls:
-        s.loop_lost[c] = lambda q: all_of(not_(lost(q)), s.loop_lost[c, q])
-    if s.constants.get("hangs", 0):
-        s.hung[c] = lambda q, m: all_of(not_(lost(q)), s.hung[c, q, m])
+    s.reset(WINDOW, c, ended=lost)
     if gone:
+        s.reset(PROCESS, c)
         process_forgets(s, c)
     if filtered(s.constants):
         s.put_end[c] = lambda q: ite(any_of(lost(q), won(q)), 0, s.put_end[c, q])
@@ -119,27 +114,16 @@ def change_windows(
     lock_follows(s, c, lost, won)
     if s.orphans:
         s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
-    if counts_send_backs(s.constants):
-        s.failed_send_backs[c] = lambda q, m: ite(lost(q), 0, s.failed_send_backs[c, q, m])
-    if s.copies and s.expiries and not leaving.listeners_go_on:
-        s.overdue[c] = lambda q, m: False
-    if s.batch > 1:
-        s.joined[c] = lambda q, m: all_of(not_(lost(q)), s.joined[c, q, m])
-    if s.pulls == "fine":
-        _forget_request(s, c, lost, leaving)
+    if s.pulls == "fine" and not gone:
+        _leave_request(s, c, lost, leaving)
     _persist(s, c, lost, won, leaving)
 
 
-def _forget_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
+def _leave_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
     """A request under way will be answered all the same, to a dead window (PL-24)."""
-    if leaving.listeners_go_on:
-        empty = (lambda _: True) if leaving.clears else (lambda q: window_empty(s, c, q))
-        s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), empty(q), s.stale_empty[c, q])
-        s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
-    else:
-        s.stale_empty[c] = False
-        s.stale[c] = NO_OFFSET
-    s.asked[c] = lambda q: all_of(not_(lost(q)), s.asked[c, q])
+    empty = (lambda _: True) if leaving.clears else (lambda q: window_empty(s, c, q))
+    s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), empty(q), s.stale_empty[c, q])
+    s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
 
 
 def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike, leaving: Leaving) -> IntLike:

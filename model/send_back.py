@@ -14,7 +14,7 @@ from .consume_queue import Message
 from .delay import stored_level
 from .history import Cause, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_, same
-from .membership import Consumer
+from .membership import PROCESS, Consumer
 from .process_queue import Orphan, Stage, counts_send_backs, finish, held, take_out
 from .rebalance import Queue
 from .retry_copy import NewCopy, retries, store, times_of
@@ -52,7 +52,14 @@ def _expires(k: Constants) -> bool:
 
 
 send_back.variable(
-    "overdue", bool, Consumer, Queue, Message, when=_expires, doc="its listener runs on after it was sent back (PQ-9)"
+    "overdue",
+    bool,
+    Consumer,
+    Queue,
+    Message,
+    when=_expires,
+    lives_in=PROCESS,
+    doc="its listener runs on after it was sent back (PQ-9)",
 )
 
 

@@ -7,7 +7,7 @@ code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-
 functions). Imports follow this order, without circles.
 """
 
-from .declarations import UNBOUNDED, Action, Constant, Constants, Variable
+from .declarations import UNBOUNDED, Action, Constant, Constants, Lifetime, Variable
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .lower import Predicate, lower, readable
@@ -37,6 +37,7 @@ __all__ = [
     "Instance",
     "Int",
     "IntLike",
+    "Lifetime",
     "Lowered",
     "LoweredPredicate",
     "Machine",

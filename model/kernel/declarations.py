@@ -93,6 +93,19 @@ def always(_: Constants) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Lifetime:
+    """Something that begins and ends, such as a window of a queue: what lives in it is gone with it.
+
+    Attributes:
+        name: what it is.
+        domains: what there is one of it for.
+    """
+
+    name: str
+    domains: tuple[type[Domain], ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Variable:
     """A variable, or a family of variables indexed by domains.
@@ -102,6 +115,7 @@ class Variable:
         domains: index domains of the family, none for a single variable.
         init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
         when: tells from the constants whether the variable exists.
+        lives_in: what it ends with; it is then False, its first member, or its lowest number, as at first.
     """
 
     name: str
@@ -110,6 +124,7 @@ class Variable:
     init: Any
     when: Callable[[Constants], bool]
     doc: str
+    lives_in: Lifetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

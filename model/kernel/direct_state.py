@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from .declarations import Constants
+from .declarations import Constants, Lifetime
 from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError, nearest
 from .frame import Frame
 from .lowered import Family
+from .state import reset
 from .terms import all_of
 
 
@@ -240,6 +241,10 @@ class DirectState:
             yield
         finally:
             self.path.pop()
+
+    def reset(self, lifetime: Lifetime, *index: int, ended: Callable[..., bool] | None = None) -> None:
+        """Everything that lives in what has ended is as at first, see :meth:`State.reset`."""
+        reset(self, self._direct.frame.living_in(lifetime), index, len(lifetime.domains), ended)
 
     def forall(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:
         """Whether ``holds`` is true of every element."""

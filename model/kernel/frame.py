@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from .declarations import Constants, Variable
+from .declarations import Constants, Lifetime, Variable
 from .domains import Domain, Elements, Int, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .lowered import Cell, CellKey, Family
@@ -66,6 +66,11 @@ class Frame:
                 )
             size = self.constants[size]
         return Elements(domain.__name__, domain.label, size, domain.symmetric)
+
+    def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
+        """Names of the variables that live in something, with what they are when it ends."""
+        families = (family for family in self.families.values() if family.variable.lives_in == lifetime)
+        return [(family.name, family.value(family.low)) for family in families]
 
     def _declare(self, variable: Variable) -> None:
         kind = variable.kind

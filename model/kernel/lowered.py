@@ -41,6 +41,10 @@ class Family:
         """Whether ``value`` is in the range."""
         return all_of(self.low <= value, True if self.limit is None else value <= self.limit)
 
+    def value(self, number: int) -> bool | int:
+        """A number of the range as texts see it: a truth value, a member or the number."""
+        return bool(number) if self.is_bool else number if self.enumeration is None else self.enumeration(number)
+
     @property
     def allowed(self) -> str:
         """The range in words."""

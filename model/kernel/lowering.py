@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from .declarations import Constants
+from .declarations import Constants, Lifetime
 from .domains import Domain, Elements, MemberSet
 from .errors import ModelError, nearest
 from .frame import Frame
@@ -77,6 +77,10 @@ class Lowering:
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of a domain in the configuration."""
         return self.frame.elements(domain)
+
+    def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
+        """Names of the variables that live in something, with what they are when it ends."""
+        return self.frame.living_in(lifetime)
 
     # --- what a State can do -----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Variable, always
+from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Lifetime, Variable, always
 from .domains import Domain, SetOf, ValueType
 from .errors import ConfigurationError, ModelError, nearest
 from .mutant import Definition, Explanation, Mutant
@@ -121,11 +121,27 @@ class Machine:
         *domains: type[Domain],
         init: Any = None,
         when: Callable[[Constants], bool] = always,
+        lives_in: Lifetime | None = None,
         doc: str = "",
     ) -> None:
-        """Declare a variable (or, with ``domains``, a family); ``init`` defaults to False, the first member, or low."""
+        """Declare a variable (or, with ``domains``, a family); ``init`` defaults to False, the first member, or low.
+
+        What ``lives_in`` something is as at first when that ends, see :meth:`State.reset`.
+
+        Raises:
+            ModelError: the name is taken, or the variable cannot live there: it must begin with the same domains, and
+                with the usual value.
+        """
         self._fresh(name)
-        self.variables[name] = Variable(name=name, kind=kind, domains=domains, init=init, when=when, doc=doc)
+        if lives_in is not None and (domains[: len(lives_in.domains)] != lives_in.domains or init is not None):
+            needed = ", ".join(domain.__name__ for domain in lives_in.domains)
+            raise ModelError(
+                f"machine {self.name}: {name!r} cannot live in a {lives_in.name}: its first domains must be {needed}, "
+                "and its initial value the usual one."
+            )
+        self.variables[name] = Variable(
+            name=name, kind=kind, domains=domains, init=init, when=when, doc=doc, lives_in=lives_in
+        )
 
     @typing.overload
     def action(self, function: ActionFunction, /) -> ActionFunction: ...

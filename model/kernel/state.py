@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from .declarations import Constants
+from .declarations import Constants, Lifetime
 from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError
-from .terms import BoolLike, IntLike
+from .terms import BoolLike, IntLike, ite
 
 
 class Interpreter(Protocol):
@@ -34,6 +34,10 @@ class Interpreter(Protocol):
 
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of a domain in the configuration."""
+        ...
+
+    def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
+        """Names of the variables that live in something, with what they are when it ends."""
         ...
 
     def lookup(self, name: str) -> Any:
@@ -125,6 +129,16 @@ class State:
         """The smallest element of which ``holds`` is true, or ``default`` when there is none."""
         return self._interpreter.least(domain, holds, default)
 
+    def reset(self, lifetime: Lifetime, *index: IntLike, ended: Callable[..., BoolLike] | None = None) -> None:
+        """Everything that lives in what has ended is as at first.
+
+        Args:
+            lifetime: what ends, such as windows.
+            index: whose; the first of its indices.
+            ended: which of them, asked with the other indices; all of them if it is not given.
+        """
+        reset(self, self._interpreter.living_in(lifetime), index, len(lifetime.domains), ended)
+
     def elements(self, domain: type[Domain]) -> Elements:
         """The elements of ``domain`` in this configuration."""
         return self._interpreter.elements(domain)
@@ -136,6 +150,26 @@ class State:
     def full(self, domain: type[Domain]) -> MemberSet:
         """The set of all elements of ``domain``."""
         return full_set(self.elements(domain))
+
+
+def reset(
+    s: Any,
+    living: list[tuple[str, Any]],
+    index: tuple[IntLike, ...],
+    domains: int,
+    ended: Callable[..., BoolLike] | None,
+) -> None:
+    """What :meth:`State.reset` does, in any form of a state: to all that is ``living``, of so many domains."""
+    given = domains - len(index)
+    for name, first in living:
+        if ended is None:
+            getattr(s, name)[index] = first
+            continue
+
+        def value(*rest: IntLike, name: str = name, first: Any = first) -> Any:
+            return ite(ended(*rest[:given]), first, getattr(s, name)[(*index, *rest)])
+
+        getattr(s, name)[index] = value
 
 
 class FamilyView:
