@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...properties.verdict import Verdict
 from ..claims.claims import CLAIMS, CODE
-from ..conformance.streams import Place
-from ..conformance.witness import Witness, witnesses
 from ..encoding.names import Names, Slot
 from ..engine.findings import Doubt, Note
 from ..engine.result import CheckResult, ClaimVerdict
 from ..io import Trace
 from .sentences import clock
+
+if TYPE_CHECKING:  # at run time it is imported for findings only: it takes longer than a small check
+    from ..conformance.streams import Place
+    from ..conformance.witness import Witness
 
 DECIDED = frozenset(
     {
@@ -60,6 +62,8 @@ def weighed(trace: Trace, result: CheckResult, *, most: int) -> tuple[CheckResul
                 queues[slot.topic, slot.broker, slot.queue] = None
     if not queues or result.events > MOST_EVENTS:
         return result, {}
+    from ..conformance.witness import witnesses
+
     told = witnesses(trace, list(queues)[:MOST_QUEUES])
     excused = np.zeros(len(rows), np.bool_)
     for at in np.flatnonzero(sure & np.isin(rows["claim"], [CODE[claim] for claim in DECIDED])):
@@ -79,6 +83,8 @@ def place_of(slot: int, names: Names) -> Place | None:
     found: Slot | None = names.slots[slot] if slot >= 0 else None
     if found is None or found.queue < 0 or not found.group:
         return None
+    from ..conformance.streams import Place
+
     return Place(group=found.group, topic=found.topic, broker=found.broker, queue=found.queue)
 
 

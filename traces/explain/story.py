@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..claims.claims import CLAIMS, TraceClaim
 from ..claims.settings import REBALANCE_PERIOD
-from ..conformance.streams import Place as QueueOfGroup
-from ..conformance.witness import Witness
 from ..encoding.names import Names, Slot
 from ..engine.findings import Doubt, Note
 from ..format.kinds import CONTEXT, Kind
@@ -22,6 +20,10 @@ from .evidence import Found, Question, collect, turning_points
 from .sentences import clock, tell
 from .source_lines import Place
 from .titles import has_offsets, title
+
+if TYPE_CHECKING:
+    from ..conformance.streams import Place as QueueOfGroup
+    from ..conformance.witness import Witness
 
 MOST_STORIES = 20
 """Findings of one claim that are told, unless more are asked for."""
