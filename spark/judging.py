@@ -20,6 +20,7 @@ from ..traces.engine.clock_doubts import order_doubted
 from ..traces.engine.context import Context
 from ..traces.engine.doubts import doubted
 from ..traces.engine.findings import ROW, Note
+from ..traces.engine.result import merge
 from ..traces.format.coverage import Coverage
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import Group
@@ -27,7 +28,7 @@ from ..traces.io import Problem, Problems, Trouble
 from ..traces.monitors.commits import Jump
 from ..traces.monitors.fold import Fold, Outcome
 from ..traces.monitors.messages import MessageFold
-from ..traces.monitors.queues import QueueFold
+from ..traces.monitors.queues import queue_folds
 from ..traces.recorders.members import members_of
 from .blocks import Block, tuple_of, unpacked
 from .order import InOrder
@@ -93,23 +94,23 @@ def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
                 else:
                     asides.append(json.loads(batch.column("aside")[row].as_py()))
 
-    fold: Fold | None = None
+    folds: tuple[Fold, ...] = ()
     in_order = InOrder(blocks())
     for coded in in_order:
-        fold = fold or _fold(part, names, task)
-        fold.feed(coded)
+        folds = folds or _folds(part, names, task)
+        for fold in folds:
+            fold.feed(coded)
     if part >= 0:
-        outcome = (fold or _fold(part, names, task)).finish()
+        outcome = merge([fold.finish() for fold in folds or _folds(part, names, task)], len(names.slots))
         if task.coverage is not None:
             outcome = order_doubted(outcome, names, task.context.clocks, task.settings.skew)
             outcome = doubted(outcome, names.slots, task.coverage, task.settings)
         yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
 
 
-def _fold(part: int, names: Names, task: Task) -> Fold:
-    if part < task.parts:
-        return QueueFold(names=names, settings=task.settings, context=task.context)
-    return MessageFold(names=names, settings=task.settings, context=task.context, release=task.release)
+def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
+    terms: dict[str, Any] = {"names": names, "settings": task.settings, "context": task.context}
+    return queue_folds(**terms) if part < task.parts else (MessageFold(**terms, release=task.release),)
 
 
 def _pieces(

@@ -1,8 +1,8 @@
 """The embedded engine: all monitors in one process, without Java.
 
-The trace is read once, see :mod:`.gathering`; then the folds by queue and by message go through its events beside each
-other, each in a thread of its own, in machine code. What they keep grows with the number of messages, not of events; a
-trace whose state would not fit is checked in several passes, each over a share of the queues and messages.
+The trace is read once, see :mod:`.gathering`; then the folds by queue, of steps and by message go through its events
+beside each other, each in a thread of its own, in machine code. What they keep grows with the number of messages, not
+of events; a trace whose state would not fit is checked in several passes, each over a share of the queues and messages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
 from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
-from ..monitors.queues import QueueFold
+from ..monitors.queues import queue_folds
 from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
 from .clock_doubts import order_doubted
@@ -129,12 +129,9 @@ def conclude(
     )
 
 
-def _workers(
-    trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share
-) -> tuple[_Worker, _Worker]:
+def _workers(trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share) -> tuple[_Worker, ...]:
     """Folds for a share of the queues and of the messages."""
     context, deliveries = gathered.scan.context, gathered.deliveries // share.count
-    queues = QueueFold(names=names, settings=settings, context=context, messages=deliveries)
     messages = MessageFold(
         names=names,
         settings=settings,
@@ -142,7 +139,8 @@ def _workers(
         release=trace.header.release,
         messages=deliveries,
     )
-    return _Worker(queues, share.of_queues), _Worker(messages, share.of_messages)
+    queues = queue_folds(names=names, settings=settings, context=context, messages=deliveries)
+    return *(_Worker(fold, share.of_queues) for fold in queues), _Worker(messages, share.of_messages)
 
 
 def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progress: Progress | None) -> None:

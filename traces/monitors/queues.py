@@ -3,7 +3,8 @@
 One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
 :mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and in the end
 :mod:`.message_status`. What has to follow on a queue, what must have come before, and how one step follows another are
-folds of their own, :mod:`.obligations`, :mod:`.causes` and :mod:`.steps`, which go along.
+folds of their own, :mod:`.obligations` and :mod:`.causes`, which go along. How one step follows another is seen beside
+it, by :mod:`.steps`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .blocking import blocked_by, keeper_of
 from .causes import CauseFold
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
-from .fold import Outcome
+from .fold import Fold, Outcome
 from .group_life import excuse
 from .late import late_rows
 from .obligations import ObligationFold
@@ -79,8 +80,8 @@ _ORDER = (
 _NOTE_OFFSET = constant(Note.OFFSET)
 
 KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)} | frozenset(STEP_KINDS)
-"""Kinds that this monitor looks at, the last two of them only of retry queues; its obligations look at more. It passes
-over all others, and over events without a group or queue."""
+"""Kinds that the monitors by queue look at, the last two of _ORDER only of retry queues; obligations look at more. They
+pass over all others, and over events without a group or queue."""
 
 COLUMNS = (
     "time",
@@ -100,6 +101,14 @@ COLUMNS = (
 """Columns of coded events that this monitor reads."""
 
 
+def queue_folds(*, names: Names, settings: Settings, context: Context, messages: int = 0) -> tuple[Fold, ...]:
+    """The monitors by queue, each of which is to be fed all events; see :class:`QueueFold` for the arguments."""
+    return (
+        QueueFold(names=names, settings=settings, context=context, messages=messages),
+        StepFold(names=names, settings=settings, context=context),
+    )
+
+
 class QueueFold:
     """The fold: feed it events, then let it finish.
 
@@ -115,7 +124,6 @@ class QueueFold:
         self._obligations = ObligationFold(names=names, settings=settings, context=context)
         self._causes = CauseFold(names=names, settings=settings, context=context)
         self._order = Order(context.clocks, settings.skew)
-        self._steps = StepFold(names=names, settings=settings, context=context)
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
@@ -148,7 +156,6 @@ class QueueFold:
             self._make_room()
         self._obligations.feed(coded, finished, blocked, keeper)
         self._causes.feed(coded, uncaused)
-        self._steps.feed(coded)
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -168,7 +175,7 @@ class QueueFold:
             commits_by=state.slots["commits_by"],
             is_off=self._context.clocks.corrects,
         )
-        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts), self._missteps(counts)])
+        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
         rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
         claims = len(CODE)
         return Outcome(
@@ -197,14 +204,6 @@ class QueueFold:
         claim = CODE["nothing-without-its-cause"]
         counts[JUDGED, claim] += judged
         counts[VIOLATED, claim] += len(rows)
-        return rows
-
-    def _missteps(self, counts: Any) -> Any:
-        """What does not follow from the step before, counted."""
-        rows, judged = self._steps.finish()
-        claims = len(CODE)
-        counts[JUDGED, :claims] += judged
-        counts[VIOLATED, :claims] += np.bincount(rows["claim"], minlength=claims)
         return rows
 
     def _tell_statuses(self, slots: int) -> Any:

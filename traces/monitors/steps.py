@@ -8,6 +8,7 @@ another order than they acted in: what comes within :data:`APART` was in time.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..format.kinds import Kind, Path, Result, codes
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
 from ..machine_code.pair_table import enter, new_pairs, remove, roomy, value_of
+from .fold import Outcome, nothing
 
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
@@ -205,7 +207,7 @@ class Tables(NamedTuple):
 
 
 class StepFold:
-    """The fold: feed it events, then ask for what does not follow."""
+    """The monitor of steps; see :class:`.fold.Fold`."""
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names = names
@@ -254,8 +256,8 @@ class StepFold:
                 coded.attempt,
             )
 
-    def finish(self) -> tuple[Any, Any]:
-        """Rows of all missteps, and how many lines were judged of each claim, by its code."""
+    def finish(self) -> Outcome:
+        """Say what has come out: all missteps, and how many lines were judged of each claim."""
         self._make_room()
         _finish(self._tables)
         used = int(self._tables.used[0])
@@ -281,7 +283,7 @@ class StepFold:
         for claim in {step.claim for step in STEPS}:
             is_judged = any(self._tables.judged[step.misstep] for step in STEPS if step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
-        return rows, judged
+        return replace(nothing(0), rows=rows, judged=judged, violated=np.bincount(rows["claim"], minlength=len(CODE)))
 
     def _make_room(self) -> None:
         """Learn of new queues, and make tables larger that are half full."""

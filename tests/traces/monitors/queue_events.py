@@ -15,12 +15,13 @@ from rocketproof.traces.encoding.coding import Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.engine.findings import Doubt, Note
+from rocketproof.traces.engine.result import merge
 from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import CONTEXT, Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
-from rocketproof.traces.monitors.queues import QueueFold
+from rocketproof.traces.monitors.queues import queue_folds
 from rocketproof.traces.recorders.members import members_of
 
 from .covered import covered
@@ -227,10 +228,12 @@ def check(
     if by_queue:
         slots = coder.code(_batch(events)).slot
         events = [events[at] for at in np.argsort(slots, kind="stable")]
-    fold = QueueFold(names=names, settings=settings or Settings(), context=context)
+    folds = queue_folds(names=names, settings=settings or Settings(), context=context)
     for at in range(0, len(events), batch):
-        fold.feed(coder.code(_batch(events[at : at + batch])))
-    return Checked(covered(fold.finish(), names, context, settings), names)
+        for fold in folds:
+            fold.feed(coder.code(_batch(events[at : at + batch])))
+    outcome = merge([fold.finish() for fold in folds], len(names.slots))
+    return Checked(covered(outcome, names, context, settings), names)
 
 
 def _batch(events: list[Event]) -> pa.RecordBatch:
