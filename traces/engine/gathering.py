@@ -34,7 +34,7 @@ Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""
 
 _DELIVER = codes(Kind)[Kind.DELIVER]
-_ROWS = 1 << 18
+_ROWS = 1 << 17
 """Events that are read and packed at a time: so many that what a batch costs in Python does not count."""
 
 _ROWS_FED = 1 << 16

@@ -23,7 +23,6 @@ from ..engine.context import Context
 from ..engine.findings import ROW
 from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Path, Result, codes
-from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
 from ..machine_code.pair_table import enter, new_pairs, remove, roomy, value_of
 from .fold import Outcome, nothing
@@ -104,7 +103,6 @@ _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.RE
     _IMPOSSIBLE,
 ) = map(int, Misstep)
 _NEVER, _UNKNOWN, _NOBODY = -(2**60), -1, -1
-_ABSENT = int(ABSENT)
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
 _ROOM = 64
 _MARKS = 16
