@@ -11,6 +11,7 @@ from ..properties.broadcast import claims as broadcast_claims
 from ..properties.claim import Claim
 from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
+from ..properties.equal_views import EQUAL_VIEW_CLAIMS
 from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
 from ..properties.offset_claims import claims as offset_claims
@@ -103,5 +104,6 @@ def allocation_rows() -> list[Row]:
     proven = (*ALLOCATION_THEOREMS, *RING_THEOREMS, *INPUT_THEOREMS)
     rows = [Row(subject=item, machine=ALLOCATION, expected=Verdict.HOLDS) for item in proven]
     rows += [Row(subject=item, machine=ALLOCATION, expected=Verdict.VIOLATED) for item in NAIVE_THEOREMS]
-    rows += [Row(subject=item, machine=ALLOCATION, expected=item.expected) for item in GROUP_CLAIMS]
+    groups = (*EQUAL_VIEW_CLAIMS, *GROUP_CLAIMS)
+    rows += [Row(subject=item, machine=ALLOCATION, expected=item.expected) for item in groups]
     return rows

@@ -110,6 +110,27 @@ def partition(shares: Shares) -> Theorem:
     )
 
 
+def owner(shares: Shares) -> Theorem:
+    """The formula read backwards is right, and queues that are not there go to nobody."""
+    return Theorem(
+        id=f"{shares.name}-owner",
+        statement="A queue goes to the consumer that the formula for its owner names; one that is not there to nobody.",
+        given=lambda queue, index, queues, consumers: all_of(
+            queues >= 0, consumers >= 1, 0 <= index, index < consumers, 0 <= queue
+        ),
+        claim=lambda queue, index, queues, consumers: same(
+            shares.owns(queue, index, queues, consumers),
+            all_of(queue < queues, same(shares.owner(queue, queues, consumers), index)),
+        ),
+        tells=lambda queue, index, queues, consumers: (
+            f"{crowd(queues, consumers)}, queue {queue} goes to "
+            f"{takers(consumers, lambda other: shares.owns(queue, other, queues, consumers))}, the formula says "
+            f"consumer {shares.owner(queue, queues, consumers)}"
+        ),
+        rules=(shares.rule, "U1"),
+    )
+
+
 def share_size(shares: Shares) -> Theorem:
     """The formula for the number of queues of a share is right."""
     return Theorem(
@@ -322,13 +343,16 @@ def nearby_partition(sharing: Callable[[IntLike, IntLike, IntLike], IntLike] = n
 
 ALLOCATION_THEOREMS: tuple[Theorem, ...] = (
     partition(AVERAGELY),
+    owner(AVERAGELY),
     share_size(AVERAGELY),
     balanced(AVERAGELY),
     contiguous(AVERAGELY),
     partition(CIRCLE),
+    owner(CIRCLE),
     share_size(CIRCLE),
     balanced(CIRCLE),
     machine_room_partition(),
+    owner(MACHINE_ROOM),
     share_size(MACHINE_ROOM),
     balanced(MACHINE_ROOM),
     config_partition(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..model.consume_queue import end
+from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
 from ..model.filtering import asks_for
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
@@ -99,6 +99,12 @@ def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
+def _pulled_only(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether a window has passed the first message, and nothing else, and holds none."""
+    empty = s.forall(Message, lambda m: not_(held(s, c, q, m)))
+    return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)
+
+
 LET_GO_WANTED = Property(
     id="wanted-let-go-is-handled",
     statement="What a client asks for and its window has passed and holds no more, or never held, is handled.",
@@ -132,6 +138,14 @@ PUT_BEHIND = Property(
 )
 LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED, PUT_BEHIND)
 """What windows know of filtered queues: together they are preserved by every action."""
+
+HASH_ONLY = Property(
+    id="colliding-tag-is-pulled",
+    statement="The broker also hands out a message whose tag only has the hash of one that is asked for.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: _pulled_only(s, c, q))),
+    rules=("FI-1", "FI-3"),
+)
 
 EQUAL: Constants = {"messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1, "crashes": 1, "failures": 1}
 COLLIDING: Constants = {"messages": 2, "expression": "Aa", "tags": "BB,Aa", "moves": 1, "crashes": 1}
@@ -188,6 +202,7 @@ def claims() -> Iterator[Claim]:
         yield _claim(ONLY_ASKED, constants)
     for constants in (COLLIDING, DIFFERENT, ROLLING, BROADCAST, TAIL, FINE, ORDERLY):
         yield _claim(END_COMMITTED, constants)
+    yield _claim(HASH_ONLY, COLLIDING)
     yield _claim(REFUSAL_ENDS, DIFFERENT)
     yield _claim(REFUSAL_ENDS, ROLLING)
     for property in (PAST_WANTED, NOTHING_MISSED):

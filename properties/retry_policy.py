@@ -54,7 +54,8 @@ def attempts(name: str, gives_up: GivesUp, next_times: NextTimes, *rules: str) -
     """A message that always fails is delivered exactly once more than the maximum says.
 
     By induction over the tries that are left: none are left exactly where the message is given up, and each copy has
-    one less. So a message at count 0 is delivered ``maximum + 1`` times, whatever the maximum is.
+    one less; also where the maximum was lowered meanwhile and is below the count. So a message at count 0 is
+    delivered ``maximum + 1`` times, whatever the maximum is.
     """
 
     def claim(times: IntLike, maximum: IntLike) -> BoolLike:
@@ -75,7 +76,7 @@ def attempts(name: str, gives_up: GivesUp, next_times: NextTimes, *rules: str) -
         id=name,
         statement="A message that always fails is delivered once, then as often as the maximum says, then given up.",
         sizes=("times", "maximum"),
-        given=lambda times, maximum: all_of(0 <= times, times <= maximum),
+        given=lambda times, maximum: all_of(0 <= times, 0 <= maximum),
         claim=claim,
         tells=tells,
         covers=_ANY_MAXIMUM,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ..model.consumption import consumption
-from ..model.delay import corrected_due_time, due_time, is_due, loaded_position
+from ..model.delay import DEFAULT_LEVELS, DelayTable, corrected_due_time, due_time, is_due, loaded_position
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
@@ -156,10 +156,25 @@ def loaded_position_loses_nothing() -> Theorem:
     )
 
 
+def missing_level_waits_a_second() -> Theorem:
+    """DL-3: a message of a level that is no longer in the table waits a second."""
+    table = DelayTable.parse(DEFAULT_LEVELS)
+    return Theorem(
+        id="missing-level-waits-a-second",
+        statement="A message of a level that the table does not have, since the table was shortened, waits one second.",
+        sizes=("level",),
+        given=lambda level: any_of(level < 1, level > len(table.delays)),
+        claim=lambda level: same(table.delay(level), 1_000),
+        covers="every level, the default table",
+        rules=("DL-3",),
+    )
+
+
 SCHEDULE_THEOREMS: tuple[Theorem, ...] = (
     early_only_if_clock_stepped_back(),
     changed_table_is_corrected(),
     loaded_position_loses_nothing(),
+    missing_level_waits_a_second(),
 )
 """What holds of due times and positions."""
 

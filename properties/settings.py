@@ -174,6 +174,17 @@ RESET_AT_ONCE = Property(
 
 ALONE: Constants = {"consumers": 1}
 BATCHED: Constants = {**ALONE, "messages": 3, "batch": 2, "pull_batch": 3}
+ALL_AT_ONCE = Property(
+    id="window-takes-all",
+    statement="A window that no limit is set for can hold every message of its queue at once.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Consumer, lambda c: s.exists(Queue, lambda q: s.forall(Message, lambda m: held(s, c, q, m)))
+    ),
+    assuming=("the span limit is for concurrent listeners only",),
+    rules=("PL-7",),
+)
+
 THRESHOLD: Constants = {**ALONE, "messages": 4, "threshold": 1}
 SPAN: Constants = {**ALONE, "messages": 4, "span": 1}
 HANDOVER: Constants = {"messages": 2, "moves": 1, "overlaps": 0}
@@ -217,6 +228,8 @@ def claims() -> Iterator[Claim]:
         yield _claim(property, THRESHOLD)
         yield _claim(property, {**THRESHOLD, "pull_batch": 2})
     yield _claim(PROGRESS, THRESHOLD)
+    yield _claim(ALL_AT_ONCE, {**ALONE, "messages": 3})
+    yield _claim(ALL_AT_ONCE, {**ALONE, "messages": 3, "span": 1, "listener": "orderly", "clock": "stopped"})
     for property in (SPAN_KEPT, SPAN_REACHED):
         yield _claim(property, SPAN)
     yield _claim(

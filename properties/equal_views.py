@@ -1,0 +1,179 @@
+"""What strategies do for a group whose clients all see the same: claims about each as clients call it.
+
+The rules behind AVG, AVG_BY_CIRCLE and MACHINE_ROOM are proven for every size (``allocation``). Here the strategies
+themselves are asked, with lists of queues and ids, and held against the words of RocketMQ's documents, written anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+from ..model.allocation import (
+    Averagely,
+    AveragelyByCircle,
+    ByMachineRoom,
+    ConsistentHash,
+    MachineRoomNearby,
+    MachineRooms,
+    MessageQueue,
+    Strategy,
+)
+from .unequal_views import Division, GroupClaim, View, client_ids, divide, topic, with_duplicate_id
+from .verdict import Verdict
+
+_VIRTUAL_NODES = 10
+_ROOMS = ("r0", "r1")
+
+
+def all_alike(
+    strategy: Strategy, queues_of: Callable[[int], tuple[MessageQueue, ...]] = topic
+) -> Callable[[int, int], Iterator[Division]]:
+    """The one group of each size in which every client sees all queues and all ids, sorted."""
+
+    def groups(queues: int, consumers: int) -> Iterator[Division]:
+        offered, ids = queues_of(queues), client_ids(consumers)
+        yield divide(offered, [View(own, own, offered, ids, strategy) for own in ids])
+
+    return groups
+
+
+def in_rooms(queues: int) -> tuple[MessageQueue, ...]:
+    """The queues of a topic on a broker in each room by turns, sorted as RocketMQ sorts them."""
+    found = (MessageQueue("TopicTest", f"{_ROOMS[number % 2]}@broker", number // 2) for number in range(queues))
+    return tuple(sorted(found))
+
+
+def _unlike(expected: Callable[[View], list[MessageQueue]]) -> Callable[[Division], str]:
+    """What clients take that is not what is expected of them."""
+
+    def wrong(division: Division) -> str:
+        return "; ".join(
+            f"{view.client} should take {' '.join(map(str, wanted)) or 'nothing'}"
+            for view, share in zip(division.views, division.shares, strict=True)
+            if share != frozenset(wanted := expected(view))
+        )
+
+    return wrong
+
+
+def _neighbours(view: View) -> list[MessageQueue]:
+    """AVG: cut the sorted queues into pieces one after the other; the first pieces take what does not divide evenly."""
+    even, more = divmod(len(view.queues), len(view.ids))
+    rest = list(view.queues)
+    for place, own in enumerate(view.ids):
+        share, rest = rest[: even + (place < more)], rest[even + (place < more) :]
+        if own == view.own_id:
+            return share
+    return []
+
+
+def _by_turns(view: View) -> list[MessageQueue]:
+    """AVG_BY_CIRCLE: deal the sorted queues like cards."""
+    return list(view.queues[view.ids.index(view.own_id) :: len(view.ids)])
+
+
+def _room(queue: MessageQueue) -> str:
+    return queue.broker_name.partition("@")[0]
+
+
+def _in_first_room(view: View) -> list[MessageQueue]:
+    """MACHINE_ROOM: an even share of the room's queues one after the other, then one each of what is left."""
+    queues = [queue for queue in view.queues if _room(queue) == _ROOMS[0]]
+    even, place = len(queues) // len(view.ids), view.ids.index(view.own_id)
+    left = queues[even * len(view.ids) :]
+    return queues[place * even : (place + 1) * even] + left[place : place + 1]
+
+
+def _near(view: View) -> list[MessageQueue]:
+    """MACHINE_ROOM_NEARBY: the queues of a room go to the clients there, and to all where there is no client."""
+    share: list[MessageQueue] = []
+    for room in _ROOMS:
+        there = tuple(own for own in view.ids if _room_of_client(own) == room)
+        queues = tuple(queue for queue in view.queues if _room(queue) == room)
+        ids = there or view.ids
+        if view.own_id in ids:
+            share += _neighbours(View(view.client, view.own_id, queues, ids, view.strategy))
+    return share
+
+
+def _room_of_client(own: str) -> str:
+    return _ROOMS[0] if own == "c0" else "r2"
+
+
+def _next_on_the_ring(view: View) -> list[MessageQueue]:
+    """CONSISTENT_HASH: the node at or after the queue's place, or the lowest; ids that come again add nodes."""
+    ring: dict[str, str] = {}
+    for own in view.ids:
+        first = list(ring.values()).count(own)
+        ring.update((_place(f"{own}-{number}"), own) for number in range(first, first + _VIRTUAL_NODES))
+
+    def owner(queue: MessageQueue) -> str:
+        return ring[min((node for node in ring if node >= _place(str(queue))), default=min(ring))]
+
+    return [queue for queue in view.queues if owner(queue) == view.own_id]
+
+
+def _place(key: str) -> str:
+    """The first four bytes of the MD5, as hexadecimal digits, which sort as the numbers do."""
+    return hashlib.md5(key.encode(), usedforsecurity=False).hexdigest()[:8]
+
+
+def _claim(
+    name: str,
+    statement: str,
+    groups: Callable[[int, int], Iterator[Division]],
+    expected: Callable[[View], list[MessageQueue]],
+    *rules: str,
+) -> GroupClaim:
+    return GroupClaim(
+        id=name,
+        statement=statement,
+        expected=Verdict.HOLDS,
+        groups=groups,
+        wrong=_unlike(expected),
+        rules=("RB-20", *rules),
+    )
+
+
+_NEARBY = MachineRoomNearby(Averagely(), MachineRooms(of_queue=_room, of_client=_room_of_client))
+
+EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
+    _claim(
+        "averagely-cuts-the-list",
+        "AVG gives each client neighbouring queues, one more to the first ones where they do not divide evenly.",
+        all_alike(Averagely()),
+        _neighbours,
+        "RB-21",
+    ),
+    _claim(
+        "circle-deals-the-list",
+        "AVG_BY_CIRCLE deals the queues one by one.",
+        all_alike(AveragelyByCircle()),
+        _by_turns,
+        "RB-22",
+    ),
+    _claim(
+        "machine-room-takes-its-room",
+        "MACHINE_ROOM divides the queues of its rooms, and leaves all others alone.",
+        all_alike(ByMachineRoom(frozenset(_ROOMS[:1])), in_rooms),
+        _in_first_room,
+        "RB-24",
+    ),
+    _claim(
+        "nearby-prefers-its-room",
+        "MACHINE_ROOM_NEARBY gives the queues of a room to the clients there, and to all clients where there are none.",
+        all_alike(_NEARBY, in_rooms),
+        _near,
+        "RB-25",
+    ),
+    _claim(
+        "consistent-hash-as-the-java-client",
+        "CONSISTENT_HASH gives a queue to the client whose node comes next by MD5, so clients of all languages agree.",
+        with_duplicate_id(ConsistentHash(virtual_nodes=_VIRTUAL_NODES)),
+        _next_on_the_ring,
+        "RB-26",
+        "EN-2",
+    ),
+)
+"""Claims about clients with equal views, all expected to hold."""
