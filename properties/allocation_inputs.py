@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..model.allocation import averagely_owns, circle_owns, config_takes, machine_room_takes
+from ..model.allocation import averagely_owns, averagely_start, circle_owns, config_takes, machine_room_takes
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, ite, not_, same
-from .allocation import Numbering, machine_room_partition, takers
+from .allocation import Numbering, crowd, machine_room_partition, takers
 from .theorem import Function, Relation, Theorem, exactly_one, exists, forall
 from .unequal_views import GROUP_CLAIMS, GroupClaim
 
@@ -138,6 +138,21 @@ def averagely_and_circle_agree() -> Theorem:
     )
 
 
+def share_starts_in_the_list() -> Theorem:
+    """RB-21: where unsigned arithmetic goes wrong (A14): a start behind the list."""
+    return Theorem(
+        id="averagely-start-in-the-list",
+        statement="Naive: with AVG the share of no client starts behind the end of the list, also an empty one.",
+        given=lambda index, queues, consumers: all_of(queues >= 0, consumers >= 1, 0 <= index, index < consumers),
+        claim=lambda index, queues, consumers: averagely_start(index, queues, consumers) <= queues,
+        tells=lambda index, queues, consumers: (
+            f"{crowd(queues, consumers)}, the share of consumer {index} starts at "
+            f"{averagely_start(index, queues, consumers)}"
+        ),
+        rules=("RB-21",),
+    )
+
+
 INPUT_THEOREMS: tuple[Theorem, ...] = (
     any_common_order(),
     duplicate_id(),
@@ -148,6 +163,7 @@ INPUT_THEOREMS: tuple[Theorem, ...] = (
 
 
 NAIVE_THEOREMS: tuple[Theorem, ...] = (
+    share_starts_in_the_list(),
     dataclasses.replace(
         machine_room_partition(),
         id="machine-room-takes-every-queue",

@@ -20,7 +20,19 @@ from ..theorems import prove_theorem
 from .changes import Change
 
 _GROUP_SIZE = 4
-_ERRORS = (ModelError, ConfigurationError, TypeError, AttributeError, KeyError, IndexError, ValueError, z3.Z3Exception)
+_ERRORS = (
+    ModelError,
+    ConfigurationError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+    AssertionError,
+    z3.Z3Exception,
+)
+"""What a wrong text may raise where it is computed."""
 
 
 @dataclass

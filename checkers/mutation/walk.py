@@ -1,7 +1,8 @@
-"""The walk: two machines side by side, whether they have the same labelled runs.
+"""The walk: two machines side by side, whether they have the same labelled runs, but for steps that change nothing.
 
 An instance has at most one next state, so two machines have the same labelled runs when from their initial states on,
-whatever both do alike, the same instances are possible. States may differ all the same, in what nothing ever reads.
+whatever both do alike, the same instances are possible. States may differ all the same, in what nothing ever reads. A
+step that leaves a state as it is can be seen in no property, and is left out of both.
 """
 
 from __future__ import annotations
@@ -68,8 +69,10 @@ class _Side:
         sources = np.repeat(np.arange(len(states)), sizes)
         ends = np.cumsum(sizes)
         edges = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes) + np.repeat(first, sizes)
+        moves = self._targets[edges] != states[sources]
+        edges, sources = edges[moves], sources[moves]
         order = np.lexsort((self._labels[edges], sources))
-        edges = edges[order]
+        edges, sources = edges[order], sources[order]
         return sources, self._labels[edges], self._targets[edges].astype(np.int64)
 
 
