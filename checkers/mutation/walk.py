@@ -35,59 +35,57 @@ def apart(right: Graph, wrong: Graph) -> Apart | None:
     sides = []
     for graph in (right, wrong):
         numbers = [labels.setdefault(item.label, len(labels)) for item in graph.native.lowered.instances]
-        sides.append(_Side(graph, np.array(numbers or [0], np.int64)))
-    left, other = sides
+        sides.append((graph, np.array(numbers or [0], np.int64)))
     names = list(labels)
+    left, other = (_Side(graph, numbers, len(names)) for graph, numbers in sides)
     size = np.int64(wrong.states)
     known = np.zeros(1, np.int64)
     front = np.zeros(1, np.int64)
     came: list[tuple[Any, Any, Any]] = []
     while len(front):
         here, there = front // size, front % size
-        (sources, mine, targets), (its_sources, its, its_targets) = left.steps(here), other.steps(there)
-        same = len(mine) == len(its) and bool((sources == its_sources).all()) and bool((mine == its).all())
-        if not same:
-            return _told(names, came, front, (sources, mine), (its_sources, its))
-        pairs, first = np.unique(targets * size + its_targets, return_index=True)
+        (mine, targets, moves), (its, its_targets, its_moves) = left.steps(here), other.steps(there)
+        alike, at, its_at = np.intersect1d(mine, its, assume_unique=True, return_indices=True)
+        only_mine, only_its = mine[moves & ~np.isin(mine, its)], its[its_moves & ~np.isin(its, mine)]
+        if len(only_mine) or len(only_its):
+            return _told(names, came, front, only_mine, only_its)
+        sources, labels_alike = np.divmod(alike, len(names))
+        pairs, first = np.unique(targets[at] * size + its_targets[its_at], return_index=True)
         new = ~np.isin(pairs, known, assume_unique=True)
-        came.append((front, front[sources[first[new]]], mine[first[new]]))
+        came.append((front, front[sources[first[new]]], labels_alike[first[new]]))
         front = pairs[new]
         known = np.union1d(known, front)
     return None
 
 
 class _Side:
-    def __init__(self, graph: Graph, numbers: Any) -> None:
+    def __init__(self, graph: Graph, numbers: Any, labels: int) -> None:
         self._starts = graph.starts
         self._targets = graph.targets
         self._labels = numbers[graph.instances]
+        self._number = max(1, labels)
 
     def steps(self, states: Any) -> tuple[Any, Any, Any]:
-        """For states their steps: position of the state, label, and target, ordered by these."""
+        """For states their steps: position of the state and label as one number, target, and whether it changes any."""
         first, last = self._starts[states], self._starts[states + 1]
         sizes = last - first
         sources = np.repeat(np.arange(len(states)), sizes)
         ends = np.cumsum(sizes)
         edges = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes) + np.repeat(first, sizes)
-        moves = self._targets[edges] != states[sources]
-        edges, sources = edges[moves], sources[moves]
-        order = np.lexsort((self._labels[edges], sources))
-        edges, sources = edges[order], sources[order]
-        return sources, self._labels[edges], self._targets[edges].astype(np.int64)
+        targets = self._targets[edges].astype(np.int64)
+        return sources * self._number + self._labels[edges], targets, targets != states[sources]
 
 
-def _told(names: list[str], came: list[tuple[Any, Any, Any]], front: Any, mine: Any, its: Any) -> Apart:
-    one = set(zip(mine[0].tolist(), mine[1].tolist(), strict=True))
-    two = set(zip(its[0].tolist(), its[1].tolist(), strict=True))
-    place = min(one ^ two)[0]
+def _told(names: list[str], came: list[tuple[Any, Any, Any]], front: Any, only_mine: Any, only_its: Any) -> Apart:
+    place = int(min([*only_mine, *only_its])) // len(names)
     steps: list[str] = []
     at, fronts = front[place], front
     for before, sources, labels in reversed(came):
         position = int(np.flatnonzero(fronts == at)[0])
         steps.append(names[int(labels[position])])
         at, fronts = sources[position], before
-    return Apart(
-        steps=tuple(reversed(steps)),
-        only_right=tuple(sorted(names[label] for where, label in one - two if where == place)),
-        only_wrong=tuple(sorted(names[label] for where, label in two - one if where == place)),
+    mine, its = (
+        tuple(sorted(names[step % len(names)] for step in only.tolist() if step // len(names) == place))
+        for only in (only_mine, only_its)
     )
+    return Apart(steps=tuple(reversed(steps)), only_right=mine, only_wrong=its)

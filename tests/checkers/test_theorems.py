@@ -40,7 +40,7 @@ def named(theorem: Theorem) -> str:
 
 def test_there_are_no_two_theorems_of_one_name() -> None:
     ids = [theorem.id for theorem in (*PROVEN, *NAIVE_THEOREMS)]
-    assert len(ids) == len(set(ids)) == 21
+    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("theorem", PROVEN, ids=named)
@@ -50,6 +50,7 @@ def test_holds_for_every_number(theorem: Theorem) -> None:
 
 
 NAIVE_CASES = {
+    "averagely-start-in-the-list": "with 0 queues and 2 consumers, the share of consumer 1 starts at 1",
     "machine-room-takes-every-queue": "with 1 queue and 1 consumer, in the given rooms no queue: "
     "queue 0 goes to nobody",
     "config-takes-offered-queues-only": "queue 0 is in the list of a client but not offered: it is taken all the same",

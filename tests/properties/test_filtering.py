@@ -84,6 +84,7 @@ EXPECTED: list[tuple[str, str, int, int, int | None]] = [
     ("offset-never-past-wanted", "messages=2 expression=Aa tags=BB,Aa moves=1 crashes=1", 226, 792, None),
     ("wanted-never-passed-over", "messages=2 expression=Aa tags=BB,Aa moves=1 crashes=1", 226, 792, None),
     ("unasked-never-delivered", "messages=2 expression=Aa tags=BB,Aa moves=1 crashes=1", 226, 792, None),
+    ("colliding-tag-is-pulled", "messages=2 expression=Aa tags=BB,Aa moves=1 crashes=1", 226, 792, 2),
     (
         "offset-never-past-wanted",
         "messages=2 expression=Aa tags=Aa,C moves=1 crashes=1 failures=0 pulls=fine",
@@ -158,7 +159,7 @@ def outcomes() -> list[Outcome]:
 def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     verdicts = Counter(outcome.result.verdict for outcome in outcomes)
-    assert verdicts == {Verdict.HOLDS: 34, Verdict.VIOLATED: 6}
+    assert verdicts == {Verdict.HOLDS: 35, Verdict.VIOLATED: 6}
 
 
 def test_sizes_and_shortest_runs_are_exact(outcomes: list[Outcome]) -> None:
