@@ -21,6 +21,9 @@ _PICTURE = re.compile(r"^!\[(?P<words>[^\]]*)\]\((?P<path>[^)]+\.svg)\)$", re.MU
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)\s]+\)")
 
 
+_PLAIN = "# Output as in the lesson: Jupyter asks programs for colors.\n%env FORCE_COLOR="
+
+
 def notebook(lesson: Lesson, language: str) -> dict[str, Any]:
     """The notebook, as ``json.dumps`` takes it (nbformat 4.5).
 
@@ -28,7 +31,7 @@ def notebook(lesson: Lesson, language: str) -> dict[str, Any]:
         lesson: what it says.
         language: of the lesson, for the metadata.
     """
-    cells: list[Cell] = []
+    cells = [_code(_PLAIN, "")]
     at = 0
     for block in _BLOCK.finditer(lesson.text):
         cells += _texts(lesson.text[at : block.start()])

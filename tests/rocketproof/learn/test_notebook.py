@@ -55,7 +55,8 @@ def test_it_runs_headless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = tmp_path / "01-version.md"
     path.write_text(text, encoding="utf-8")
     shown = executed(notebook(Lesson(1, "version", "Which version?", path), ENGLISH), tmp_path, monkeypatch)
-    file, picture, version, unknown = shown
+    plain, file, picture, version, unknown = shown
+    assert plain[2] == "env: FORCE_COLOR=\n"
     assert file[0] == "%%writefile some.svg\n<svg xmlns='http://www.w3.org/2000/svg'/>"
     assert picture[2].startswith("<svg")
     assert version[1:] == ("rocketproof 0\n", f"rocketproof {__version__}\n")
@@ -73,7 +74,7 @@ def test_every_lesson_prints_what_it_shows(lesson: Lesson, tmp_path: Path, monke
 def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "tags.ipynb"
     assert run(capsys, "learn", "tags", "--language", "zh-CN", "--notebook", str(out)) == (0, "", "")
-    assert json.loads(out.read_text(encoding="utf-8"))["cells"][0]["source"].startswith("# 12. ")
+    assert json.loads(out.read_text(encoding="utf-8"))["cells"][1]["source"].startswith("# 12. ")
     code, _, error = run(capsys, "learn", "--notebook", str(out))
     assert (code, error) == (
         3,
