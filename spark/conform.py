@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ..traces.conformance.clocks import in_time
 from ..traces.conformance.conform import SLACK, concluded, unseen_of
 from ..traces.conformance.part import Answer, follow_messages, follow_queues
 from ..traces.conformance.result import Conformance
@@ -48,8 +49,9 @@ def conform_with_spark(
     header = trace.header
     answers: list[Answer] = []
     with ExitStack() as cleanup, failures():
+        recorders = in_time(trace, slack=slack)
         found = sort_out(trace, cleanup)
-        unseen = unseen_of(trace, found)
+        unseen = unseen_of(trace, found, recorders)
         follow = partial(follow_queues, around=Surroundings(found.around), unseen=unseen, header=header, slack=slack)
         waiting: list[bytes] = []
         for bucket in found.queues.buckets():

@@ -583,7 +583,8 @@ CLAIMS = (
     ),
     TraceClaim(
         id="views-agree",
-        statement="Members of a group do not differ about members and queues for longer than two rounds.",
+        statement="Members of a group do not differ about members for longer than two rounds, nor about queues for "
+        "longer than it takes to learn of a route besides.",
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,),),
         violated_by=((Kind.REBALANCE,),),

@@ -95,7 +95,9 @@ class Order:
 
         Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts.
         """
-        clock = self._clocks.clocks[actor]
+        clock = self._clocks.clocks.get(actor)
+        if clock is None:
+            return False
         open_ = clock.uncertainty if clock.uncertainty is not None else UNBOUNDED
         return self._clocks.corrects and clock.pairs > 0 and open_ > max(self.skew, LOOSE)
 

@@ -11,6 +11,7 @@ from ..format.schema import Header
 from ..io import Trace
 from ..io.lost import holes_of
 from . import rules
+from .clocks import Recorders, in_time
 from .part import WITHOUT_QUEUES, Answer, follow_messages, follow_queues
 from .result import Conformance
 from .sorting_out import SortedOut, nothing_to_say, sort_out
@@ -39,8 +40,9 @@ def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
     """
     header = trace.header
     with ExitStack() as cleanup:
+        recorders = in_time(trace, slack=slack)
         found = sort_out(trace, cleanup, buckets=0 if jobs == 1 else PARTS_OF_A_JOB * jobs)
-        unseen = unseen_of(trace, found)
+        unseen = unseen_of(trace, found, recorders)
         work = partial(follow_queues, around=Surroundings(found.around), unseen=unseen, header=header, slack=slack)
         if jobs == 1:
             answers = [work(table) for table in found.queues.buckets()]
@@ -50,9 +52,9 @@ def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
     return concluded(found, unseen, header, answers)
 
 
-def unseen_of(trace: Trace, found: SortedOut) -> Unseen:
+def unseen_of(trace: Trace, found: SortedOut, recorders: Recorders) -> Unseen:
     """What is missing of a trace that was read to its end."""
-    return Unseen(holes=holes_of(trace.problems, trace.sources), strangers=found.strangers)
+    return Unseen(holes=holes_of(trace.problems, trace.sources), strangers=found.strangers, recorders=recorders)
 
 
 def concluded(found: SortedOut, unseen: Unseen, header: Header, answers: Iterable[Answer]) -> Conformance:

@@ -134,7 +134,7 @@ class Follower(Behaviour):
                 self._mismatch(event, str(error), c)
 
     def _mismatch(self, event: Event, why: str, c: int | None) -> None:
-        doubt = self._unseen.may_explain(event, self.stream)
+        doubt = self._unseen.may_explain(event, self.stream, self.slack)
         event.pass_over(f"{MAY_BE_EXPLAINED}: {doubt}" if doubt else "mismatches")
         self.doubtful += bool(doubt)
         self.mismatch_count += not doubt

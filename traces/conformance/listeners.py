@@ -211,11 +211,11 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
     else:
         _leaves(f, event, c, m, found)
     # Of the same call, then the mark is that after all of them; what other threads do may come between.
-    following = next((later for later in f.later(event) if later.kind is Kind.REMOVED), None)
-    more = following is not None and following.next == event.next
+    removal = next((later for later in f.later(event) if later.kind is Kind.REMOVED), None)
+    more = removal is not None and removal.next == event.next
     if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
         # Where the recording ends here, the others of the call may have been removed as well.
-        ends = following is None and _all_done(f, c, range(mark, f.at(event.next)), found)
+        ends = f.following(event) is None and _all_done(f, c, range(mark, f.at(event.next)), found)
         if not ends:
             raise Impossible(f"the low-water mark is {f.told(mark)}")
     f.leaves(c, m)

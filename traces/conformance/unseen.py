@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..format.coverage import Hole, evidence_mask
 from ..format.kinds import Kind
+from .clocks import Recorders
 from .events import Event
 from .streams import Stream
 
@@ -34,13 +35,21 @@ class Unseen:
     Attributes:
         holes: what was lost in reading.
         strangers: for a group a member that recorded nothing.
+        recorders: how far clocks are apart; None where that is not asked.
     """
 
     holes: Sequence[Hole] = ()
     strangers: Mapping[str, str] = field(default_factory=dict)
+    recorders: Recorders | None = None
 
-    def may_explain(self, event: Event, stream: Stream) -> str:
-        """What that is not recorded may explain an event that the model does not allow; empty if nothing may."""
+    def may_explain(self, event: Event, stream: Stream, slack: int = 0) -> str:
+        """What that is not recorded may explain an event that the model does not allow; empty if nothing may.
+
+        Args:
+            event: see there.
+            stream: of its queue.
+            slack: how far the records of different processes may be apart and are in order all the same, ms.
+        """
         clustering = stream.group.mode != "broadcasting"
         kinds = _WINDOWS | (_IN_CLUSTERING if clustering else frozenset())
         if clustering and stream.group.listener == "orderly":
@@ -56,8 +65,11 @@ class Unseen:
             return f"no {', '.join(missing)} events"
         if asks and stream.place.group in self.strangers:
             return f"nothing of the member {self.strangers[stream.place.group]}"
+        if not clustering and event.kind is Kind.ASSIGN and event.incarnation:
+            return "whether the offset file of the process before was still there"
         mask = evidence_mask(kinds)
         for hole in self.holes:
             if hole.since <= event.time and hole.kinds & mask and hole.concerns(stream.place.group, stream.place.topic):
                 return hole.why
-        return ""
+        other = self.recorders.unsure(event, stream, slack) if asks and self.recorders is not None else ""
+        return f"which came first, here or at {other}" if other else ""

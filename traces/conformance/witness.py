@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ..io import Trace
+from .clocks import in_time
 from .conform import SLACK, unseen_of
 from .events import FOLLOWED, Event, events_of
 from .follow import Follower
@@ -58,8 +59,9 @@ def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping
     told: dict[Place, Witness] = {}
     machines = Machines()
     with ExitStack() as cleanup:
+        recorders = in_time(trace, slack=SLACK)
         found = sort_out(trace, cleanup, only=frozenset(queues))
-        around, unseen = Surroundings(found.around), unseen_of(trace, found)
+        around, unseen = Surroundings(found.around), unseen_of(trace, found, recorders)
         for bucket in found.queues.buckets():
             for table in queues_in(bucket):
                 if len(table) <= MOST_EVENTS:

@@ -109,6 +109,8 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
             how = ended(s, s.slots[q].broker, since, time)
             if how in (RESTARTED, FAILED_OVER):
                 return _RESTART, 0
+            if slot.flags & BROADCASTING and not own:
+                return _NONE, _EVIDENCE  # OF-1: whether the file of the process before was still there is not told
             if offset >= window.recent:
                 return _NONE, _SKEW if terms.offset_query else _EVIDENCE
             return _NONE, 0

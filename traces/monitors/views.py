@@ -1,7 +1,7 @@
 """Views: who is in the group and which queues the topic has, as each member saw it in its latest pass (A5, A12).
 
 Views differ for a moment whenever something changes, because each client looks for itself (RB-4); they may not
-differ for longer than two rounds.
+differ for longer than two rounds, about queues not for longer than that after the next poll of routes.
 """
 
 from __future__ import annotations
@@ -77,8 +77,22 @@ def judge_views(told: Told, lives: Lives, *, names: Names, settings: Settings, n
                 said = _said(group, seen, passes, lives, settings)
                 for difference in disagreements(said, settings=settings, order=lives.order):
                     strategy = known.strategy if known is not None else ""
-                    found.append((_sure(difference, seen, has_all, strategy), topic, _how(difference, said)))
+                    how = _how(difference, said)
+                    if how is not Differ.QUEUES or _lasts(difference, seen, settings):
+                        found.append((_sure(difference, seen, has_all, strategy), topic, how))
         _note(group, found, notebook)
+
+
+def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Settings) -> bool:
+    """EN-11: whether views of queues differed for longer than it takes until each member has polled the new route.
+
+    Where the queues changed again meanwhile, that may take as long once more.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    for run, view in seen:
+        first.setdefault(view.queues, run.first)
+    changes = 1 + sum(difference.since < time <= difference.until for time in first.values())
+    return difference.until - difference.since > settings.new_topic * changes
 
 
 def _said(

@@ -165,3 +165,19 @@ def test_a_recording_that_ends_amid_the_removals_of_a_call(
     rest: tuple[str, ...], wrong: list[str], tmp_path: Path
 ) -> None:
     assert whys(of_lines(tmp_path, *CALL, *rest)) == wrong
+
+
+def test_whether_the_file_of_a_broadcasting_member_was_still_there_is_not_told(tmp_path: Path) -> None:
+    read = (
+        "assign c0 offset=0 epoch=0",
+        "pull c0 offset=0 epoch=0",
+        "pull_result c0 result=found offset=0 next=1 count=1 epoch=0",
+        "deliver c0 offset=0 count=1 epoch=0",
+        "result c0 offset=0 result=ok epoch=0",
+        "removed c0 offset=0 next=1 epoch=0",
+        "commit_memory c0 offset=1",
+        "commit c0 offset=1 path=file",
+    )
+    stop, start = "client_stop c0", "client_start c0 incarnation=1"
+    answer = of_lines(tmp_path, *read, stop, start, "assign c0 offset=0 epoch=1 incarnation=1", mode="broadcasting")
+    assert (whys(answer), answer.doubtful, answer.verdict) == ([], 1, Verdict.UNKNOWN)

@@ -201,6 +201,14 @@ def test_broadcasting_clients_have_offsets_of_their_own() -> None:
     assert causes(taken, died, groups=BROADCASTING) == [Cause.CRASH]
 
 
+def test_a_broadcasting_member_whose_file_may_be_gone() -> None:
+    taken = [start(0, "one"), assign(1_000, "one", 0), *consumed(2_000, "one", 0), commit(3_000, "one", 1, "file")]
+    anew = [stop(4_000, "one"), start(10_000, "one#1"), assign(11_000, "one#1", 0), deliver(12_000, "one#1", 0)]
+    checked = check(taken, anew, groups=BROADCASTING)
+    assert checked.counts(CLAIM) == (0, 1)
+    assert checked.doubts(CLAIM) == [Doubt.EVIDENCE]
+
+
 def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
     lost = [answered(20 * SECOND, "one", "no_new_message", 1, 1, 1), found(30 * SECOND, "one", 1, 2)]
     lost += [deliver(30 * SECOND + 1, "one", 1)]

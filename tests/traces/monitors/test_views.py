@@ -51,6 +51,21 @@ def test_queues_seen_differently_until_the_end() -> None:
     assert row["value"] == Differ.QUEUES
 
 
+def test_queues_that_change_twice_are_learnt_late_twice() -> None:
+    def sees(client: str, queues: list[str], *times: int) -> list[Event]:
+        return [each for time in times for each in passes(client, ["c1", "c2"], time, queues=queues)]
+
+    old, fewer, more = ["b:0", "b:1"], ["b:0"], ["b:0", "b:1", "b:2"]
+    quick = [
+        *sees("c1", old, 0),
+        *sees("c1", fewer, 20_000, 40_000),
+        *sees("c1", more, *range(60_000, 300_000, 20_000)),
+    ]
+    slow = [*sees("c2", old, *range(1_000, 60_000, 20_000)), *sees("c2", fewer, 61_000, 81_000)]
+    assert Judged([*quick, *slow, *sees("c2", more, *range(101_000, 300_000, 20_000))]).counts(CLAIM) == (0, 0)
+    assert Judged([*quick, *slow, *sees("c2", fewer, *range(101_000, 300_000, 20_000))]).counts(CLAIM) == (1, 0)
+
+
 def test_a_rolling_restart_is_no_violation() -> None:
     # Ten members come one by one, every 15 s, and each is seen by the others within 5 s: all differ most of the time.
     events: list[Event] = []
