@@ -57,3 +57,20 @@ def test_every_lesson_is_there_in_chinese() -> None:
 @pytest.mark.parametrize("said", [shown, code_words, rules, figures, links, headings])
 def test_both_languages_say_the_same(english: Path, chinese: Path, said: Callable[[str], object]) -> None:
     assert said(chinese.read_text(encoding="utf-8")) == said(english.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "lesson", [*ENGLISH, *(CHINESE / path.name for path in ENGLISH)], ids=lambda path: str(path.name)
+)
+def test_a_lesson_has_all_its_parts(lesson: Path) -> None:
+    question, predict, run, change, rule, production, exercise = re.split(
+        r"^## .*$", lesson.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert re.search("[?？]", question)
+    assert predict.strip()
+    assert "```console\n$ rocketproof " in run
+    assert ".svg)" in run
+    assert "```console\n$ rocketproof " in change
+    assert re.search(r"^\|.*\b[A-Z]{2}-\d+.*\| `\w+", rule, re.MULTILINE), "rules with their Java source"
+    assert production.count("\n* ") >= 2
+    assert "$ rocketproof learn check " in exercise
