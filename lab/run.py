@@ -130,7 +130,8 @@ class Runner:
                 shutil.copyfile(folder / name, kept / name)
         if self.keep or not (folder / OUTCOME).exists():
             for part in ("capture", "clients"):
-                shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
+                if (folder / part).is_dir():  # a run may end before there is any client
+                    shutil.copytree(folder / part, kept / part, dirs_exist_ok=True)
             for log in (folder / "cluster").rglob("*.log"):
                 shutil.copyfile(log, kept / log.name)
         return kept
