@@ -83,6 +83,7 @@ DUTY = np.dtype(
             "mark",
             "behind",  # -1 for none
             "whole",
+            "floor",  # 1: not below the floor of the queue
             "blocked",  # -1 for any
             "idle",
             "moves",
@@ -105,6 +106,7 @@ QUEUE = np.dtype(
             "before",  # who had it when it was taken
             "told",  # whether that was told by assigns
             "start",  # where it started
+            "floor",  # up to where it may hold what it was given before it was first heard of
             "conditions",
             "since",  # when it is owned
             "blocked",  # what keeps the message at FINISHED, and
@@ -225,7 +227,7 @@ class ObligationFold:
         if slots > known:
             more = max(slots, 2 * known) - known
             queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
-            queues["owner"] = queues["before"] = queues["start"] = _UNKNOWN
+            queues["owner"] = queues["before"] = queues["start"] = queues["floor"] = _UNKNOWN
             queues["flags"] = _UNJUDGED
             clocks["since"] = _NEVER
             marks = np.full((more, len(Mark)), _UNKNOWN, _WHOLE)
@@ -299,6 +301,7 @@ def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
         one.mark,
         _UNKNOWN if one.behind is None else one.behind,
         one.whole,
+        one.whole and one.behind is Mark.FINISHED,
         _ANY if one.blocked is None else one.blocked,
         one.idle,
         one.moves,
@@ -382,6 +385,7 @@ def _run(
                 queue.before = queue.owner if actor != queue.before else _UNKNOWN
                 queue.owner, queue.conditions, queue.since = actor, 0, now
                 queue.start = max(offsets[i], _UNKNOWN) if step.do == _BEGIN else _UNKNOWN
+                queue.floor = _UNKNOWN if step.do == _BEGIN else finished[i]
                 t.marks[q, _PULLED] = queue.start
                 t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = _UNKNOWN
             elif step.do == _END:
@@ -443,6 +447,9 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
         due = at >= 0
     if due and duty.behind >= 0:
         due = at < t.marks[q, duty.behind]
+    if due and duty.floor:
+        # Of a window that began before the recording, what lies below where it was first seen may be in work.
+        due = at >= queue.floor
     if due and duty.idle:
         due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
     if due and duty.blocked >= 0:

@@ -175,6 +175,18 @@ def test_a_stored_offset_that_does_not_follow() -> None:
     assert check(done, consumed(6_000, "one", *range(2, 9)), filtered, stored).broken == {}
 
 
+def test_what_was_given_before_the_recording_began_may_hold_the_stored_offset() -> None:
+    # The recording begins in mid-run: message 2 was given to a listener before, and that listener still runs.
+    begun = [commit(1_000, "one", 2), *(answered(t, "one", "no_new_message", 9, 9, 9) for t in (2_000, 20_000))]
+    later = [commit(t, "one", 2) for t in range(30_000, 300_000, 5_000)]
+    assert check(begun, later).counts(MOVES)[0] == 0
+    # Once the stored offset has passed what was unknown, it has to follow again.
+    followed = [commit(40_000, "one", 9), found(50_000, "one", 9, 12), *consumed(51_000, "one", 9, 10, 11)]
+    checked = check(begun, followed, [commit(t, "one", 9) for t in range(60_000, 300_000, 5_000)])
+    assert reasons(checked) == [Reason.NOT_COMMITTED]
+    assert [(row["offset"], row["expected"]) for row in checked.rows(MOVES)] == [(9, 9)]
+
+
 def test_doubts_about_progress() -> None:
     assert check(BEHIND, gap(100_000, 110_000), end=300_000).doubts(MOVES) == [Doubt.GAP]
     unowned = EVERYTHING - {Kind.ASSIGN, Kind.REVOKE}
