@@ -141,6 +141,9 @@ class Scanning:
             if not column.null_count:
                 continue
             known = column.is_valid().to_numpy(zero_copy_only=False)
+            has_one = read_only(np.array([*(word in of for word in words), False], np.uint8))
+            if not np.any(kinds.looked_up(has_one).view(np.bool_) & ~known):
+                continue
             there = np.bincount(kinds.values[known], minlength=len(words))
             lacking = np.bincount(kinds.values[~known], minlength=len(words))
             for code, word in enumerate(words):

@@ -285,6 +285,8 @@ class StepFold:
         self._restarts: dict[str, list[int]] = {}
         self._ends: dict[Actor, list[int]] = {}
         self._end = context.end
+        # Those of the whole trace, whichever queues this fold is given.
+        self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
         for event in context.events:
             if event["kind"] in _RESTARTS:
                 self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
@@ -324,8 +326,7 @@ class StepFold:
         seen = self._tables.seen[lines["slot"]]
         told = (missteps["time"] != _NEVER) & (seen[:, None] & beside == beside)
         # A broker does not know which of several processes with one client id has sent a commit.
-        processes = Counter(actor.name for actor in self._names.actors)
-        is_shared = np.array([*(processes[actor.name] > 1 for actor in self._names.actors), False])
+        is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, _BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
         for line, misstep in np.argwhere(told):
             told[line, misstep] = not self._is_excused(lines[line], int(misstep), missteps[line, misstep])
