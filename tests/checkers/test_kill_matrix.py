@@ -73,6 +73,7 @@ def test_wrong_rules_of_the_model_are_noticed_by_strategies_too(known: list[Entr
     }
     assert row("A14", known, trials) == {
         ("averagely-partition", "prove"): SURVIVED,
+        ("averagely-owner", "prove"): KILLED,
         ("averagely-share-size", "prove"): KILLED,
         ("averagely-balanced", "prove"): UNKNOWN,
         ("averagely-contiguous", "prove"): SURVIVED,

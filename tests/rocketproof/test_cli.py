@@ -95,7 +95,7 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
         (["verify", "join-gap", "--set", "queues=unbounded"], "running=0 is needed"),
         (
             ["verify", "scale-out"],
-            "there is no property 'scale-out'. Did you mean 'consistent-hash-joiner-only-takes' or",
+            "there is no property 'scale-out'. Did you mean 'join-gap' or 'join-overlap' or ",
         ),
         (["verify", "--search", "xyzzy"], "no property is about 'xyzzy'"),
         (["verify", "--set", "consumers"], "--set 'consumers' is not NAME=VALUE."),

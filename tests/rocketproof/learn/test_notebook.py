@@ -1,7 +1,9 @@
 """Lessons as notebooks: valid, with every command of the lesson, and they run headless."""
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ def executed(made: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
     """The cells of code after a run of the notebook in a folder: source, what was shown before, and what is now."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     before = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     opened = nbformat.reads(json.dumps(made), as_version=4)
     NotebookClient(opened, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
