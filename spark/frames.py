@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import pickle
+import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
+from ..traces.clocks.clocks import Clocks
+from ..traces.clocks.correction import IDENTITY, in_time
 from ..traces.encoding.coding import COLUMNS
-from ..traces.encoding.names import Actor, Names, Slot
-from ..traces.engine.doubts import doubted
-from ..traces.engine.findings import Note
-from ..traces.engine.recorded import coverage_of
-from ..traces.engine.result import ClaimVerdict, merge, verdicts
-from ..traces.engine.scan import CONTEXT_COLUMNS, Scanning, conclude
+from ..traces.engine.local import conclude as answer_of
+from ..traces.engine.result import ClaimVerdict
+from ..traces.engine.scan import SCAN_COLUMNS, Scanning, conclude
 from ..traces.errors import TraceError
 from ..traces.explain.report.tables import FINDINGS, named
-from ..traces.format.coverage import Hole
+from ..traces.format.coverage import ALL_KINDS, EVIDENCE_BIT, Hole
+from ..traces.format.kinds import Kind
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header
-from ..traces.io.events import ROWS, SPANS
-from ..traces.monitors.first_starts import settle_first_starts
+from ..traces.io import Problems
+from ..traces.io.events import ROWS, SPANS, WORDS
+from ..traces.io.lost import UNREAD
 from ..traces.monitors.groups import GroupMonitor
-from ..traces.monitors.unpulled import settle_unpulled
+from ..traces.recorders.repeated import REPEATED
+from ..traces.samples import settings_of
 from .blocks import SCHEMA, Chunk, Packer
 from .check import parts_for
-from .judging import Task, gather, is_unsettled, judge, rows_of
+from .judging import Task, gather, judge
 from .session import failures, small_batches
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ class Mined:
 
     Attributes:
         findings: violations, explained repetitions and notes, with the columns of ``traces.report.tables.FINDINGS``.
-            They stay with the executors.
         verdicts: one row for each claim, in their order.
         answers: the claims with their verdicts, as Python objects.
         events: how many events there were.
@@ -75,81 +75,206 @@ class Mined:
     events: int
     messages: Counter[MessageStatus]
     left_out: Counter[str]
-    _kept: DataFrame
 
     def verdict(self, claim: str) -> Verdict:
         """The verdict about the claim of an id; KeyError without one."""
         return {answer.claim.id: answer.verdict for answer in self.answers}[claim]
 
-    def release(self) -> None:
-        """Give back the room that the answers take on the executors; ``findings`` is made anew if it is used again."""
-        self._kept.unpersist()
-
 
 def mine(events: DataFrame, header: Header | None = None, settings: Settings | None = None) -> Mined:
-    """Hold events against all claims.
+    """Hold events against all claims, as :func:`.check_with_spark` holds files.
 
-    Events are gone through twice, first for those that concern more than one queue or message: a frame that is costly
-    to make should be cached. Only sums come to the driver, and the few events of the context.
+    Events are gone through several times: a frame that is costly to make should be cached. Sums, findings and the few
+    events of the context come to the driver.
 
     Args:
         events: with columns of the schema, at least ``time`` (ms since 1970, or a timestamp) and ``kind``; others may
             be missing. Events of equal time are ordered by ``seq`` if it is there, else by partition.
         header: what is known of the recording; without it nothing is: kinds that occur count as recorded.
-        settings: the terms; the usual ones by default.
+        settings: the terms; those of the header by default.
 
     Raises:
         TraceError: a column is missing or of another type, there are no events, or Spark fails.
     """
+    started = time.perf_counter()
     header = header or Header()
-    settings = settings or Settings().with_timers(header.timers)
+    settings = settings or settings_of(header)
     spark = events.sparkSession
     with failures(), small_batches(spark):
-        fitting = _fitting(events)
-        seen, left_out = _look(fitting)
-        scanned = conclude(seen, header, files=("the frame",))
-        context = scanned.context
-        holes = [Hole(why=f"{count:,} {what}") for what, count in sorted(left_out.items()) if count]
-        slots = [Slot(group, "", "", -1) for _, group in scanned.kinds_of]
-        coverage = coverage_of(scanned, header, slots=slots, evidence=[header.evidence], holes=holes)
+        frame = Frame(header, _fitting(events))
+        scanned = conclude(frame.look(), header, files=frame.files)
+        if scanned.is_to_correct(frame):
+            scanned = conclude(frame.look(), header, files=frame.files, clocks=frame.clocks)
+        repeated = frame.drop_repeated()
+        scanned = replace(scanned, events=scanned.events - repeated)
         task = Task(
             groups=dict(header.groups),
             release=header.release,
             settings=settings,
-            context=context,
-            coverage=coverage,
+            context=scanned.context,
             parts=parts_for(spark, scanned.events),
         )
-        kept = judge(pack_frame(fitting, task), task).persist()
-        sums = kept.select("part", "piece", "summary").toArrow()
-        found = gather(sums, header.groups)
-        groups = GroupMonitor(names=found.names, settings=settings, context=context)
+        found = gather(judge(pack_frame(frame.events, task), task).toArrow(), header.groups)
+        groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
         groups.stores(found.stores)
-        slots = found.names.slots
-        of_groups = doubted(groups.finish(), slots, coverage, settings)
-        of_tasks = merge(found.outcomes, len(found.names.slots))
-        about_starts = is_unsettled(of_tasks.rows) | (of_tasks.rows["note"] == Note.OFFSET)
-        settled = settle_first_starts(replace(of_tasks, rows=of_tasks.rows[about_starts]), found.names, settings)
-        settled = settle_unpulled(settled, found.names, found.stores, settings)
-        settled = doubted(settled, slots, coverage, settings)
-        starts = settled.rows[settled.rows["note"] != Note.OFFSET]
-        rest = replace(settled, rows=np.concatenate([of_tasks.rows[~about_starts], starts]))
-        outcome = merge([rest, of_groups], len(found.names.slots))
-        answers = verdicts(outcome, slots, coverage, settings)
-        statuses = outcome.statuses.sum(axis=0)
-        # The tasks' findings come without first starts, which are settled here.
-        of_driver = named(np.concatenate([of_groups.rows, starts]), found.names)
-        form = _spark_form(FINDINGS)
-        findings = kept.mapInArrow(_named, form).unionAll(spark.createDataFrame(_plain(of_driver), form))
-        return Mined(
-            findings=findings,
-            verdicts=spark.createDataFrame(_table(answers), _spark_form(VERDICTS)).coalesce(1),
-            answers=answers,
-            events=scanned.events,
-            messages=Counter({fate: int(statuses[fate]) for fate in MessageStatus if statuses[fate]}),
-            left_out=left_out + Counter(outcome.passed_over),
-            _kept=kept,
+        result = answer_of(
+            frame,
+            scanned,
+            names=found.names,
+            settings=settings,
+            outcomes=[*found.outcomes, groups.finish()],
+            stores=found.stores,
+            engine=f"spark {spark.sparkContext.master}, {2 * task.parts} partitions",
+            seconds=time.perf_counter() - started,
         )
+        return Mined(
+            findings=spark.createDataFrame(_plain(named(result.rows, result.names)), _spark_form(FINDINGS)),
+            verdicts=spark.createDataFrame(_table(result.verdicts), _spark_form(VERDICTS)).coalesce(1),
+            answers=result.verdicts,
+            events=scanned.events,
+            messages=result.messages,
+            left_out=frame.left_out_of + Counter(result.passed_over) + Counter({REPEATED: repeated}),
+        )
+
+
+class Frame:
+    """A frame as a recording that is being checked, see ``traces.engine.reading``.
+
+    Attributes:
+        events: with columns of the schema, times corrected and repeated events dropped as far as that was done.
+        left_out_of: what of it cannot be used, as far as was looked.
+    """
+
+    def __init__(self, header: Header, events: DataFrame) -> None:
+        self.header, self.events = header, events
+        self.files: tuple[str, ...] = ("the frame",)
+        self.problems = Problems()
+        self.left_out: tuple[str, ...] = ()
+        self.clocks: Clocks | None = None
+        self.left_out_of: Counter[str] = Counter()
+        self._holes: list[Hole] = []
+
+    @property
+    def evidence(self) -> list[frozenset[Kind]]:
+        """What its header says it records."""
+        return [self.header.evidence]
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Nothing: what cannot be used is counted in :attr:`left_out_of`."""
+        return Counter()
+
+    def holes(self) -> list[Hole]:
+        """Where events or values could not be used."""
+        return self._holes
+
+    def look(self) -> Scanning:
+        """The first look at it."""
+        events = self.events
+        shown = events.select(*(name for name in ARROW.names if name in events.columns))
+
+        def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            seen, lost = Scanning(), Lost()
+            for batch in _usable(batches, lost):
+                seen.see(_with(batch, SCAN_COLUMNS))
+            yield pa.RecordBatch.from_pydict({"seen": [pickle.dumps((seen, lost))]})
+
+        seen, lost = Scanning(), Lost()
+        for (pickled,) in shown.mapInArrow(look, "seen binary").collect():
+            part, wrong = pickle.loads(pickled)
+            seen.join(part)
+            lost.join(wrong)
+        if self.clocks is None:
+            self._holes, self.left_out_of = lost.holes, lost.counts
+        return seen
+
+    def correct(self, clocks: Clocks) -> None:
+        """From now on, give times as they should be by these clocks."""
+        names = [name for name in ARROW.names if name in self.events.columns]
+
+        def corrected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in _usable(batches, Lost()):
+                yield in_time(clocks, _with(batch, (*names, *IDENTITY))).select(names)
+
+        form = _spark_form(pa.schema([pa.field(name, _plain_type(name)) for name in names]))
+        self.clocks, self.events = clocks, self.events.select(*names).mapInArrow(corrected, form)
+
+    def drop_repeated(self) -> int:
+        """Drop events that were there before, see ``traces.recorders.repeated``; the answer is how many."""
+        from pyspark.sql import Window, functions
+
+        events = self.events
+        own = "seq" in events.columns
+        stands = functions.monotonically_increasing_id()
+        if not own:
+            events = events.withColumn("seq", stands)
+        at_a_place = functions.lit({"queue", "offset"} <= set(events.columns))
+        for name in ("queue", "offset"):
+            if name in events.columns:
+                at_a_place &= functions.col(name).isNotNull()
+        counted = functions.col("seq").isNotNull() & functions.lit(own)
+        mark = functions.when(counted | ~at_a_place, functions.coalesce("seq", stands)).otherwise(0)
+        known = [functions.col(f"`{name}`") for name in COLUMNS if name in events.columns]
+        # What is not known does not change the number, so that it is not known must.
+        same = functions.xxhash64(mark, *(part for column in known for part in (column, column.isNull())))
+        events = events.withColumn(_SAME, same)
+        several = events.groupBy("time", _SAME).count().where("count > 1")
+        repeated = int(several.agg(functions.sum(functions.col("count") - 1)).collect()[0][0] or 0)
+        if repeated:
+            nth = functions.row_number().over(Window.partitionBy("time", _SAME).orderBy("seq"))
+            self.events = events.withColumn(_NTH, nth).where(functions.col(_NTH) == 1).drop(_NTH, _SAME)
+        return repeated
+
+    def events_of(
+        self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """The events of some kinds of some clients from a time on (ms), in the order of time."""
+        from pyspark.sql import functions
+
+        events = self.events
+        names = [name for name in columns if name in events.columns]
+        chosen = events.where(
+            functions.col("client").isin(sorted(clients))
+            & functions.col("kind").isin(sorted(map(str, kinds)))
+            & (functions.col("time") >= since)
+        )
+        order = [name for name in ("time", "seq") if name in events.columns]
+        yield from _usable(iter(chosen.orderBy(*order).select(*names).toArrow().to_batches()), Lost())
+
+
+_SAME, _NTH = "its same", "its nth"
+"""Columns that are added for a while; no column of the schema has a space."""
+
+_MOST_HOLES = 1_000
+
+
+@dataclass
+class Lost:
+    """What of a frame cannot be used.
+
+    Attributes:
+        counts: how much, by what is wrong.
+        holes: where: the first ones each for itself.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    holes: list[Hole] = field(default_factory=list)
+
+    def add(self, what: str, count: int, holes: Iterable[Hole]) -> None:
+        """Count further losses of one kind, each with where it is."""
+        self.counts[what] += count
+        self.holes += holes
+        self._few(what)
+
+    def join(self, other: Lost) -> None:
+        """Add what was found elsewhere."""
+        self.counts.update(other.counts)
+        self.holes += other.holes
+        self._few("losses")
+
+    def _few(self, what: str) -> None:
+        if len(self.holes) > _MOST_HOLES:
+            self.holes = [*self.holes[: _MOST_HOLES - 1], Hole(why=f"{what}, and more of them")]
 
 
 def pack_frame(events: DataFrame, task: Task) -> DataFrame:
@@ -163,7 +288,7 @@ def pack_frame(events: DataFrame, task: Task) -> DataFrame:
         running = TaskContext.get()
         place = running.partitionId() if running is not None else 0
         packer = Packer(parts=parts, groups=groups)
-        yield from packer.rows(Chunk(0, place, batch) for batch in _usable(batches, Counter()))
+        yield from packer.rows(Chunk(0, place, batch) for batch in _usable(batches, Lost()))
         yield from packer.asides(place, {})
 
     return events.select(*columns).mapInArrow(packed, SCHEMA)
@@ -184,56 +309,38 @@ def _fitting(events: DataFrame) -> DataFrame:
             f"the frame has no column {' and no column '.join(missing)}; there are {', '.join(events.columns)}."
         )
     chosen = []
-    for field in ARROW:
-        if field.name not in events.columns:
+    for known in ARROW:
+        if known.name not in events.columns:
             continue
-        given, column = events.schema[field.name].dataType, functions.col(f"`{field.name}`")
-        if pa.types.is_integer(field.type):
-            if isinstance(given, TimestampType | TimestampNTZType) and field.name in ("time", "due"):
+        given, column = events.schema[known.name].dataType, functions.col(f"`{known.name}`")
+        if pa.types.is_integer(known.type):
+            if isinstance(given, TimestampType | TimestampNTZType) and known.name in ("time", "due"):
                 column = functions.unix_millis(column.cast("timestamp"))
             elif not isinstance(given, IntegralType):
-                raise TraceError(f"column {field.name} is {given.simpleString()}; whole numbers are needed.")
+                raise TraceError(f"column {known.name} is {given.simpleString()}; whole numbers are needed.")
             column = column.cast("long")
-        elif pa.types.is_list(field.type):
+        elif pa.types.is_list(known.type):
             if not isinstance(given, ArrayType):
-                raise TraceError(f"column {field.name} is {given.simpleString()}; a list of texts is needed.")
+                raise TraceError(f"column {known.name} is {given.simpleString()}; a list of texts is needed.")
             column = column.cast("array<string>")
         elif not isinstance(given, StringType):
-            raise TraceError(f"column {field.name} is {given.simpleString()}; texts are needed.")
-        chosen.append(column.alias(field.name))
+            raise TraceError(f"column {known.name} is {given.simpleString()}; texts are needed.")
+        chosen.append(column.alias(known.name))
     return events.select(*chosen)
 
 
-def _look(events: DataFrame) -> tuple[Scanning, Counter[str]]:
-    """The first look at a frame, and what of it cannot be used."""
-    shown = events.select(*(name for name in ARROW.names if name in events.columns))
-
-    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        seen, left_out = Scanning(), Counter[str]()
-        for batch in _usable(batches, left_out):
-            seen.see(_with_all(batch))
-        yield pa.RecordBatch.from_pydict({"seen": [pickle.dumps((seen, left_out))]})
-
-    seen, left_out = Scanning(), Counter[str]()
-    for (pickled,) in shown.mapInArrow(look, "seen binary").collect():
-        part, wrong = pickle.loads(pickled)
-        seen.join(part)
-        left_out.update(wrong)
-    return seen, left_out
-
-
-def _with_all(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The columns of the context, null where the frame has none."""
+def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """Some columns of a batch, null where it has none."""
     there = set(batch.schema.names)
     return pa.RecordBatch.from_pydict(
         {
             name: batch.column(name) if name in there else pa.nulls(len(batch), ARROW.field(name).type)
-            for name in CONTEXT_COLUMNS
+            for name in dict.fromkeys(names)
         }
     )
 
 
-def _usable(batches: Iterator[pa.RecordBatch], left_out: Counter[str]) -> Iterator[pa.RecordBatch]:
+def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.RecordBatch]:
     """Batches with possible values only, as readers of files give them; what is wrong is counted."""
     for batch in _larger(batches):
         columns = {name: batch.column(name) for name in batch.schema.names}
@@ -242,18 +349,41 @@ def _usable(batches: Iterator[pa.RecordBatch], left_out: Counter[str]) -> Iterat
             outside = pc.or_(pc.less(columns[name], low), pc.greater(columns[name], high)).fill_null(False)
             wrong = pc.sum(outside).as_py()
             if wrong:
-                left_out[f"values of {name} that are not from {low} to {high}"] += wrong
+                what = f"values of {name} that are not from {low} to {high}"
+                lost.add(what, wrong, () if name in UNREAD else _holes(batch, outside, what, name))
                 columns[name] = pc.if_else(outside, pa.scalar(None, columns[name].type), columns[name])
             columns[name] = columns[name].cast(ARROW.field(name).type)
+        for name in WORDS.keys() & columns.keys():
+            words = pa.array(sorted(WORDS[name]), pa.string())
+            unknown = pc.and_(pc.is_valid(columns[name]), pc.invert(pc.is_in(columns[name], value_set=words)))
+            wrong = pc.sum(unknown).as_py()
+            if wrong:
+                what = f"words in {name} that this version does not know"
+                lost.add(what, wrong, _holes(batch, unknown, what, name))
         usable = pc.and_(pc.is_valid(columns["time"]), pc.is_valid(columns["kind"]))
-        lost = len(batch) - (pc.sum(usable).as_py() or 0)
-        if lost:
-            left_out["events without time or kind"] += lost
+        without = len(batch) - (pc.sum(usable).as_py() or 0)
+        if without:
+            lost.add("events without time or kind", without, [Hole(why=f"{without:,} events without time or kind")])
             columns = {name: column.filter(usable) for name, column in columns.items()}
         if "seq" in columns and columns["seq"].null_count:
             columns["seq"] = columns["seq"].fill_null(0)
         if len(columns["time"]):
             yield pa.RecordBatch.from_pydict(columns)
+
+
+def _holes(batch: pa.RecordBatch, wrong: pa.Array, why: str, name: str) -> list[Hole]:
+    """A hole for each event with a wrong value of ``name``: of it all else is known."""
+    places = pc.indices_nonzero(wrong).slice(0, _MOST_HOLES)
+    told = [each for each in ("time", "kind", "group", "topic") if each in batch.schema.names]
+    found = []
+    for event in batch.select(told).take(places).to_pylist():
+        known = event["time"] is not None and SPANS["time"][0] <= event["time"] <= SPANS["time"][1]
+        time_ = {"since": event["time"], "until": event["time"]} if known else {}
+        kinds = EVIDENCE_BIT.get(event["kind"], ALL_KINDS) if name != "kind" and known else ALL_KINDS
+        found.append(
+            Hole(why=why, kinds=kinds, group=event.get("group") or "", topic=event.get("topic") or "", **time_)
+        )
+    return found
 
 
 def _larger(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -270,25 +400,17 @@ def _larger(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(waiting)
 
 
-def _named(answers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Findings of answers with names instead of codes, without first starts."""
-    for batch in answers:
-        for answer in batch.to_pylist():
-            summary = json.loads(answer["summary"])
-            names = Names()
-            for slot in summary["slots"]:
-                names.slot(Slot(*slot))
-            for actor in summary["actors"]:
-                names.actor(Actor(*actor))
-            rows = rows_of(answer["rows"])
-            yield from _plain(named(rows[~is_unsettled(rows)], names)).combine_chunks().to_batches()
-
-
 def _plain(table: pa.Table) -> pa.Table:
     """The table with times as Spark has them, in microseconds."""
     times = {field.name for field in FINDINGS if pa.types.is_timestamp(field.type)}
     micros = pa.timestamp("us", tz="UTC")
     return table.cast(pa.schema([field.with_type(micros) if field.name in times else field for field in table.schema]))
+
+
+def _plain_type(name: str) -> pa.DataType:
+    """The type of a column of the schema, words as such."""
+    type_ = ARROW.field(name).type
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
 def _spark_form(schema: pa.Schema) -> StructType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,16 +15,12 @@ from ..traces.claims.claims import CLAIMS
 from ..traces.claims.settings import Settings
 from ..traces.encoding.names import Actor, Names, Slot
 from ..traces.encoding.store_counts import StoreCounts, Stored
-from ..traces.engine.clock_doubts import order_doubted
 from ..traces.engine.context import Context
-from ..traces.engine.doubts import doubted
-from ..traces.engine.findings import ROW, Note
+from ..traces.engine.findings import ROW
 from ..traces.engine.result import merge
-from ..traces.format.coverage import Coverage
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import Group
 from ..traces.io import Problem, Problems, Trouble
-from ..traces.monitors.commits import Jump
 from ..traces.monitors.fold import Fold, Outcome
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import queue_folds
@@ -54,7 +49,6 @@ class Task:
         release: of RocketMQ.
         settings: the terms of the check.
         context: events that concern more than one queue or message.
-        coverage: of the recording; None where findings are looked at again anyway when all of it is known.
         parts: partitions of either key: by queue below ``parts``, by message from there on.
     """
 
@@ -63,7 +57,6 @@ class Task:
     settings: Settings
     context: Context
     parts: int
-    coverage: Coverage | None = None
 
 
 def judge(packed: DataFrame, task: Task) -> DataFrame:
@@ -102,9 +95,6 @@ def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
             fold.feed(coded)
     if part >= 0:
         outcome = merge([fold.finish() for fold in folds or _folds(part, names, task)], len(names.slots))
-        if task.coverage is not None:
-            outcome = order_doubted(outcome, names, task.context.clocks, task.settings.skew)
-            outcome = doubted(outcome, names.slots, task.coverage, task.settings)
         yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
 
 
@@ -116,15 +106,11 @@ def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
 def _pieces(
     part: int, outcome: Outcome, names: Names, asides: Sequence[Mapping[str, Any]], *, held: int
 ) -> Iterator[pa.RecordBatch]:
-    doubtful = outcome.rows[outcome.rows["doubt"] != 0]
-    _, firsts = np.unique(doubtful[["claim", "doubt"]], return_index=True)
     summary = {
         "slots": [tuple_of(slot) for slot in names.slots],
         "actors": [tuple_of(actor) for actor in names.actors],
         **{name: getattr(outcome, name).tolist() for name in _COUNTS},
         "passed_over": dict(outcome.passed_over),
-        "doubts": base64.b64encode(doubtful[firsts].tobytes()).decode(),
-        "starts": base64.b64encode(_about_unsettled(outcome.rows).tobytes()).decode(),
         "statuses": outcome.statuses[: len(names.slots)].tolist(),
         "asides": asides,
         "held": held,
@@ -146,8 +132,7 @@ class Answers:
 
     Attributes:
         names: of all queues and processes.
-        outcomes: one for each partition and piece. Without the findings themselves their rows are only those that
-            verdicts depend on.
+        outcomes: one for each partition and piece.
         stores: how many messages were stored in which queue, and where the last one was.
         problems: what was wrong with events and was not told before.
         repeated: how many events were dropped since they came before.
@@ -166,7 +151,7 @@ def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
     """Answers of partitions put together; codes of a partition become those of all.
 
     Args:
-        answers: of all partitions; the column ``rows`` may be missing.
+        answers: of all partitions.
         groups: what is known of groups.
     """
     names = Names(groups)
@@ -177,7 +162,7 @@ def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
         summary = json.loads(answer["summary"])
         slots = np.array([*(names.slot(Slot(*slot)) for slot in summary["slots"]), -1], np.int32)
         actors = np.array([*(names.actor(Actor(*actor)) for actor in summary["actors"]), -1], np.int32)
-        rows = rows_of(answer["rows"]) if "rows" in answer else _needed_rows(summary, first=answer["piece"] == 0)
+        rows = np.frombuffer(answer["rows"], ROW).copy()
         rows["slot"] = slots[rows["slot"]]
         for column in ("actor", "other"):
             rows[column] = actors[rows[column]]
@@ -202,32 +187,6 @@ def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
         repeated=repeated,
         most_held=held,
     )
-
-
-def rows_of(packed: bytes) -> Any:
-    """The findings of a piece, which can be written to."""
-    return np.frombuffer(packed, ROW).copy()
-
-
-def is_unsettled(rows: Any) -> Any:
-    """Which findings only all queues together can settle: first starts, and queues that were not pulled."""
-    first = (rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START)
-    return first | (rows["note"] == Note.UNPULLED)
-
-
-def _about_unsettled(rows: Any) -> Any:
-    """The findings that it takes to settle first starts: these, and when each queue was stored first."""
-    offsets = rows[rows["note"] == Note.OFFSET]
-    offsets = offsets[np.argsort(offsets["time"], kind="stable")]
-    _, earliest = np.unique(offsets["slot"], return_index=True)
-    return np.concatenate([rows[is_unsettled(rows)], offsets[earliest]])
-
-
-def _needed_rows(summary: Mapping[str, Any], *, first: bool) -> Any:
-    """The findings that verdicts depend on: those about first starts, and one for each doubt about each claim."""
-    if not first:
-        return np.empty(0, ROW)
-    return np.concatenate([rows_of(base64.b64decode(summary[what])) for what in ("doubts", "starts")])
 
 
 def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *, first: bool) -> Outcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -12,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark import TaskContext
 
+from benchmarks.changes import repeated, shifted_clocks
+from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import Mined, frames, mine, write_findings
 from rocketproof.spark.judging import Task
@@ -23,8 +27,10 @@ from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.tables import FINDINGS
+from rocketproof.traces.format.schema import ARROW
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
+from rocketproof.traces.samples import FOLDER, Sample, samples, settings_of
 
 from .engines import findings
 
@@ -53,8 +59,6 @@ def test_a_frame_is_judged_like_its_file(spark: Any, trace: Path, local: CheckRe
     verdicts = mined.verdicts.toArrow().to_pylist()
     assert [row["claim"] for row in verdicts] == [one.claim.id for one in local.verdicts]
     assert [row["verdict"] for row in verdicts] == [str(one.verdict) for one in local.verdicts]
-    mined.release()
-    assert mined.findings.count() == len(local.rows)
 
 
 def test_a_source_that_fails_first(spark: Any, trace: Path, local: CheckResult) -> None:
@@ -181,3 +185,53 @@ def test_a_folder_with_something_else_is_left_alone(mined: Mined, tmp_path: Path
     with pytest.raises(TraceError, match=r"holds notes\.txt, which no earlier run has written"):
         write_findings(mined, str(tmp_path))
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def as_frame(spark: Any, path: Path) -> Any:
+    """The lines of a file as a frame, as somebody would read it who has nothing else."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+    names = [name for name in ARROW.names if any(name in line for line in lines)]
+    table = pa.Table.from_pylist(
+        [{name: line.get(name) for name in names} for line in lines],
+        pa.schema([pa.field(name, frames._plain_type(name)) for name in names]),
+    )
+    return spark.createDataFrame(table)
+
+
+def same(spark: Any, path: Path) -> Mined:
+    """What is mined of the lines of a file, after a check of the file has said the same."""
+    trace = open_trace([path])
+    local = check_locally(trace, settings=settings_of(trace.header))
+    mined = mine(as_frame(spark, path), open_trace([path]).header)
+    for expected, given in zip(local.verdicts, mined.answers, strict=True):
+        assert given.verdict is expected.verdict, given.claim.id
+        assert (given.judged, given.violated, given.doubtful) == (expected.judged, expected.violated, expected.doubtful)
+    assert (mined.events, mined.messages) == (local.events, local.messages)
+    assert sorted_findings(mined.findings.toArrow()).equals(sorted_findings(findings(local)))
+    return mined
+
+
+@pytest.mark.parametrize("change", ["clocks apart", "repeated lines", "as it is", "damaged"])
+def test_changed_lines_are_judged_like_their_file(spark: Any, change: str, tmp_path: Path) -> None:
+    recording = Recording.read(FOLDER / "batch-acknowledged-in-part-5.3.3.jsonl.zst")
+    text = recording.text()
+    if change == "clocks apart":
+        changed = next(one for one in shifted_clocks(recording, random.Random(1)) if one.how.startswith("broker"))
+        text = changed.files["trace.jsonl"]
+    elif change == "repeated lines":
+        text = list(repeated(recording, random.Random(1)))[-1].files["trace.jsonl"]
+    elif change == "damaged":
+        text = text.replace('"attempt": 0', '"attempt": -5', 1).replace('"kind": "result"', '"kind": "resent"', 2)
+    path = tmp_path / "trace.jsonl"
+    path.write_text(text, "utf-8")
+    mined = same(spark, path)
+    told = {"clocks apart": 0, "repeated lines": 1, "as it is": 0, "damaged": 2}[change]
+    assert len(mined.left_out) == told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+def test_samples_are_judged_like_their_files(spark: Any, sample: Sample, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(Recording.read(sample.path).text(), "utf-8")
+    same(spark, path)
