@@ -114,7 +114,7 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
     for each in retractions:
         later = each["time"] >= kept["time"]
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
-        bounded = of_commits & (not is_off)
+        bounded = of_commits & (commits_by[kept["slot"]] >= 0) & (not is_off)
         limit = np.where(later, gaps(order, *after, bounded=bounded), gaps(order, *before, bounded=bounded))
         near = (
             (kept["claim"] == each["claim"])

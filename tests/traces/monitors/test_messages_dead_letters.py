@@ -104,7 +104,7 @@ def test_a_dead_letter_is_delivered_again():
 
 def test_a_group_that_reads_its_own_dead_letters():
     script = last().dead_letter(11, 3).deliver(900_000, 3, offset=0, topic=DEAD_LETTERS)
-    assert check(script, groups=TWO).violated[AFTER] == 1
+    assert AFTER not in check(script, groups=TWO).violated
 
 
 def test_the_last_attempt_may_come_again_from_its_queue():
