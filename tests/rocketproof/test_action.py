@@ -51,3 +51,10 @@ def test_the_action_knows_a_deployment_by_its_tables() -> None:
     assert pattern is not None
     assert [table for table in TABLES if not re.match(pattern[1], f"[[{table}]]")] == []
     assert not re.match(pattern[1], "[verify]")
+
+
+def test_actions_of_others_are_pinned_to_a_commit_with_its_version_beside() -> None:
+    used = [line for path in PIPELINES for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
+    assert used
+    for line in used:
+        assert re.search(r"uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
