@@ -241,10 +241,9 @@ class Observed:
 
     def _choose(self, mask: int) -> None:
         self._mask = mask
-        kept = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         if mask:
-            kept = kept[_share(kept["offset"], mask)]
-        self._sides, self._held = [kept], len(kept)
+            self._sides = [rows[_share(rows["offset"], mask)] for rows in self._sides]
+        self._held = sum(map(len, self._sides))
 
 
 def _is_used(after: Any, found: Any) -> Any:
@@ -253,7 +252,10 @@ def _is_used(after: Any, found: Any) -> Any:
     It is asked of each client of each group: of another one the causes may not be recorded at all.
     """
     always = np.array([pair.always for pair in PAIRS])[after["pair"]]
-    _, whose = np.unique(after[["pair", "group", "client"]], return_inverse=True)
+    whose = after["pair"].astype(np.int64)
+    for name in ("group", "client"):
+        codes = after[name].astype(np.int64) + 1
+        _, whose = np.unique(whose * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
     all_, with_cause = (np.bincount(whose[chosen], minlength=len(whose)) for chosen in (slice(None), found))
     return ~always | (with_cause >= MOSTLY * all_)[whose]
 

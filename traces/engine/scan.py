@@ -133,23 +133,22 @@ class Scanning:
                 self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[word]
 
     def _see_places(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
-        for name, of in _WHERE.items():
-            column = batch.column(name)
-            if not column.null_count:
-                continue
-            known = column.is_valid().to_numpy(zero_copy_only=False)
-            has_one = read_only(np.array([*(word in of for word in words), False], np.uint8))
-            if not np.any(kinds.looked_up(has_one).view(np.bool_) & ~known):
+        fields = [name for name in _WHERE if batch.column(name).null_count]
+        if not fields:
+            return
+        asked = [sum((word in _WHERE[name]) << bit for bit, name in enumerate(fields)) for word in words]
+        asked_of = kinds.looked_up(read_only(np.array([*asked, 0], np.uint8)))
+        for bit, name in enumerate(fields):
+            known = batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+            lacks = (asked_of >> bit & 1) > known
+            if not lacks.any():
                 continue
             there = np.bincount(kinds.values[known], minlength=len(words))
-            lacking = np.bincount(kinds.values[~known], minlength=len(words))
-            for code, word in enumerate(words):
-                if not lacking[code] or word not in of:
-                    continue
-                key = file, str(word), name
+            for code in np.unique(kinds.values[lacks]).tolist():
+                key = file, str(words[code]), name
                 self.placed[key] += int(there[code])
                 kept = self.placeless.setdefault(key, [])
-                places = np.flatnonzero(~known & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
+                places = np.flatnonzero(lacks & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
                 kept += Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
 
     def join(self, later: Scanning) -> None:
