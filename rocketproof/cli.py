@@ -250,6 +250,7 @@ def mutants(
         typer.Option(metavar="NAME=VALUE", help="As for verify; usually states=30000000 for each search."),
     ] = None,
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
+    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the table as JUnit XML.")] = "",
     report: Annotated[
         str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
     ] = "",
@@ -284,8 +285,9 @@ def mutants(
     misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
     if misplaced and not generated:
         raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
-    if picture and generated:
-        raise InputError("--picture draws a counterexample of a known bug; leave --generated out.")
+    if generated and (picture or junit):
+        option = "--picture" if picture else "--junit"
+        raise InputError(f"{option} is about known bugs; leave --generated out.")
     if list_ and not generated:
         run.list_mutants(ids or [])
         raise typer.Exit(AS_EXPECTED)
@@ -316,7 +318,7 @@ def mutants(
             ids=tuple(ids or ()),
         )
         raise typer.Exit(generated_mutants.generated(asked, request.limit))
-    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, report=report, picture=picture)
+    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, junit=junit, report=report, picture=picture)
     raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
 
 
@@ -445,6 +447,10 @@ def check(
     json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answers as JSON.")] = "",
     junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answers as JUnit XML.")] = "",
     sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
+    annotations: Annotated[
+        Annotations | None,
+        typer.Option(metavar="github", help="Print what is violated or unknown as GitHub annotations."),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
@@ -477,7 +483,8 @@ def check(
         stories=stories,
         every=every,
     )
-    raise typer.Exit(run.check(request, run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif)))
+    outputs = run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif, annotations=annotations is not None)
+    raise typer.Exit(run.check(request, outputs))
 
 
 @app.command(

@@ -201,9 +201,9 @@ class CheckTest(pytest.Item):
         Raises:
             CheckFailedError: it fails, or it is unknown.
         """
-        from .deployment.finding import Severity
         from .deployment.judge import Level
         from .deployment.report import explanation, first_text
+        from .output.row import Severity
 
         answer: Answer = self._judge.answer(self._check)
         self._line = answer.line

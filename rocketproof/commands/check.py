@@ -98,6 +98,7 @@ class CheckOutputs:
     json: str = ""
     junit: str = ""
     sarif: str = ""
+    annotations: bool = False
 
     def check(self) -> None:
         """Notice before a long run that an answer could not be written.
@@ -106,8 +107,8 @@ class CheckOutputs:
             InputError: a file or folder cannot be written, or two answers go to standard output.
         """
         files = [name for name in (self.json, self.junit, self.sarif) if name]
-        if files.count(STANDARD_OUTPUT) > 1:
-            raise InputError("only one of --json, --junit and --sarif can go to standard output.")
+        if files.count(STANDARD_OUTPUT) + self.annotations > 1 and STANDARD_OUTPUT in files:
+            raise InputError("only one of --json, --junit, --sarif and --annotations can go to standard output.")
         for name in files:
             check_writable(name)
         if self.report:
@@ -164,6 +165,7 @@ def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None
         "--report": outputs.report,
         "--junit": outputs.junit,
         "--sarif": outputs.sarif,
+        "--annotations": outputs.annotations,
     }
     other = next((option for option, value in given.items() if value), None)
     if other:
@@ -224,7 +226,7 @@ def _tell(
         console.say(f"report: {page}")
     if request.claims:
         result = replace(result, verdicts=tuple(result.verdict(name) for name in dict.fromkeys(request.claims)))
-    if outputs.json or outputs.junit or outputs.sarif:
+    if outputs.json or outputs.junit or outputs.sarif or outputs.annotations:
         _write(result, told, outputs)
 
 
@@ -246,14 +248,21 @@ def _runs(trace: Trace, result: CheckResult, told: Sequence[Story]) -> Runs | No
 
 def _write(result: CheckResult, told: Sequence[Story], outputs: CheckOutputs) -> None:
     """Write the answer for other programs."""
-    from ..output.trace_files import as_json, as_junit, as_sarif
+    from ..output.annotations import workflow_commands
+    from ..output.junit import as_junit
+    from ..output.sarif import as_sarif
+    from ..output.trace_files import as_json, report_rows
 
+    rows = report_rows(result, told)
+    if outputs.annotations:
+        for line in workflow_commands(rows):
+            print(line)
     if outputs.json:
         write(outputs.json, as_json(result, told) + "\n")
     if outputs.junit:
-        write(outputs.junit, as_junit(result, told))
+        write(outputs.junit, as_junit("rocketproof check", rows, result.seconds))
     if outputs.sarif:
-        write(outputs.sarif, as_sarif(result, told) + "\n")
+        write(outputs.sarif, as_sarif(rows, result.files))
 
 
 def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:

@@ -21,7 +21,8 @@ from ..model.kernel import nearest
 from ..output.console import interrupts, make_console
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..output.findings_page import write_answers
-from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, summary
+from ..output.junit import as_junit
+from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, report_row, summary
 from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
@@ -33,6 +34,7 @@ class Outputs:
     matrix: bool = False
     stories: bool = False
     json: str = ""
+    junit: str = ""
     report: str = ""
     picture: str = ""
 
@@ -43,12 +45,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     Raises:
         InputError: an unknown id, or a file that cannot be written.
     """
-    if outputs.json:
-        check_writable(outputs.json)
-    for file in (outputs.report, outputs.picture):
-        if file:
-            check_writable(file)
-    console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.report))
+    for file in filter(None, (outputs.json, outputs.junit, outputs.report, outputs.picture)):
+        check_writable(file)
+    console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.junit, outputs.report))
     tried = select(entries(all_rows()), names)
     started = time.perf_counter()
     interrupted = False
@@ -71,6 +70,8 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
         print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
     if outputs.json:
         write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
+    if outputs.junit:
+        write(outputs.junit, as_junit("rocketproof mutants", [report_row(answer) for answer in answers], seconds))
     if outputs.report:
         write_answers(outputs.report, answers)
     if outputs.picture:

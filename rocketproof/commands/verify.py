@@ -24,8 +24,9 @@ from ..model.presets import PRESETS
 from ..output.console import interrupts, make_console
 from ..output.files import write
 from ..output.findings_page import write_outcomes
+from ..output.junit import as_junit
 from ..output.overview import MANY, print_overview
-from ..output.report import as_json, as_junit, has_story, print_found, print_list, print_story, print_table, summary
+from ..output.report import as_json, has_story, print_found, print_list, print_story, print_table, report_row, summary
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from ..traces.machine_code.code_cache import user_cache
@@ -81,7 +82,7 @@ def verify(request: Request, outputs: Outputs) -> int:
     if outputs.json:
         write(outputs.json, as_json(outcomes) + "\n")
     if outputs.junit:
-        write(outputs.junit, as_junit(outcomes, seconds))
+        write(outputs.junit, as_junit("rocketproof", [report_row(outcome) for outcome in outcomes], seconds))
     if outputs.report:
         write_outcomes(outputs.report, outcomes, request.constants)
     return exit_code(outcomes, interrupted=interrupted)

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ..output.row import Severity
 from .description import Description
 from .facts import GroupFacts
 from .lines import Path
-
-
-class Severity(enum.IntEnum):
-    """How bad a finding is.
-
-    NOTE: works as designed, and surprises people. WARNING: goes wrong under conditions that come up sooner or later.
-    ERROR: goes wrong as it stands.
-    """
-
-    NOTE = 1
-    WARNING = 2
-    ERROR = 3
-
-    def __str__(self) -> str:
-        return self.name.lower()
 
 
 @dataclass(frozen=True)

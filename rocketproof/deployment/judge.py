@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from ..checkers.result import Result
 from ..checkers.run import counted, story
 from ..checkers.suite import Options, Outcome, Row, run_suite
+from ..output.row import Severity
 from ..properties.claim import Claim
 from ..properties.property import Property
 from ..properties.verdict import Verdict
 from .description import Accepted
 from .facts import GroupFacts, queues_of
-from .finding import Finding, Rule, Severity
+from .finding import Finding, Rule
 from .lines import Path
 from .questions import QUESTIONS, SHARES, Question
 from .reading import DeploymentFile

@@ -1,23 +1,21 @@
-"""What a check of a deployment shows: the lines of the terminal, the text of a failure, JSON and JUnit."""
+"""What a check of a deployment shows: the lines of the terminal, the text of a failure, JSON, rows of files."""
 
 from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from ..checkers.run import counted
-from ..output.junit import Case, as_xml
+from ..checkers.run import counted, told
+from ..output.row import Fate, Place, Remark, ReportRow, Severity, Step
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
 from .attempts import maximum_of, retries, waited
 from .facts import GroupFacts
-from .finding import Severity
 from .judge import CLUSTER, Answer, Judge, Level, Reason
 
 WIDEST = 100
@@ -225,28 +223,60 @@ def _object(answer: Answer, file: str) -> dict[str, Any]:
     }
 
 
-def as_junit(answers: Sequence[Answer], file: str, seconds: float, *, fail_on: Severity) -> str:
-    """All checks as JUnit XML: what fails is a failure, what is unknown an error, what is accepted is skipped."""
-    return as_xml(file, [_case(answer, file, fail_on) for answer in answers], seconds)
-
-
-def _case(answer: Answer, file: str, fail_on: Severity) -> Case:
-    case = Case(
-        classname=f"{file}.{answer.check.subject}",
-        name=answer.check.id,
-        seconds=answer.seconds,
-        place={"file": file, "line": str(answer.line)},
-    )
+def report_row(answer: Answer, file: str, *, fail_on: Severity) -> ReportRow:
+    """The row of an answer, for files: a property has one remark, a mistake one for each of its reasons."""
+    check = answer.check
+    fine = answer.level is Level.OK
     if answer.accepted:
-        return replace(case, outcome="skipped", message=f"accepted: {answer.accepted}")
-    if answer.level is Level.OK:
-        return case
-    text = explanation(answer, file)
-    if not answer.fails(fail_on):
-        return replace(case, outcome="system-out", text=text)
-    unknown = answer.level is Level.UNKNOWN
-    message = answer.summary if unknown else first_text(answer)
-    return replace(case, outcome="error" if unknown else "failure", message=message, text=text)
+        fate, message = Fate.SKIPPED, f"accepted: {answer.accepted}"
+    elif fine:
+        fate, message = Fate.PASSED, ""
+    elif answer.level is Level.UNKNOWN:
+        fate, message = Fate.UNKNOWN, first_text(answer)
+    else:
+        fate, message = Fate.FAILED if answer.fails(fail_on) else Fate.NOTED, first_text(answer)
+    return ReportRow(
+        id=check.id,
+        suite=f"{file}.{check.subject}",
+        statement=check.statement,
+        rules=check.rules,
+        tags=("property" if check.is_property else "misconfiguration",),
+        fate=fate,
+        message=message,
+        text="" if fine or answer.accepted else explanation(answer, file),
+        seconds=answer.seconds,
+        place=Place(file, answer.line),
+        remarks=() if fine else tuple(_remarks(answer, file)),
+        accepted=answer.accepted,
+    )
+
+
+def _remarks(answer: Answer, file: str) -> Iterator[Remark]:
+    subject, here = answer.check.subject, Place(file, answer.line)
+    if answer.check.is_property or not answer.reasons:
+        severity = None if answer.level is Level.UNKNOWN else Severity(answer.level)
+        text = explanation(answer, file)
+        steps = () if severity is None else tuple(_steps(answer, here))
+        brief = first_text(answer)
+        yield Remark(severity=severity, text=text, brief=brief, place=here, subject=subject, identity=text, steps=steps)
+        return
+    for reason in answer.reasons:
+        brief = f"{reason.text}\nfix: {reason.fix}"
+        text = f"{subject}: {brief}"
+        place = Place(file, reason.line)
+        yield Remark(severity=reason.severity, text=text, brief=brief, place=place, subject=subject, identity=text)
+
+
+def _steps(answer: Answer, here: Place) -> Iterator[Step]:
+    """The story of a run, step by step; all steps belong to the line that describes the group."""
+    run = answer.outcome.result.run if answer.outcome is not None else None
+    if run is None:
+        return
+    steps = told(run).steps
+    if not steps:
+        yield Step("It is so from the start.", here)
+    for number, (sentence, changes) in enumerate(steps, start=1):
+        yield Step("\n".join([f"{number}. {sentence}", *changes]), here)
 
 
 def first_text(answer: Answer) -> str:

@@ -10,15 +10,16 @@ from ..checkers.suite import Options
 from ..commands.request import Outputs, Request
 from ..errors import InputError
 from ..model.kernel import nearest
+from ..output.annotations import workflow_commands
 from ..output.console import interrupts, make_console
 from ..output.files import write
 from ..output.findings_page import write_outcomes
-from .annotations import workflow_commands
-from .finding import Severity
+from ..output.junit import as_junit
+from ..output.row import Severity
+from ..output.sarif import as_sarif
 from .judge import Answer, Check, Judge, Level
 from .reading import DeploymentFile
-from .report import as_json, as_junit, print_answers, summary
-from .sarif import as_sarif
+from .report import as_json, print_answers, report_row, summary
 
 
 def verify_deployment(file: DeploymentFile, request: Request, options: Options, outputs: Outputs) -> int:
@@ -49,15 +50,16 @@ def verify_deployment(file: DeploymentFile, request: Request, options: Options, 
     console.print(summary(answers, seconds), highlight=False)
     if interrupted:
         print(f"rocketproof: interrupted; not checked: {len(checks) - len(answers)} of {len(checks)}.", file=sys.stderr)
+    rows = [report_row(answer, file.name, fail_on=fail_on) for answer in answers]
     if outputs.annotations:
-        for line in workflow_commands(answers, file.name):
+        for line in workflow_commands(rows):
             print(line)
     if outputs.json:
         write(outputs.json, as_json(answers, file.name) + "\n")
     if outputs.junit:
-        write(outputs.junit, as_junit(answers, file.name, seconds, fail_on=fail_on))
+        write(outputs.junit, as_junit(file.name, rows, seconds))
     if outputs.sarif:
-        write(outputs.sarif, as_sarif(answers, file.name))
+        write(outputs.sarif, as_sarif(rows, [file.name]))
     if outputs.report:
         write_outcomes(outputs.report, [answer.outcome for answer in answers if answer.outcome is not None])
     return exit_code(answers, fail_on, interrupted=interrupted)

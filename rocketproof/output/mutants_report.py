@@ -1,4 +1,4 @@
-"""What ``rocketproof mutants`` shows: the table, the stories, the kill matrix, JSON."""
+"""What ``rocketproof mutants`` shows: the table, the stories, the kill matrix, JSON, the rows of other files."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status,
 from ..checkers.result import Result
 from ..checkers.run import counted, story
 from ..traces.format.printable import json_text
+from .row import Fate, ReportRow
 
 _STYLES = {
     Status.KILLED: "green",
@@ -26,6 +27,15 @@ _STYLES = {
     Status.FALSE_ALARM: "bold red",
     Status.UNKNOWN: "yellow",
     Status.MISSING: "yellow",
+}
+_FATES = {
+    Status.KILLED: Fate.PASSED,
+    Status.EXPLAINED: Fate.PASSED,
+    Status.LEFT_OUT: Fate.SKIPPED,
+    Status.SURVIVED: Fate.FAILED,
+    Status.FALSE_ALARM: Fate.FAILED,
+    Status.UNKNOWN: Fate.UNKNOWN,
+    Status.MISSING: Fate.UNKNOWN,
 }
 _LETTERS = {"explore": "e", "liveness": "l", "prove": "p", "simulate": "r", "strategies": "a"}
 _NARROWEST = 40
@@ -144,6 +154,21 @@ def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None
                 for cell in rows.get(item["id"], ())
             ]
     return json_text(objects)
+
+
+def report_row(answer: Answer) -> ReportRow:
+    """The row of an entry, for files: what survived or is violated without the bug has failed."""
+    entry, fate = answer.entry, _FATES[answer.status]
+    return ReportRow(
+        id=entry.id,
+        suite=f"rocketproof.mutants.{_where(entry) or 'others'}",
+        configuration=slug_of(entry),
+        statement=_doc(entry),
+        fate=fate,
+        message="" if fate is Fate.PASSED else f"{answer.status}: {_verdict(answer)}".removesuffix(": "),
+        text="" if fate is Fate.PASSED else "\n".join(filter(None, [_doc(entry), _told(answer)])),
+        seconds=answer.seconds,
+    )
 
 
 def _object(answer: Answer) -> dict[str, Any]:

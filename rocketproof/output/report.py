@@ -1,10 +1,9 @@
-"""What a run shows: the table, the stories, JSON and JUnit."""
+"""What a run shows: the table, the stories, JSON, and the rows of other files."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,7 +15,7 @@ from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
 from .console import VERDICT_STYLES
-from .junit import Case, as_xml
+from .row import Fate, ReportRow
 
 if TYPE_CHECKING:
     from ..checkers.suite import Outcome, Row
@@ -133,25 +132,21 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
     return json_text([_object(outcome) for outcome in outcomes])
 
 
-def as_junit(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """All rows as JUnit XML: an unexpected verdict is a failure, an unexpected UNKNOWN an error."""
-    return as_xml("rocketproof", [_case(outcome) for outcome in outcomes], seconds)
-
-
-def _case(outcome: Outcome) -> Case:
+def report_row(outcome: Outcome) -> ReportRow:
+    """The row of an outcome, for files: an unexpected verdict has failed, an unexpected UNKNOWN is unknown."""
     row, result = outcome.row, outcome.result
-    case = Case(
-        classname=f"rocketproof.{row.machine}",
-        name=" ".join(filter(None, [row.id, row.configuration])),
+    fine = outcome.as_expected
+    unknown = result.verdict is Verdict.UNKNOWN
+    return ReportRow(
+        id=row.id,
+        suite=f"rocketproof.{row.machine}",
+        configuration=row.configuration,
+        statement=row.statement,
+        rules=row.rules,
+        fate=Fate.PASSED if fine else Fate.UNKNOWN if unknown else Fate.FAILED,
+        message="" if fine else f"{result.verdict}, expected {row.expected}: {result.bounds}",
+        text="" if fine else _story_text(outcome),
         seconds=result.seconds,
-    )
-    if outcome.as_expected:
-        return case
-    return replace(
-        case,
-        outcome="error" if result.verdict is Verdict.UNKNOWN else "failure",
-        message=f"{result.verdict}, expected {row.expected}: {result.bounds}",
-        text=_story_text(outcome),
     )
 
 

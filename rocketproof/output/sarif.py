@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what findings of any kind have in common in the form that code-scanning services read."""
+"""SARIF 2.1.0: remarks in the form that code-scanning services read."""
 
 from __future__ import annotations
 
@@ -10,114 +10,101 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..traces.format.printable import json_text
+from .row import Fate, Place, Remark, ReportRow, Severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 Object = dict[str, Any]
 
 
-def as_log(
-    *, rules: Sequence[Object], results: Sequence[Object], files: Sequence[str], notifications: Sequence[Object] = ()
-) -> str:
-    """A log of one run.
+def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
+    """A log of one run: a rule for each id about which there is a remark, and a result for each remark.
+
+    What is fine is left out: nobody has to act on it. A row that is unknown is a notification of the run besides its
+    remarks, so that it is not taken for a pass; an accepted one is suppressed.
 
     Args:
-        rules: what was checked, see :func:`rule`.
-        results: what was found, see :func:`result`.
+        rows: the answers.
         files: what was looked at.
-        notifications: what could not be decided; the run is successful without any, see :func:`notification`.
     """
+    shown = [row for row in rows if row.remarks]
+    rules: dict[str, ReportRow] = {}
+    for row in shown:
+        rules.setdefault(row.id, row)
+    places = {id: place for place, id in enumerate(rules)}
+    notifications = [
+        {
+            "level": "warning",
+            "message": {"text": row.message},
+            "locations": [_location(row.place or row.remarks[0].place)],
+            "associatedRule": {"id": row.id, "index": places[row.id]},
+        }
+        for row in shown
+        if row.fate is Fate.UNKNOWN
+    ]
     run = {
         "tool": {
             "driver": {
                 "name": "rocketproof",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": list(rules),
+                "rules": [_rule(row, shown) for row in rules.values()],
             }
         },
-        "invocations": [{"executionSuccessful": not notifications, "toolExecutionNotifications": list(notifications)}],
-        "artifacts": [{"location": {"uri": uri(file)}} for file in files],
+        "invocations": [{"executionSuccessful": not notifications, "toolExecutionNotifications": notifications}],
+        "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
         "columnKind": "unicodeCodePoints",
-        "results": list(results),
+        "results": [_result(row, remark, places[row.id]) for row in shown for remark in row.remarks],
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json_text(log) + "\n"
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
-def rule(id: str, statement: str, *, rests_on: Sequence[str], level: str, tags: Sequence[str]) -> Object:
-    """One thing that is checked.
-
-    Args:
-        id: short name with dashes.
-        statement: what is checked, in a sentence.
-        rests_on: rules of RocketMQ.
-        level: usual level of its results.
-        tags: what it is about.
-    """
+def _rule(row: ReportRow, rows: Sequence[ReportRow]) -> Object:
+    """What was asked; its usual level is the worst of what was found, an error if that is open."""
+    found = [remark.severity for other in rows if other.id == row.id for remark in other.remarks]
+    worst = max(filter(None, found), default=Severity.ERROR)
     return {
-        "id": id,
-        "name": "".join(part.capitalize() for part in id.split("-")),
-        "shortDescription": {"text": statement},
-        "fullDescription": {"text": statement},
-        "help": {"text": f"{statement} Rules of RocketMQ: {', '.join(rests_on) or 'none'}."},
-        "defaultConfiguration": {"level": level},
-        "properties": {"tags": list(tags)},
+        "id": row.id,
+        "name": "".join(part.capitalize() for part in row.id.split("-")),
+        "shortDescription": {"text": row.statement},
+        "fullDescription": {"text": row.statement},
+        "help": {"text": f"{row.statement} Rules of RocketMQ: {', '.join(row.rules) or 'none'}."},
+        "defaultConfiguration": {"level": str(worst)},
+        "properties": {"tags": ["rocketmq", *row.tags]},
     }
 
 
-def result(
-    rule: str, index: int, *, kind: str, level: str, text: str, where: Object, subject: str, identity: str
-) -> Object:
-    """One finding, or the statement that there is none.
-
-    Args:
-        rule: id of what was checked.
-        index: place of it among the rules.
-        kind: ``fail``, ``pass``, ``open`` or ``notApplicable``.
-        level: ``error``, ``warning``, ``note`` or ``none``.
-        text: what is to be said.
-        where: its location.
-        subject: what is concerned, such as a group or a queue.
-        identity: what tells it from other findings of the same rule and subject, in this run and in later ones.
-    """
-    named = {"logicalLocations": [{"name": subject, "fullyQualifiedName": f"{subject}::{rule}"}]}
-    return {
-        "ruleId": rule,
+def _result(row: ReportRow, remark: Remark, index: int) -> Object:
+    name = f"{remark.subject}::{row.id}"
+    named = {"logicalLocations": [{"name": remark.subject, "fullyQualifiedName": name}]}
+    result: Object = {
+        "ruleId": row.id,
         "ruleIndex": index,
-        "kind": kind,
-        "level": level,
-        "message": {"text": text},
-        "locations": [where | named],
-        "partialFingerprints": {"check/v1": hashlib.sha256(f"{subject}::{rule}::{identity}".encode()).hexdigest()},
+        "kind": "open" if remark.severity is None else "fail",
+        "level": "none" if remark.severity is None else str(remark.severity),
+        "message": {"text": remark.text},
+        "locations": [_location(remark.place) | named],
+        "partialFingerprints": {"check/v1": hashlib.sha256(f"{name}::{remark.identity}".encode()).hexdigest()},
     }
+    if remark.steps:
+        steps = [
+            {"location": {**_location(step.place), "message": {"text": step.text}}, "executionOrder": number}
+            for number, step in enumerate(remark.steps, start=1)
+        ]
+        flow = {"message": {"text": "What happens, step by step."}, "threadFlows": [{"locations": steps}]}
+        result["codeFlows"] = [flow]
+    if row.accepted:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": row.accepted}]
+    return result
 
 
-def notification(rule: str, index: int, *, text: str, where: Object) -> Object:
-    """Something that could not be decided, so that it is not taken for a pass."""
-    return {
-        "level": "warning",
-        "message": {"text": text},
-        "locations": [where],
-        "associatedRule": {"id": rule, "index": index},
-    }
-
-
-def code_flow(text: str, steps: Sequence[tuple[Object, str]]) -> Object:
-    """A run of events: each with its location and what happened."""
-    locations = [
-        {"location": {**where, "message": {"text": told}}, "executionOrder": place}
-        for place, (where, told) in enumerate(steps, start=1)
-    ]
-    return {"message": {"text": text}, "threadFlows": [{"locations": locations}]}
-
-
-def location(file: str, line: int) -> Object:
+def _location(place: Place) -> Object:
     """A line of a file."""
-    return {"physicalLocation": {"artifactLocation": {"uri": uri(file)}, "region": {"startLine": line}}}
+    region = {"startLine": place.line}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(place.file)}, "region": region}}
 
 
-def uri(file: str) -> str:
+def _uri(file: str) -> str:
     """A file as a URI: absolute paths with their scheme, others as they are."""
     path = PurePath(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())

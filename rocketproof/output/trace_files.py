@@ -1,8 +1,8 @@
-"""What ``rocketproof check`` writes for other programs: JSON, JUnit and SARIF."""
+"""What ``rocketproof check`` writes for other programs: JSON, and the rows of other files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..properties.verdict import Verdict
@@ -14,12 +14,18 @@ from ..traces.explain.story import CERTAIN, Sentence, Story
 from ..traces.format.coverage import EVIDENCE_BIT
 from ..traces.format.kinds import Kind
 from ..traces.format.printable import json_text
-from . import sarif
-from .junit import Case, as_xml
+from .row import Fate, Place, Remark, ReportRow, Severity, Step
 from .trace_report import counts_of
 
 LOCATED = 200
 """Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
+
+_FATES = {
+    Verdict.VIOLATED: Fate.FAILED,
+    Verdict.UNKNOWN: Fate.UNKNOWN,
+    Verdict.NOT_OBSERVABLE: Fate.SKIPPED,
+    Verdict.HOLDS: Fate.PASSED,
+}
 
 
 def as_json(result: CheckResult, told: Sequence[Story]) -> str:
@@ -69,52 +75,71 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
     )
 
 
-def as_junit(result: CheckResult, told: Sequence[Story]) -> str:
-    """A test case for each claim: violated is a failure, unknown an error, not observable is skipped."""
-    return as_xml("rocketproof check", [_case(answer, result, told) for answer in result.verdicts], result.seconds)
+def report_rows(result: CheckResult, told: Sequence[Story]) -> list[ReportRow]:
+    """A row for each claim, with a remark for each of its stories, at the source line of its finding.
 
-
-def as_sarif(result: CheckResult, told: Sequence[Story]) -> str:
-    """A SARIF log of what is violated or unknown: a result for each story, at the source line of its finding.
-
-    A claim without a story has one result. Kinds are ``fail``, and ``open`` for what is in doubt or unknown. A claim
-    that is unknown is a notification of the run besides, so that it is not taken for a pass. What holds or cannot be
-    observed is left out: nobody has to act on it.
+    A claim that is violated or unknown has a remark of its own where no story shows it. What holds or cannot be
+    observed has none: nobody has to act on it.
     """
-    answers = [answer for answer in result.verdicts if answer.verdict in (Verdict.VIOLATED, Verdict.UNKNOWN)]
-    places = {answer.claim.id: place for place, answer in enumerate(answers)}
-    results = []
-    for answer in answers:
-        own = [story for story in told if story.claim.id == answer.claim.id]
-        results += [_story_result(story, answer, places, result.files[0]) for story in own]
-        # Stories in doubt do not stand for a violation without.
-        shown = any(story.certainty == CERTAIN for story in own) if answer.verdict is Verdict.VIOLATED else bool(own)
-        if not shown:
-            results.append(_claim_result(answer, places, result.files[0]))
-    return sarif.as_log(
-        rules=[
-            sarif.rule(
-                answer.claim.id,
-                answer.claim.statement,
-                rests_on=answer.claim.rules,
-                level="error",
-                tags=["rocketmq", "trace", str(answer.claim.monitor)],
+    rows = []
+    for answer in result.verdicts:
+        claim, verdict = answer.claim, answer.verdict
+        own = [story for story in told if story.claim.id == claim.id]
+        holds, looked_at = verdict is Verdict.HOLDS, verdict in (Verdict.VIOLATED, Verdict.UNKNOWN)
+        rows.append(
+            ReportRow(
+                id=claim.id,
+                suite=f"rocketproof.traces.{claim.monitor}",
+                statement=claim.statement,
+                rules=claim.rules,
+                tags=("trace", str(claim.monitor)),
+                fate=_FATES[verdict],
+                message="" if holds else f"{verdict}: {counts_of(answer)}",
+                text="" if holds else "\n".join([claim.statement, *map(str, own)]),
+                seconds=result.seconds / len(result.verdicts),
+                remarks=tuple(_remarks(answer, own, result.files[0])) if looked_at else (),
             )
-            for answer in answers
-        ],
-        results=results,
-        files=result.files,
-        notifications=[
-            sarif.notification(
-                answer.claim.id,
-                places[answer.claim.id],
-                text=f"{answer.verdict}: {answer.why}",
-                where=sarif.location(result.files[0], 1),
-            )
-            for answer in answers
-            if answer.verdict is Verdict.UNKNOWN
-        ],
-    )  # fmt: skip
+        )
+    return rows
+
+
+def _remarks(answer: ClaimVerdict, own: Sequence[Story], file: str) -> Iterator[Remark]:
+    """What is to be said of a claim; services want a place, and it is that of the trace where no event has one."""
+    statement, violated = answer.claim.statement, answer.verdict is Verdict.VIOLATED
+    total = answer.violated + answer.doubtful
+    for story in own:
+        sure = story.certainty == CERTAIN
+        doubt = "" if sure else f"\nIn doubt: {story.certainty}."
+        seen = _seen_at(story)
+        yield Remark(
+            severity=Severity.ERROR if sure else None,
+            text=f"{story.title}.\n{statement}{doubt}" + (f"\nOne of {total:,} findings." if total > 1 else ""),
+            brief=f"{story.title}.{doubt}",
+            place=Place(file) if seen is None else _place(seen),
+            subject="trace" if story.slot is None else str(story.slot),
+            identity=f"{story.title} {story.row.get('time', '')} {story.row.get('origin', '')}",
+            steps=tuple(Step(sentence.text, _place(sentence)) for sentence in story.sentences),
+        )
+    # Stories in doubt do not stand for a violation without.
+    if not (any(story.certainty == CERTAIN for story in own) if violated else own):
+        yield Remark(
+            severity=Severity.ERROR if violated else None,
+            text=f"{answer.verdict}: {statement} {counts_of(answer)}",
+            place=Place(file),
+            subject="trace",
+            identity=str(answer.verdict),
+        )
+
+
+def _seen_at(story: Story) -> Sentence | None:
+    """The last event up to the time at which the finding was seen."""
+    until = story.row.get("time", story.sentences[-1].time if story.sentences else 0)
+    before = [sentence for sentence in story.sentences if sentence.time <= until] or list(story.sentences[:1])
+    return before[-1] if before else None
+
+
+def _place(sentence: Sentence) -> Place:
+    return Place(sentence.place.file, max(sentence.place.number, 1))
 
 
 def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) -> dict[str, Any]:
@@ -147,70 +172,3 @@ def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) ->
 
 def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None and name != "claim"}
-
-
-def _case(answer: ClaimVerdict, result: CheckResult, told: Sequence[Story]) -> Case:
-    outcomes: dict[Verdict, Any] = {
-        Verdict.VIOLATED: "failure",
-        Verdict.UNKNOWN: "error",
-        Verdict.NOT_OBSERVABLE: "skipped",
-        Verdict.HOLDS: "",
-    }
-    stories = [str(story) for story in told if story.claim.id == answer.claim.id]
-    return Case(
-        classname=f"rocketproof.traces.{answer.claim.monitor}",
-        name=answer.claim.id,
-        seconds=result.seconds / len(result.verdicts),
-        outcome=outcomes[answer.verdict],
-        message="" if answer.verdict is Verdict.HOLDS else f"{answer.verdict}: {counts_of(answer)}",
-        text="" if answer.verdict is Verdict.HOLDS else "\n".join([answer.claim.statement, *stories]),
-    )
-
-
-def _story_result(story: Story, answer: ClaimVerdict, places: dict[str, int], file: str) -> sarif.Object:
-    sure = story.certainty == CERTAIN
-    where = [_location(sentence) for sentence in story.sentences]
-    seen = _seen_at(story)
-    total = answer.violated + answer.doubtful
-    result = sarif.result(
-        answer.claim.id,
-        places[answer.claim.id],
-        kind="fail" if sure else "open",
-        level="error" if sure else "none",
-        text=f"{story.title}.\n{answer.claim.statement}"
-        + ("" if sure else f"\nIn doubt: {story.certainty}.")
-        + (f"\nOne of {total:,} findings." if total > 1 else ""),
-        where=sarif.location(file, 1) if seen is None else _location(seen),
-        subject=str(story.slot) if story.slot is not None else "trace",
-        identity=f"{story.title} {story.row.get('time', '')} {story.row.get('origin', '')}",
-    )
-    if where:
-        steps = [(place, sentence.text) for place, sentence in zip(where, story.sentences, strict=True)]
-        result["codeFlows"] = [sarif.code_flow("What was recorded.", steps)]
-    return result
-
-
-def _seen_at(story: Story) -> Sentence | None:
-    """The last event up to the time at which the finding was seen."""
-    until = story.row.get("time", story.sentences[-1].time if story.sentences else 0)
-    before = [sentence for sentence in story.sentences if sentence.time <= until] or list(story.sentences[:1])
-    return before[-1] if before else None
-
-
-def _location(sentence: Sentence) -> sarif.Object:
-    return sarif.location(sentence.place.file, max(sentence.place.number, 1))
-
-
-def _claim_result(answer: ClaimVerdict, places: dict[str, int], file: str) -> sarif.Object:
-    """What is to be said of a claim without a story; services want a place, and it is that of the trace."""
-    violated = answer.verdict is Verdict.VIOLATED
-    return sarif.result(
-        answer.claim.id,
-        places[answer.claim.id],
-        kind="fail" if violated else "open",
-        level="error" if violated else "none",
-        text=f"{answer.verdict}: {answer.claim.statement} {counts_of(answer)}",
-        where=sarif.location(file, 1),
-        subject="trace",
-        identity=str(answer.verdict),
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...output.row import Severity
 from ..facts import Client, GroupFacts
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 from .members import listing, same_ids
 
 MODEL_RETRIES = ("max_reconsume_times", "delay_level_when_next_consume")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...output.row import Severity
 from ..clients import version
 from ..facts import GroupFacts
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 from .members import listing
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...output.row import Severity
 from ..facts import GroupFacts
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 from .members import listing, wanted_tags
 
 _OPERATORS = re.compile(r"\||&&?|,|;|\s(?i:or|and|not)\s|[()*!=]|\s")

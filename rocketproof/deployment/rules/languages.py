@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ...output.row import Severity
 from ..clients import version
 from ..consumers import Consumer
 from ..facts import Client, GroupFacts
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 from .members import listing
 
 

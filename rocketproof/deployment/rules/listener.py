@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
+from ...output.row import Severity
 from ..attempts import duration
 from ..facts import Client, GroupFacts
-from ..finding import Finding, Severity, duplicates, group_rule
+from ..finding import Finding, duplicates, group_rule
 
 SLOW = 60_000
 """Milliseconds from which on a single call is worth a word about what waits behind it."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
+from ...output.row import Severity
 from ..consumers import Consumer
 from ..facts import Client, Division, GroupFacts, told
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 
 
 def listing(names: list[str]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...output.row import Severity
 from ..attempts import duration
 from ..clients import version
 from ..facts import Client, GroupFacts
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 
 FORCED_UNLOCK = (5, 2, 0)
 WAITS_FOR_LISTENER = 500

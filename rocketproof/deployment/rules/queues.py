@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...checkers.run import counted
+from ...output.row import Severity
 from ..cluster import Topic
 from ..description import Description
 from ..facts import GroupFacts, queues_of, runs, told
-from ..finding import Finding, Severity, cluster_rule, duplicates, group_rule
+from ..finding import Finding, cluster_rule, duplicates, group_rule
 
 _ORDER = "To shrink: lower write_queue_nums, wait until the queues are drained, then lower read_queue_nums."
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from ...checkers.run import counted
 from ...model.dead_letter import given_up_at_once
 from ...model.delay import DelayTable
+from ...output.row import Severity
 from ..attempts import duration, maximum_of, retries, waited
 from ..clients import version
 from ..description import DEAD_LETTERS, Description
 from ..facts import Client, GroupFacts
-from ..finding import Finding, Severity, cluster_rule, group_rule
+from ..finding import Finding, cluster_rule, group_rule
 from .members import listing
 
 READABLE_DEAD_LETTERS = (4, 9, 2)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.allocation import machine_room_of
+from ...output.row import Severity
 from ..facts import Client, GroupFacts, told
-from ..finding import Finding, Severity, group_rule
+from ..finding import Finding, group_rule
 from .members import listing, outcome
 
 

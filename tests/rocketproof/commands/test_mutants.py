@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -108,6 +109,25 @@ def test_the_matrix_shows_who_kills(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "Killed by: e explore, l liveness, p prove, r random runs. · survives, ? unknown, empty: not claimed there."
         in lines
+    )
+
+
+@pytest.mark.usefixtures("counting")
+def test_junit_has_a_case_for_each_entry(tmp_path: Path) -> None:
+    file = tmp_path / "rows.xml"
+    assert run("K1", "K6", "--junit", str(file)) == 2
+    suite = ElementTree.parse(file).find("testsuite")
+    assert suite is not None
+    assert [suite.get(name) for name in ("name", "tests", "failures", "errors")] == [
+        "rocketproof mutants",
+        "2",
+        "0",
+        "1",
+    ]
+    killed, missing = suite
+    assert (killed.get("classname"), len(killed)) == ("rocketproof.mutants.counter", 0)
+    assert missing[0].get("message") == (
+        "missing: no property 'below-tip' is claimed of counter. Did you mean 'below-top'?"
     )
 
 

@@ -7,11 +7,11 @@ import pytest
 from rocketproof.checkers.suite import Options, Outcome, Row
 from rocketproof.deployment import judge as judge_module
 from rocketproof.deployment.facts import GroupFacts, runs, told
-from rocketproof.deployment.finding import Severity
 from rocketproof.deployment.judge import Judge, Level
 from rocketproof.deployment.questions import QUESTIONS, locking_of, membership_of
 from rocketproof.deployment.report import explanation
 from rocketproof.model.allocation import MessageQueue
+from rocketproof.output.row import Severity
 from rocketproof.properties.verdict import Verdict
 
 from .examples import FINE, NAME, answer, answers, changed, deployment

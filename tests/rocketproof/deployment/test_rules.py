@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from rocketproof.deployment.finding import Severity
 from rocketproof.deployment.rules import RULES
+from rocketproof.output.row import Severity
 
 from .examples import FINE, answer, answers, changed
 

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,9 +14,11 @@ import pytest
 
 from rocketproof.checkers.suite import Options
 from rocketproof.cli import main
-from rocketproof.deployment.annotations import workflow_commands
-from rocketproof.deployment.judge import Judge
-from rocketproof.deployment.sarif import as_sarif
+from rocketproof.deployment.judge import Answer, Judge
+from rocketproof.deployment.report import report_row
+from rocketproof.output.annotations import workflow_commands
+from rocketproof.output.row import ReportRow, Severity
+from rocketproof.output.sarif import as_sarif
 
 from .examples import NAME, answers, changed, deployment, write
 from .sarif_log import LOG
@@ -175,6 +178,14 @@ def test_junit(capsys: pytest.CaptureFixture[str]) -> None:
     assert cases["C4-shutdown-commits-too-early"][0].tag == "system-out"
 
 
+def rows_of(given: Sequence[Answer], file: str) -> list[ReportRow]:
+    return [report_row(answer, file, fail_on=Severity.ERROR) for answer in given]
+
+
+def sarif_of(given: Sequence[Answer], file: str) -> str:
+    return as_sarif(rows_of(given, file), [file])
+
+
 def logs() -> list[dict[str, Any]]:
     """What :func:`texts` says, anew for each test."""
     return [json.loads(text) for text in texts()]
@@ -186,9 +197,9 @@ def texts() -> tuple[str, ...]:
     same_id = changed(b1='client_ip = "a"\ninstance_name = "w"', b2='client_ip = "a"\ninstance_name = "w"')
     limited = Judge(deployment(ORDERLY), Options(states=50))
     return (
-        as_sarif(answers(TAGS + ACCEPTED, "A3", "A1", "offset-never-past-wanted"), NAME),
-        as_sarif(answers(same_id, "A1", "partition-lemma", "deployed-shares"), "deploy/my rocketproof.toml"),
-        as_sarif([limited.answer(check) for check in limited.checks if check.id == LOCK], "/x/" + NAME),
+        sarif_of(answers(TAGS + ACCEPTED, "A3", "A1", "offset-never-past-wanted"), NAME),
+        sarif_of(answers(same_id, "A1", "partition-lemma", "deployed-shares"), "deploy/my rocketproof.toml"),
+        sarif_of([limited.answer(check) for check in limited.checks if check.id == LOCK], "/x/" + NAME),
     )
 
 
@@ -254,9 +265,9 @@ def test_annotations_are_printed_after_the_report(capsys: pytest.CaptureFixture[
 
 
 def test_annotations_are_escaped() -> None:
-    (finding,) = workflow_commands(answers(TAGS, "A3"), "a,b:c%.toml")
+    (finding,) = workflow_commands(rows_of(answers(TAGS, "A3"), "a,b:c%.toml"))
     assert finding.startswith("::error file=a%2Cb%3Ac%25.toml,line=19,")
     assert "\n" not in finding
-    assert list(workflow_commands(answers(TAGS + ACCEPTED, "A3"), NAME)) == []
-    (note,) = workflow_commands(answers(changed().replace("= 5000", "= 0"), "C4"), NAME)
+    assert list(workflow_commands(rows_of(answers(TAGS + ACCEPTED, "A3"), NAME))) == []
+    (note,) = workflow_commands(rows_of(answers(changed().replace("= 5000", "= 0"), "C4"), NAME))
     assert note.startswith("::notice file=")

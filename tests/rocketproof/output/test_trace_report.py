@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import jsonschema
 
+from rocketproof.output.annotations import workflow_commands
 from rocketproof.output.console import SafeConsole
-from rocketproof.output.junit import Case, as_xml
-from rocketproof.output.trace_files import LOCATED, as_json, as_junit, as_sarif
+from rocketproof.output.junit import as_junit
+from rocketproof.output.row import Fate, ReportRow
+from rocketproof.output.sarif import as_sarif
+from rocketproof.output.trace_files import LOCATED, as_json, report_rows
 from rocketproof.output.trace_report import print_result
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.encoding.names import Names
@@ -148,6 +152,14 @@ def test_names_in_brackets_are_no_markup() -> None:
     assert "  [red]Orders[/red] went back" in lines
 
 
+def junit_of(check: CheckResult, told: Sequence[Story]) -> str:
+    return as_junit("rocketproof check", report_rows(check, told), check.seconds)
+
+
+def sarif_of(check: CheckResult, told: Sequence[Story]) -> str:
+    return as_sarif(report_rows(check, told), check.files)
+
+
 def test_json_has_everything() -> None:
     check, told = troubled(flood=LOCATED + 1)
     answer = json.loads(as_json(check, told))
@@ -180,7 +192,7 @@ def test_json_has_everything() -> None:
 
 
 def test_junit_fails_for_what_is_violated_and_errs_for_what_is_unknown() -> None:
-    suite = ElementTree.fromstring(as_junit(*troubled())).find("testsuite")
+    suite = ElementTree.fromstring(junit_of(*troubled())).find("testsuite")
     assert suite is not None
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == [str(ALL), "3", "2", "4"]
     cases = {case.get("name"): case for case in suite}
@@ -195,8 +207,10 @@ def test_junit_fails_for_what_is_violated_and_errs_for_what_is_unknown() -> None
 
 
 def test_junit_has_no_character_that_xml_has_not() -> None:
-    case = Case(classname="c\x00", name="n\x1b", seconds=1, outcome="failure", message="m\x08", text="a\x0bb\ud800c")
-    (read,) = ElementTree.fromstring(as_xml("s\x01", [case], 1)).iter("testcase")
+    row = ReportRow(
+        id="n\x1b", suite="c\x00", statement="", fate=Fate.FAILED, seconds=1, message="m\x08", text="a\x0bb\ud800c"
+    )
+    (read,) = ElementTree.fromstring(as_junit("s\x01", [row], 1)).iter("testcase")
     assert (read.get("classname"), read.get("name"), read[0].get("message"), read[0].text) == (
         r"c\x00", r"n\x1b", r"m\x08", r"a\x0bb\ud800c",
     )  # fmt: skip
@@ -204,7 +218,7 @@ def test_junit_has_no_character_that_xml_has_not() -> None:
 
 def test_sarif_points_to_source_lines() -> None:
     check, told = troubled(flood=10)
-    log = json.loads(as_sarif(check, told))
+    log = json.loads(sarif_of(check, told))
     jsonschema.Draft202012Validator(LOG).validate(log)
     (run,) = log["runs"]
     by_rule = {item["ruleId"]: item for item in run["results"]}
@@ -232,7 +246,7 @@ def test_sarif_points_to_source_lines() -> None:
 
 def test_sarif_of_a_violated_claim_fails_even_if_its_stories_are_in_doubt() -> None:
     check, told = troubled()
-    log = json.loads(as_sarif(check, [replace(told[0], certainty="it rests on two clocks")]))
+    log = json.loads(sarif_of(check, [replace(told[0], certainty="it rests on two clocks")]))
     kinds = [
         (item["kind"], item["level"])
         for item in log["runs"][0]["results"]
@@ -244,17 +258,27 @@ def test_sarif_of_a_violated_claim_fails_even_if_its_stories_are_in_doubt() -> N
 def test_sarif_of_findings_that_look_alike_can_be_told_apart() -> None:
     check, told = troubled()
     twins = [replace(told[0], row={"time": time}) for time in (BEGIN, BEGIN + 1)]
-    results = json.loads(as_sarif(check, twins))["runs"][0]["results"]
+    results = json.loads(sarif_of(check, twins))["runs"][0]["results"]
     prints = [item["partialFingerprints"]["check/v1"] for item in results]
     assert len(prints) == len(set(prints))
+
+
+def test_annotations_stand_at_the_line_of_the_finding() -> None:
+    check, told = troubled()
+    shown = list(workflow_commands(report_rows(check, told)))
+    assert len(shown) == 5
+    (found,) = (line for line in shown if " offset-never-back-without-cause::" in line)
+    assert found.startswith("::error file=day/b.parquet,line=8877,title=")
+    (unknown,) = (line for line in shown if " every-queue-gets-an-owner::" in line)
+    assert unknown.startswith("::error file=day/a.jsonl,line=1,title=trace%3A ")
 
 
 def test_a_clean_trace_passes_everywhere() -> None:
     check = clean()
     assert printed(check, [])[-1] == f"{ALL} claims: {ALL} hold; 1.2 s"
     assert json.loads(as_json(check, []))["verdict"] == "HOLDS"
-    assert 'failures="0" errors="0" skipped="0"' in as_junit(check, [])
-    log = json.loads(as_sarif(check, []))
+    assert 'failures="0" errors="0" skipped="0"' in junit_of(check, [])
+    log = json.loads(sarif_of(check, []))
     assert log["runs"][0]["results"] == []
     assert log["runs"][0]["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
 
@@ -262,4 +286,4 @@ def test_a_clean_trace_passes_everywhere() -> None:
 def test_doubt_alone_is_no_violation() -> None:
     rows = Rows(Names())
     rows.add(claim="nothing-skipped", time=BEGIN, doubt=Doubt.SKEW)
-    assert 'failures="0" errors="1"' in as_junit(result(rows), [])
+    assert 'failures="0" errors="1"' in junit_of(result(rows), [])
