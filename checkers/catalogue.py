@@ -14,6 +14,7 @@ from ..properties.delivery import claims as delivery_claims
 from ..properties.equal_views import EQUAL_VIEW_CLAIMS
 from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
+from ..properties.long_polling import claims as long_polling_claims
 from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
@@ -58,6 +59,7 @@ def _claims() -> Iterator[Claim]:
     yield from assignment_claims()
     yield from orderly_lock_claims()
     yield from lock_progress_claims()
+    yield from long_polling_claims()
     yield from delivery_claims()
     yield from unbounded_claims()
     yield from offset_claims()

@@ -1,7 +1,7 @@
 """The journal: what is known of each mutant in each configuration, kept in a file, so that a long judgement goes on.
 
-A line is one finding. The first line says of which texts and limits they are; when these change, all is asked anew. A
-line that was torn when the process ended is left out, and asked again.
+A line is one finding. The first line says of which texts they are; when these change, all is asked anew. A line that
+was torn when the process ended is left out, and asked again, and so is what hit a limit lower than that of now.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Finding:
         differs: whether a step differs in one of them, seen in what is possible.
         kills: rows that change: id, and how.
         limit: which limit was hit before a row changed.
+        states: the limit that was given.
         steps: length of the shortest run that tells it from the right machine; None if none was looked for.
         run: that run, and what is different then.
         never: actions that happen in the right machine only.
@@ -42,6 +43,7 @@ class Finding:
     differs: int = 0
     kills: tuple[tuple[str, str], ...] = ()
     limit: str = ""
+    states: int = 0
     steps: int | None = None
     run: str = ""
     never: tuple[str, ...] = ()
@@ -52,13 +54,13 @@ class Finding:
 class Journal:
     """Findings in a file, or in no file at all; several processes may write to one file."""
 
-    def __init__(self, path: Path | None = None, *, limits: str = "") -> None:
-        """Read what there is of the same texts and ``limits``, or begin anew."""
+    def __init__(self, path: Path | None = None, *, every_row: bool = False) -> None:
+        """Read what there is of the same texts, asked of ``every_row`` or until one changed, or begin anew."""
         self.found: dict[tuple[str, str], Finding] = {}
         self._path = path
         if path is None:
             return
-        head = json.dumps({"texts": _fingerprint(), "limits": limits})
+        head = json.dumps({"texts": _fingerprint(), "every row": every_row})
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if lines[:1] != [head]:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +73,11 @@ class Journal:
                 self.found[mutant, where] = Finding(kills=kills, never=tuple(found.pop("never")), **found)
             except (ValueError, TypeError, KeyError):
                 continue
+
+    def known(self, mutant: str, where: str, states: int) -> Finding | None:
+        """What is known of a mutant in a configuration; None if nothing, or if the limit was lower than ``states``."""
+        found = self.found.get((mutant, where))
+        return None if found is None or (found.limit and found.states < states) else found
 
     def add(self, mutant: str, where: str, finding: Finding) -> None:
         """Keep a finding."""

@@ -104,7 +104,7 @@ def judge(
     judgement that was interrupted goes on where it was.
     """
     chosen = effort or Effort()
-    known = Journal(journal, limits=f"{chosen.states:,} states" + (", every row" if chosen.every_row else ""))
+    known = Journal(journal, every_row=chosen.every_row)
     jobs = max(1, min(chosen.jobs, len(changes)))
     if jobs == 1:
         return _Judge(changes, suite, theorems, chosen, known, cache, progress).run()
@@ -201,7 +201,7 @@ class _Judge:
             self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
             ground: Ground | None = None
             for case in here:
-                if (case.change.id, setting.title) not in self._journal.found:
+                if self._journal.known(case.change.id, setting.title, self._effort.states) is None:
                     ground = ground or Ground(setting, max_states=self._effort.states, cache=self._cache)
                 self._note(case, setting.title, functools.partial(self._ask, ground))
             alive = [case for case in alive if self._effort.every_row or not case.kills]
@@ -209,11 +209,12 @@ class _Judge:
 
     def _note(self, case: _Case, where: str, ask: Callable[[_Case], Finding]) -> None:
         """Learn what is known already, or ask."""
-        found = self._journal.found.get((case.change.id, where))
+        found = self._journal.known(case.change.id, where, self._effort.states)
         if found is None:
             started = time.process_time()
             found = ask(case)
-            found = replace(found, seconds=round(time.process_time() - started, 3))
+            seconds = round(time.process_time() - started, 3)
+            found = replace(found, states=self._effort.states, seconds=seconds)
             self._journal.add(case.change.id, where, found)
         homes = {row.id: row.machine for row in self._theorems.rows} if where == THEOREMS else {}
         case.learn(found, lambda row: homes.get(row, where))

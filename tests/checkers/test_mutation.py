@@ -119,5 +119,13 @@ def test_a_judgement_goes_on_from_what_its_journal_knows(tmp_path: Path) -> None
     (again,) = judge(asked, LOCK, Theorems([]), Effort(), journal=file)
     assert dataclasses.replace(again, seconds=0.0) == dataclasses.replace(first, seconds=0.0)
     assert judge(asked, [], Theorems([]), Effort(), journal=file)[0].fate is Fate.NO_MACHINE
-    judge(asked, [BARE], Theorems([]), Effort(states=2), journal=file)
-    assert len(file.read_text().splitlines()) == 5  # other limits: begun anew; the theorems and one configuration
+
+
+def test_what_hit_a_limit_is_asked_again_with_a_higher_one(tmp_path: Path) -> None:
+    asked = [item for item in changes("orderly_lock", "take") if "grant" in item.told]
+    file = tmp_path / "known.jsonl"
+    fates = [
+        judge(asked, [BARE], Theorems([]), Effort(states=states), journal=file)[0].fate for states in (2, 2, 100_000, 2)
+    ]
+    assert fates == [Fate.UNKNOWN, Fate.UNKNOWN, Fate.SURVIVED, Fate.SURVIVED]
+    assert len(file.read_text().splitlines()) == 7  # the head, theorems, and the configuration twice

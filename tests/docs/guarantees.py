@@ -16,6 +16,7 @@ MACHINES = {
     "retry": "Attempts, levels and dead letters as rules",
     "assignment": "Who owns which queue",
     "orderly_lock": "Locks of orderly queues",
+    "long_polling": "Requests that wait at the broker",
     "consumption": "Messages, offsets, retries",
     "refinement": "Machines that refine each other",
 }

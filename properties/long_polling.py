@@ -1,0 +1,194 @@
+"""Long polling: why pulling is prompt, what makes it less so, and what queues that share a thread do to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.consume_queue import Message
+from ..model.kernel import BoolLike, State, all_of, any_of, implies, not_
+from ..model.long_polling import Request, behind, hold_time, long_polling, wanted
+from ..model.rebalance import Queue
+from .claim import Claim
+from .property import Kind, Property
+from .verdict import Verdict
+
+Constants = dict[str, int | str]
+
+
+def _always(name: str, statement: str, holds: Callable[[State, Any], BoolLike], *rules: str) -> Property:
+    """What is always true of each queue."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.ALWAYS,
+        holds=lambda s: s.forall(Queue, lambda q: holds(s, q)),
+        rules=rules,
+    )
+
+
+WAKES = _always(
+    "message-wakes-held-request",
+    "A message that comes while a request is held is pulled at once, and not with the next look of the broker.",
+    lambda s, q: any_of(s.late[q] == 0, s.passed[q]),
+    "PL-22",
+)
+AT_ONCE = _always(
+    "message-never-waits",
+    "A message that the client wants, and has room for, never waits.",
+    lambda s, q: s.late[q] == 0,
+    "PL-22",
+)
+ONE_ROUND = _always(
+    "message-waits-one-round-at-most",
+    "A request is not held for its whole time while there is a message for it: the next look of the broker finds it.",
+    lambda s, q: s.late[q] <= 1,
+    "PL-22",
+)
+IN_TIME = _always(
+    "held-request-is-answered-in-time",
+    "The broker answers a request that it holds before the client gives it up.",
+    lambda s, q: s.sent[q] < s.patience,
+    "PL-13",
+    "PL-22",
+)
+NO_LONGER = _always(
+    "request-is-held-for-its-time",
+    "A request is held for its time, and less than a round longer.",
+    lambda s, q: s.sent[q] <= hold_time(s.constants) + 1,
+    "PL-22",
+)
+NOT_EARLY = _always(
+    "empty-answer-takes-its-time",
+    "A broker that has nothing answers when the time of the request is up, and not before: idle clients do not spin.",
+    lambda s, q: implies(s.request[q] == Request.NOTHING, s.held[q] > hold_time(s.constants)),
+    "PL-22",
+)
+PULLED_IS_STORED = _always(
+    "client-holds-what-was-stored",
+    "A client holds messages that were pulled, and has pulled no more than was stored.",
+    lambda s, q: all_of(s.window[q] <= s.position[q], s.position[q] <= s.stored[q]),
+    "PL-23",
+)
+CACHE_IS_BOUNDED = _always(
+    "window-exceeds-its-threshold-by-one-pull",
+    "Flow control is asked before a pull, so a window holds one pull more than its threshold, and no more.",
+    lambda s, q: s.window[q] <= s.cache + 1,
+    "PL-7",
+)
+NO_OTHER_TAGS = _always(
+    "other-tags-stay-at-the-broker",
+    "Messages with a tag that the client does not want are stored like others, and never come to it.",
+    lambda s, q: all_of(
+        s.window[q] <= s.count(Message, lambda m: all_of(m < s.position[q], wanted(s, q, m))),
+        s.forall(Message, lambda m: any_of(wanted(s, q, m), m < s.stored[q])),
+    ),
+    "PL-23",
+)
+ONE_STEP = Property(
+    id="one-pull-step-at-a-time",
+    statement="One thread pulls for all queues, one after the other.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.count(Queue, lambda q: s.request[q] == Request.STEP) <= 1,
+    rules=("PL-1",),
+)
+HANGS_IN_A_STEP = Property(
+    id="thread-hangs-in-a-step",
+    statement="The pull thread hangs with the request of a queue in its hand, and not without.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: implies(s.hung, s.request[0] == Request.STEP),
+    rules=("PL-1",),
+)
+
+
+def _holds_elsewhere(s: State) -> BoolLike:
+    return s.exists(Queue, lambda q: all_of(q > 0, s.request[q] == Request.HELD))
+
+
+HELD_ENDS = Property(
+    id="held-request-ends",
+    statement="The broker answers what it holds for other queues, whatever hangs at the client.",
+    kind=Kind.EVENTUALLY,
+    after=_holds_elsewhere,
+    holds=lambda s: not_(_holds_elsewhere(s)),
+    rules=("PL-22",),
+)
+HANDLED = Property(
+    id="window-empties",
+    statement="What a client has pulled is handled, where listeners end.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Queue, lambda q: s.window[q] > 0),
+    holds=lambda s: s.forall(Queue, lambda q: s.window[q] == 0),
+    rules=("PL-23",),
+)
+ARRIVES = Property(
+    id="stored-message-reaches-the-client",
+    statement="A message that is stored comes to the client, or is passed over for its tag.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Queue, lambda q: behind(s, q)),
+    holds=lambda s: s.forall(Queue, lambda q: s.position[q] == s.stored[q]),
+    rules=("PL-1", "PL-22", "PL-23"),
+)
+
+
+def _behind_elsewhere(s: State) -> BoolLike:
+    return s.exists(Queue, lambda q: all_of(q > 0, behind(s, q)))
+
+
+OTHERS_GO_ON = Property(
+    id="one-queue-delays-no-other",
+    statement="Messages of other queues reach the client, whatever becomes of the pulls of q0.",
+    kind=Kind.EVENTUALLY,
+    after=_behind_elsewhere,
+    holds=lambda s: s.forall(Queue, lambda q: any_of(q == 0, s.position[q] == s.stored[q])),
+    rules=("PL-1", "PL-7"),
+)
+
+TAGS: Constants = {"others": 1}
+SHORT: Constants = {"polling": "short"}
+SHARED: Constants = {"queues": 2, "messages": 1}
+FULL: Constants = {"queues": 2, "messages": 1, "cache": 0, "listener": "hangs-on-q0"}
+STUCK: Constants = {"queues": 2, "messages": 1, "hangs": 1}
+STUCK_FOR_EVER: Constants = {**STUCK, "hang": "for-ever"}
+
+_CLAIMED: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
+    ({}, (WAKES, ONE_ROUND, IN_TIME, NO_LONGER, NOT_EARLY, PULLED_IS_STORED, ARRIVES, HANDLED)),
+    ({"messages": 3, "cache": 1}, (CACHE_IS_BOUNDED, ARRIVES)),
+    (TAGS, (WAKES, ONE_ROUND, IN_TIME, NOT_EARLY, NO_OTHER_TAGS, ARRIVES)),
+    (SHORT, (ONE_ROUND, IN_TIME, NO_LONGER, NOT_EARLY, ARRIVES)),
+    (SHARED, (ONE_STEP, WAKES, ARRIVES)),
+    (FULL, (OTHERS_GO_ON, CACHE_IS_BOUNDED, WAKES)),
+    (STUCK, (ONE_STEP, HANGS_IN_A_STEP, WAKES, ARRIVES)),
+)
+_FALSE: tuple[tuple[Property, Constants, str], ...] = (
+    (
+        AT_ONCE,
+        {},
+        "A message that comes after the broker has looked, and before it holds the request, wakes nobody: it waits "
+        "for the next look, up to 5 s.",
+    ),
+    (WAKES, SHORT, "With short polling a message wakes nobody: it waits for the next look, up to a second."),
+    (
+        ARRIVES,
+        {**FULL, "messages": 2},
+        "A listener that hangs stops the pulls of its queue: the window stays full.",
+    ),
+    (
+        OTHERS_GO_ON,
+        STUCK_FOR_EVER,
+        "One thread sends the pulls of all queues: a step that hangs for one queue holds up all, as a full window "
+        "does not.",
+    ),
+)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about long polling, naive ones last."""
+    for constants, properties in _CLAIMED:
+        for property in properties:
+            yield Claim(property=property, machine=long_polling, constants=constants)
+    yield Claim(property=HELD_ENDS, machine=long_polling, constants=STUCK_FOR_EVER)
+    for property, constants, lesson in _FALSE:
+        yield Claim(
+            property=property, machine=long_polling, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
+        )
