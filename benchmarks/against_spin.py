@@ -52,7 +52,7 @@ def compare(name: str, configuration: Configuration) -> dict[str, Any]:
     text = promela(lower(configuration))
     with one_core() as core:
         for _ in range(ROUNDS):
-            ours.append(_timed(lambda: explore(configuration)))
+            ours.append(_timed(lambda: explore(configuration, threads=1)))
             theirs.append(_timed(lambda: run_spin(text, hash_bits=HASH_BITS)))
     counts = {(run.complete, run.states, run.transitions) for run, _ in ours}
     counts |= {(run.complete, run.states, run.transitions) for run, _ in theirs}

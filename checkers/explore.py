@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,9 @@ from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from . import search
+from .machine_limits import cores, half_of_memory
 from .native_calls import NOT_FOUND
+from .parallel_search import NARROW, Team
 from .reduction import PartialOrder, Reduction, Symmetry, tables
 from .result import Result
 from .run import Run, counted, holds, replay, steps_in_words
@@ -27,7 +28,6 @@ NO_DEADLOCK = "no-deadlock"
 
 _PAUSE_STATES = 200_000
 _SLOT_BYTES_PER_STATE = 12
-_MAX_ROWS = 2**32 - 2
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Limits:
     Attributes:
         states: distinct states; None for as many as the memory allows.
         seconds: time for searching.
-        bytes: memory for table, parents and index; None means half of the machine's memory.
+        bytes: memory for table, parents and index; None means half of what there is.
     """
 
     states: int | None = None
@@ -105,11 +105,6 @@ class Limits:
         return half_of_memory()
 
 
-def half_of_memory() -> int:
-    """Half of the machine's memory in bytes: what a search uses when nobody says otherwise."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
 def explore(
     configuration: Configuration,
     properties: Sequence[Property] = (),
@@ -120,6 +115,7 @@ def explore(
     may_end: Predicate | None = None,
     idle_actions_allowed: bool = False,
     reduce: Reduction = Reduction.NONE,
+    threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     cache: CodeCache | None = None,
 ) -> Exploration:
@@ -136,6 +132,8 @@ def explore(
         reduce: what may be left out without a change of any verdict asked for (see ``reduction``); runs are as short as
             without. With partial-order reduction, steps that matter to no verdict are not taken, so idle actions are
             not looked for, and a write outside a domain may go unnoticed.
+        threads: how many search side by side where a level is wide enough; None for one for each core. All that is
+            found is the same with any number. One searches with reductions, and where ``stop_when_decided`` is asked.
         progress: called several times a second.
         cache: keeps compiled code between runs.
 
@@ -165,10 +163,14 @@ def explore(
         terminal=may_end is not None,
         partial_order=partial_order,
         symmetry=symmetry,
+        threads=1 if stop_when_decided or reduce else cores() if threads is None else threads,
     )
     compile_seconds = time.perf_counter() - started
     started = time.perf_counter()
-    limit = engine.run(stop_when_decided=stop_when_decided and bool(properties), progress=progress)
+    try:
+        limit = engine.run(stop_when_decided=stop_when_decided and bool(properties), progress=progress)
+    finally:
+        engine.close()
     seconds = time.perf_counter() - started
     idle = engine.idle_actions() if not limit and partial_order is None else ()
     exploration = Exploration(
@@ -208,6 +210,7 @@ class _Search:
         terminal: bool,
         partial_order: PartialOrder | None,
         symmetry: Symmetry | None,
+        threads: int,
     ) -> None:
         self._native = native
         self._symmetry = symmetry
@@ -225,7 +228,7 @@ class _Search:
         words = max(1, native.layout.words)
         fan = max(1, len(self._lowered.instances))
         rows = limits.memory() // (words * 8 + 4 + _SLOT_BYTES_PER_STATE)
-        rows = min(rows, _MAX_ROWS, _MAX_ROWS if limits.states is None else limits.states + fan)
+        rows = min(rows, search.MOST_ROWS, search.MOST_ROWS if limits.states is None else limits.states + fan)
         self._rows = max(rows, fan + 1)
         # Reserved, not used: pages are taken from memory when a state is first written to them.
         self._table = np.empty((self._rows, words), np.uint64)
@@ -241,6 +244,8 @@ class _Search:
         self._found = np.full(len(properties), NOT_FOUND, np.int64)
         self._table[0] = native.layout.pack(self._plain.initial) if native.layout.words else 0
         self._parents[0] = 0
+        self._threads = threads
+        self._team: Team | None = None
         search.index(self._table, 1, self._slots)
         search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
         self._advance(stop_when_decided=False, states=0)  # compiles, or loads, the search loop itself
@@ -273,7 +278,7 @@ class _Search:
         if stop_when_decided and self._control[search.UNDECIDED] == 0:
             return "stopped when every property was decided"
         while True:
-            status = self._advance(stop_when_decided=stop_when_decided, states=_PAUSE_STATES)
+            status = self._go_on(stop_when_decided=stop_when_decided, states=_PAUSE_STATES)
             seconds = time.perf_counter() - started
             if status == search.DONE:
                 return ""
@@ -349,6 +354,49 @@ class _Search:
             figures=figures,
         )
 
+    def close(self) -> None:
+        """Let the threads of the search end."""
+        if self._team is not None:
+            self._team.close()
+            self._team = None
+
+    def _go_on(self, *, stop_when_decided: bool, states: int) -> int:
+        """Expand ``states`` more, where a level is wide on all threads."""
+        expanded = 0
+        while self._threads > 1 and expanded < states:
+            front = int(self._control[search.FRONT])
+            rest = int(self._control[search.LEVEL_END]) - front
+            if rest <= NARROW:
+                status = self._advance(stop_when_decided=stop_when_decided, states=max(1, rest))
+            else:
+                status = self._advance_together()
+            if status == search.TABLE_FULL and rest > NARROW:
+                self._threads = 1  # to the last state that the table has room for
+                continue
+            if status != search.PAUSED:
+                return status
+            expanded += int(self._control[search.FRONT]) - front
+        if expanded:
+            return search.PAUSED
+        return self._advance(stop_when_decided=stop_when_decided, states=states)
+
+    def _advance_together(self) -> int:
+        if self._team is None:
+            self._team = Team(self._threads, fan=len(self._taken), words=self._table.shape[1])
+        return self._team.advance(
+            self._native.successors,
+            self._native.properties,
+            self._watched,
+            self._inverted,
+            self._terminal,
+            self._table,
+            self._parents,
+            self._slots,
+            self._control,
+            self._taken,
+            self._found,
+        )
+
     def _advance(self, *, stop_when_decided: bool, states: int) -> int:
         return int(
             search.advance(
@@ -375,7 +423,10 @@ class _Search:
         size = len(self._slots) * 2
         self._slots = np.zeros(0, np.uint32)  # let the old index go before the new one is made
         self._slots = np.zeros(size, np.uint32)
-        search.index(self._table, self.states, self._slots)
+        if self._team is None:
+            search.index(self._table, self.states, self._slots)
+        else:
+            self._team.index(self._table, self.states, self._slots)
 
     def _run_to(self, row: int) -> Run:
         """The path by which ``row`` was found, as a replayed run."""

@@ -276,6 +276,7 @@ class Trials:
                 about_states,
                 limits=self.limits,
                 stop_when_decided=stop_early,
+                threads=1,
                 idle_actions_allowed=True,
                 cache=self.cache,
             ).results

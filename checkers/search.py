@@ -26,8 +26,49 @@ DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 """Why :func:`advance` returned."""
 
 
+REGIONS = 64
+"""Parts of the index that share no entry, so that as many threads may write to it."""
+
+MOST_ROWS = 2**32 - 2
+"""States that a table may have: the index knows them by 32 bits, and 0 is none."""
+
+
 @njit(cache=True, inline="always")
-def _hash(words: Any, row: int, width: int) -> Any:
+def filled(slots: int) -> int:
+    """How many states an index of so many slots may hold."""
+    return slots * 7 // 10
+
+
+@njit(cache=True, inline="always")
+def region_mask(slots: Any) -> Any:
+    """The bits of a place that tell it from others of its region."""
+    return np.uint64(len(slots) // REGIONS - 1)
+
+
+@njit(cache=True, inline="always")
+def is_of(thread: int, threads: int, place: Any, slots: Any) -> Any:
+    """Whether a place is in a region of a thread."""
+    return np.intp(place) // (len(slots) // REGIONS) * threads // REGIONS == thread
+
+
+@njit(cache=True, inline="always")
+def following(place: Any, region: Any) -> Any:
+    """The place to look at after this one: the last of a region is followed by its first."""
+    return (place & ~region) | ((place + np.uint64(1)) & region)
+
+
+@njit(cache=True, inline="always")
+def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
+    """Whether two packed states are equal."""
+    for column in range(width):  # noqa: SIM110 (compiled, and numba has no all())
+        if words[row, column] != others[other, column]:
+            return False
+    return True
+
+
+@njit(cache=True, inline="always")
+def hash_of(words: Any, row: int, width: int) -> Any:
+    """A number of 64 bits for a packed state."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for column in range(width):
         value = (value ^ words[row, column]) * np.uint64(0xFF51AFD7ED558CCD)
@@ -36,15 +77,17 @@ def _hash(words: Any, row: int, width: int) -> Any:
     return value ^ (value >> np.uint64(29))
 
 
-@njit(cache=True)
-def index(table: Any, count: int, slots: Any) -> None:
-    """Fill empty ``slots`` with the first ``count`` states of ``table``."""
-    mask = np.uint64(len(slots) - 1)
+@njit(cache=True, nogil=True)
+def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1) -> None:
+    """Fill empty ``slots`` with the first ``count`` states of ``table``: the regions of one of several threads."""
+    mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     width = table.shape[1]
     for row in range(count):
-        place = _hash(table, row, width) & mask
+        place = hash_of(table, row, width) & mask
+        if threads > 1 and not is_of(thread, threads, place, slots):
+            continue
         while slots[np.intp(place)] != 0:
-            place = (place + np.uint64(1)) & mask
+            place = following(place, region)
         slots[np.intp(place)] = row + 1
 
 
@@ -76,8 +119,8 @@ def advance(
     """
     width = table.shape[1]
     capacity = len(table)
-    limit = np.int64(len(slots) * 7 // 10)
-    mask = np.uint64(len(slots) - 1)
+    limit = np.int64(filled(len(slots)))
+    mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     room = len(tags)
     fan = room // BLOCK
     sources = np.empty(room, np.uint32)
@@ -139,7 +182,7 @@ def advance(
                 taken[tags[item]] += 1
             represent(reductions[1], reductions[2], out, made)
         for item in range(made):
-            value = _hash(out, item, width)
+            value = hash_of(out, item, width)
             hashes[item] = value
             prefetch(slots.ctypes.data + np.intp(value & mask) * 4)
         for item in range(made):
@@ -167,14 +210,9 @@ def advance(
                             found,
                         )
                     break
-                same = True
-                for column in range(width):
-                    if table[known - 1, column] != out[item, column]:
-                        same = False
-                        break
-                if same:
+                if same(table, known - 1, out, item, width):
                     break
-                place = (place + np.uint64(1)) & mask
+                place = following(place, region)
         control[TRANSITIONS] += made
         control[FRONT] = end
         expanded += end - front

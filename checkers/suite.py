@@ -16,10 +16,11 @@ from ..properties.refinements import RefinementClaim
 from ..properties.theorem import Theorem
 from ..properties.unequal_views import GroupClaim
 from ..properties.verdict import Verdict
-from .explore import Exploration, Limits, Progress, explore, half_of_memory
+from .explore import Exploration, Limits, Progress, explore
 from .groups import ENGINE as GROUPS
 from .groups import search_groups
 from .liveness import check_eventually
+from .machine_limits import half_of_memory
 from .prove import WORK, prove_together
 from .reduction import Reduction
 from .reduction.equivariance import symmetric_domains
@@ -112,7 +113,8 @@ class Options:
         runs, steps, seed: how much ``simulate`` does.
         cache: keeps compiled code between runs.
         reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
-        jobs: how many searches and proofs may be under way at a time, each in a process of its own if more than one.
+        jobs: how many cores are used: so many searches and proofs are under way at a time, each in a process of its
+            own; where there are fewer, a search has several threads.
     """
 
     engine: str | None = None
@@ -237,7 +239,7 @@ def _answers(
             show(group.title, None)
             yield _check(group, options, functools.partial(show, group.title) if progress is not None else None)
         return
-    share = replace(options, bytes=options.bytes or half_of_memory() // jobs)
+    share = replace(options, bytes=options.bytes or half_of_memory() // jobs, jobs=options.jobs // jobs)
     answers = side_by_side(lambda number: _check(groups[number], share, None), len(groups), jobs=jobs)
     show(f"{len(groups)} searches and proofs, {jobs} at a time", None)
     for number, answer in enumerate(answers):
@@ -298,6 +300,7 @@ def _explore(group: _Group, options: Options, progress: Callable[[Progress], Non
         reduce=_possible(options.reduce, configuration, properties),
         limits=options.limits,
         idle_actions_allowed=True,
+        threads=options.jobs,
         progress=progress,
         cache=options.cache,
     )
@@ -389,7 +392,13 @@ def _check_coverage(subject: Coverage, taken: Set[str], searched: int, options: 
             break
         unsearched.remove(configuration)
         searched += 1
-        found = explore(configuration, limits=options.limits, idle_actions_allowed=True, cache=options.cache)
+        found = explore(
+            configuration,
+            limits=options.limits,
+            idle_actions_allowed=True,
+            threads=options.jobs,
+            cache=options.cache,
+        )
         missing -= _actions_in(found)
         limit = limit or found.limit
     verdict = Verdict.HOLDS if not missing else Verdict.UNKNOWN if limit else Verdict.VIOLATED

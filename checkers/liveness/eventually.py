@@ -50,7 +50,7 @@ def check_eventually(
         property: what to judge.
         max_states: find no more states than this.
         max_seconds: time for finding states; the analysis after it takes less.
-        max_bytes: memory; None means half of the machine's.
+        max_bytes: memory; None means half of what there is.
         cache: keeps compiled code between runs.
 
     Raises:

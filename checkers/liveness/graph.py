@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...model.kernel import ModelError
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
-from ..explore import half_of_memory
+from ..machine_limits import half_of_memory
 from ..native_calls import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
@@ -126,7 +126,7 @@ def reachable_graph(
             count as followed).
         max_states: never find more states than this.
         max_seconds: search no longer than this.
-        max_bytes: memory for states, transitions and the analysis after it; None means half of the machine's memory.
+        max_bytes: memory for states, transitions and the analysis after it; None means half of what there is.
 
     Raises:
         ModelError: a step writes outside a declared domain, or there are too many action instances.
