@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..model.kernel import ConfigurationError, Machine, ModelError, State, all_of, any_of, ite, lower, nearest, same
+from ..model.kernel import BoolLike, ConfigurationError, Machine, State, all_of, any_of, ite, lower, nearest, not_, same
 from ..model.kernel.declarations import Action, Variable, always
 from ..model.kernel.domains import Int
 from ..properties.claim import Claim
@@ -17,6 +17,9 @@ from .glossary import WATCHING
 PASSED = f"{WATCHING}passed"
 """The variable that counts the situations a run has passed through."""
 
+OWED = f"{WATCHING}owed"
+"""The variable that tells whether the goal of a property of runs was owed before."""
+
 _Awaited = dict[tuple[Any, ...], list[int]]
 """Arguments of an action → the situations that this step is."""
 
@@ -25,22 +28,22 @@ def passing(claim: Claim, situations: Sequence[str], constants: Mapping[str, int
     """``claim``, asked only of runs that have passed through ``situations``, one after the other.
 
     A situation is a step, told as stories tell it, or a part of it: ``c0 dies``. Each must be another step than the one
-    before. What decides the property must come with the last of them or later.
+    before. What decides a property of states must come with the last of them or later; of a property of whole runs
+    all of them are somewhere in the run, and what is owed may be owed since before.
 
     Args:
-        claim: of kind ALWAYS or SOMETIMES.
+        claim: about runs of a machine.
         situations: parts of sentences, without regard to case.
         constants: the configuration, as far as it differs from the defaults.
 
     Raises:
-        ModelError: the property has another kind.
         ConfigurationError: no step of this configuration is told so.
     """
     asked = claim.property
-    if asked.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
-        raise ModelError(f"property {asked.id} is of kind {asked.kind}; runs of 'always' and 'sometimes' can be led.")
     matching = _matching(claim.machine, situations, constants)
     machine = _counting(claim.machine, len(situations), matching)
+    if asked.kind is Kind.EVENTUALLY:
+        machine = _owing(machine, asked)
     return replace(claim, property=_after(asked, len(situations)), machine=machine)
 
 
@@ -82,7 +85,33 @@ def _noting(action: Action, awaited: _Awaited) -> Callable[..., None]:
     return text
 
 
+def _owing(machine: Machine, asked: Property) -> Machine:
+    """The machine that remembers whether the goal was owed before this state, and has not been reached since."""
+
+    def noting(action: Action) -> Callable[..., None]:
+        def text(s: State, **given: Any) -> None:
+            still = all_of(any_of(getattr(s, OWED), _owes(asked, s)), not_(asked.holds(s)))
+            action.function(s, **given)
+            setattr(s, OWED, still)
+
+        return text
+
+    owed = Variable(name=OWED, kind=bool, domains=(), init=asked.after is None, when=always, doc="")
+    actions = {name: replace(action, function=noting(action)) for name, action in machine.actions.items()}
+    return replace(machine, variables={**machine.variables, OWED: owed}, actions=actions)
+
+
+def _owes(asked: Property, s: State) -> BoolLike:
+    return False if asked.after is None else asked.after(s)
+
+
 def _after(asked: Property, number: int) -> Property:
-    if asked.kind is Kind.ALWAYS:
-        return replace(asked, holds=lambda s: any_of(getattr(s, PASSED) < number, asked.holds(s)))
-    return replace(asked, holds=lambda s: all_of(same(getattr(s, PASSED), number), asked.holds(s)))
+    """The property, of what comes when so many situations have been passed through."""
+    if asked.kind is Kind.SOMETIMES:
+        return replace(asked, holds=lambda s: all_of(same(getattr(s, PASSED), number), asked.holds(s)))
+    if asked.kind is Kind.EVENTUALLY:
+        return replace(
+            asked,
+            after=lambda s: all_of(same(getattr(s, PASSED), number), any_of(getattr(s, OWED), _owes(asked, s))),
+        )
+    return replace(asked, holds=lambda s: any_of(getattr(s, PASSED) < number, asked.holds(s)))

@@ -2,10 +2,12 @@
 
 import pytest
 
+from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.explore import explore
+from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.passing import passing
 from rocketproof.checkers.run import Run, glossary_lines, story
-from rocketproof.model.kernel import ConfigurationError, ModelError
+from rocketproof.model.kernel import ConfigurationError
 from rocketproof.properties.assignment import claims
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.verdict import Verdict
@@ -64,7 +66,49 @@ def test_a_step_that_there_is_not_is_told_with_near_ones() -> None:
         passing(claim("death-gap"), ["c1 dyes"], claim("death-gap").constants)
 
 
-def test_what_is_about_whole_runs_cannot_be_led() -> None:
-    asked = claim("disagreement-ends")
-    with pytest.raises(ModelError, match="is of kind settles"):
-        passing(asked, ["c1 starts"], asked.constants)
+def led_liveness(asked: Claim, *situations: str) -> tuple[Verdict, list[str]]:
+    led = passing(asked, situations, asked.constants)
+    result = check_eventually(led.machine.configure(**led.constants), led.property)
+    assert result.run is None or isinstance(result.run, Run)
+    return result.verdict, sentences(result.run) if result.run is not None else []
+
+
+def claimed(name: str, **constants: int | str) -> Claim:
+    subjects = (row.subject for row in all_rows() if row.id == name and constants.items() <= row.constants.items())
+    return next(subject for subject in subjects if isinstance(subject, Claim))
+
+
+def test_runs_that_never_settle_are_led() -> None:
+    asked = claimed("disagreement-ends", lost_notices=1)
+    assert led_liveness(asked, "c1 rebalances") == (
+        Verdict.VIOLATED,
+        [
+            "c1 starts",
+            "the heartbeat of c1 reaches b0",
+            "the notification to c0 is lost",
+            "c1 rebalances with the member list of b0",
+        ],
+    )
+    assert led_liveness(asked, "c1 rebalances", "notification to c0 is lost", "c1 starts")[0] is Verdict.HOLDS
+
+
+def test_what_is_owed_since_before_the_situations_stays_owed() -> None:
+    """The message is owed from its first state on; a run in which it was handled before the queue is lost is fine."""
+    asked = claimed("every-message-is-handled", lost_pulls=1, pulls="whole")
+    verdict, told = led_liveness(asked, "c0 drops q0", "c0 takes q0")
+    assert (verdict, told) == (
+        Verdict.VIOLATED,
+        ["c0 takes q0", "c0 drops q0", "c0 takes q0", "c0 loses its pull request for q0"],
+    )
+    handled = ["listener of c0 succeeds with m0", "listener of c0 succeeds with m1", "c0 loses its pull request"]
+    assert led_liveness(asked, *handled)[0] is Verdict.HOLDS
+
+
+def test_a_goal_owed_from_the_start_is_not_missed_once_it_was_reached() -> None:
+    asked = claimed("progress-is-stored", hangs=1)
+    verdict, told = led_liveness(asked, "listener of c0 succeeds")
+    assert verdict is Verdict.VIOLATED
+    assert (told[4], told[-1]) == (
+        "the listener of c0 succeeds with m1 of q0",
+        "the listener of c0 hangs with m0 of q0",
+    )
