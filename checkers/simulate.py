@@ -20,7 +20,7 @@ from .result import Result
 from .run import Run, holds, replay
 from .stateful import shrink, stateful_machine
 
-__all__ = ["ENGINE", "random_run", "simulate", "stateful_machine"]
+__all__ = ["ENGINE", "random_run", "short_run", "simulate", "stateful_machine"]
 
 ENGINE = "simulate"
 _GUESSES = 4
@@ -64,7 +64,7 @@ def simulate(
         run: Run | None = None
         if prop.id in search.found:
             number, path = search.found[prop.id]
-            run = _short_run(machine, prop, path)
+            run = _short(machine, prop, path)
             verdict = Verdict.VIOLATED if always else Verdict.HOLDS
             bounds = f"found in random run {number + 1:,} (seed {seed}), shortened from {len(path)} to {len(run)} steps"
         else:
@@ -174,14 +174,23 @@ def _decides(machine: PlainMachine, prop: Property, state: StateTuple) -> bool:
     return machine.holds(prop.id, state) is (prop.kind is Kind.SOMETIMES)
 
 
-def _short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
+def _short(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
     """Shorten a run that decides ``prop``, and replay it."""
     steps = _without_detours(machine, prop, steps)
     if prop.kind is Kind.ALWAYS:
-        steps = _without_detours(machine, prop, shrink(machine.lowered, prop, steps))
-    run = replay(machine, steps)
+        steps = shrink(machine.lowered, prop, steps)
+    return short_run(machine, prop, steps)
+
+
+def short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
+    """A run that decides ``prop``, without the detours that are left, replayed.
+
+    Raises:
+        ModelError: it does not decide it.
+    """
+    run = replay(machine, _without_detours(machine, prop, steps))
     if holds(machine, prop.id, run.states[-1]) is not (prop.kind is Kind.SOMETIMES):
-        raise ModelError(f"simulate: the run found for {prop.id} does not show it when replayed; the engine is wrong.")
+        raise ModelError(f"the run found for {prop.id} does not show it when replayed; the engine is wrong.")
     return run
 
 

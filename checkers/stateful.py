@@ -1,7 +1,7 @@
 """Hypothesis state machines generated from kernel machines: random runs that shrink to short ones.
 
-``stateful_machine(lowered, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same
-state machine to shrink what its faster walks have found.
+``stateful(configuration, properties).TestCase`` is a test case for pytest or unittest. ``simulate`` uses the same
+state machine to shrink what its faster walks have found, and the engine ``stateful`` to find.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, choices_to_bytes
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from ..model.kernel import Lowered, ModelError
+from ..model.kernel import Configuration, Lowered, ModelError, lower
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 
@@ -121,6 +121,16 @@ class KernelStateMachine(RuleBasedStateMachine):
         if number not in self._enabled:
             self._enabled[number] = self.plain.step(self.now, number) is not None
         return self._enabled[number]
+
+
+def stateful(configuration: Configuration, properties: Iterable[Property]) -> type[KernelStateMachine]:
+    """The Hypothesis state machine of a configuration; its ``TestCase`` is a test.
+
+    Raises:
+        ModelError: the configuration is infinite.
+    """
+    always = tuple(properties)
+    return stateful_machine(lower(configuration, {prop.id: prop.holds for prop in always}), always)
 
 
 def stateful_machine(lowered: Lowered, properties: Iterable[Property]) -> type[KernelStateMachine]:

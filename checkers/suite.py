@@ -29,14 +29,16 @@ from .refinement import check_refinement
 from .result import Result
 from .run import counted
 from .simulate import simulate
+from .stateful_search import ENGINE as STATEFUL
+from .stateful_search import search_stateful
 from .strategies import ENGINE as STRATEGIES
 from .strategies import Law
 from .theorems import prove_theorem
 from .workers import Answer, side_by_side
 
-ENGINES = ("explore", "prove", "simulate", "liveness", GROUPS, REFINE)
+ENGINES = ("explore", "prove", "simulate", STATEFUL, "liveness", GROUPS, REFINE)
 _ENGINES_OF: Mapping[Kind, tuple[str, ...]] = {
-    Kind.ALWAYS: ("explore", "prove", "simulate"),
+    Kind.ALWAYS: ("explore", "prove", "simulate", STATEFUL),
     Kind.SOMETIMES: ("explore", "prove", "simulate"),
     Kind.EVENTUALLY: ("liveness",),
     Kind.SETTLES: ("liveness",),
@@ -110,7 +112,7 @@ class Options:
         states, seconds, bytes: limits for each search; beyond them the verdict is UNKNOWN.
         work: limit for each proof, in Z3 resource units; the time of the clock limits none.
         depth: bound of ``prove`` for bounded model checking, in steps.
-        runs, steps, seed: how much ``simulate`` does.
+        runs, steps, seed: how much ``simulate`` and ``stateful`` do.
         cache: keeps compiled code between runs.
         reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
         jobs: how many cores are used: so many searches and proofs are under way at a time, each in a process of its
@@ -148,6 +150,12 @@ class Outcome:
     def as_expected(self) -> bool:
         """Whether the answer is the expected one."""
         return self.result.verdict is self.row.expected
+
+    @property
+    def unviolated(self) -> bool:
+        """Whether Hypothesis found nothing against what must hold: all that a test of its kind can say."""
+        unknown = self.result.engine == STATEFUL and self.result.verdict is Verdict.UNKNOWN
+        return unknown and self.row.expected is Verdict.HOLDS
 
 
 def claim_row(claim: Claim) -> Row:
@@ -274,7 +282,7 @@ def _work_shared_by(row: Row, engine: str) -> object:
     if not isinstance(row.subject, Claim):
         return None
     configuration = (engine, row.machine, tuple(sorted(row.constants.items())))
-    if engine in ("explore", "simulate"):
+    if engine in ("explore", "simulate", STATEFUL):
         return configuration
     if engine == "prove" and row.subject.lemmas and row.subject.property.kind is Kind.ALWAYS:
         return (*configuration, tuple(lemma.id for lemma in row.subject.lemmas))
@@ -346,8 +354,8 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
     configuration = _configuration(group)
     properties = _properties(group.rows)
     match group.engine:
-        case "simulate":
-            return simulate(
+        case "simulate" | "stateful":
+            return (simulate if group.engine == "simulate" else search_stateful)(
                 configuration,
                 properties,
                 runs=options.runs,

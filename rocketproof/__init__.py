@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .checkers.result import Result as Result
     from .checkers.run import story as story
     from .checkers.simulate import simulate as simulate
+    from .checkers.stateful import stateful as stateful
     from .checkers.suite import Outcome as Outcome
     from .errors import InputError as InputError
     from .model.kernel import ConfigurationError as ConfigurationError
@@ -63,6 +64,7 @@ _HOMES = {
     "open_trace": "traces.io",
     "prove": "checkers.prove",
     "simulate": "checkers.simulate",
+    "stateful": "checkers.stateful",
     "story": "checkers.run",
     "verify": "api",
 }

@@ -119,14 +119,19 @@ def verify(
         typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="Use this engine: explore, prove, simulate, liveness, groups, refine.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Use this engine: explore, prove, simulate, stateful (of all presets, where nothing else is asked "
+            "for), liveness, groups, refine.",
+        ),
     ] = "",
     limit: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
             help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N, work=N "
-            "(prove), runs=N, steps=N, seed=N (simulate); repeatable.",
+            "(prove), runs=N, steps=N, seed=N (simulate, stateful); repeatable.",
         ),
     ] = None,
     reduce: Annotated[

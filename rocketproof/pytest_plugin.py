@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ class DeploymentTests(pytest.File):
             content = read_toml(text, name=self.nodeid)
             if not describes_deployment(content):
                 table = content.get("verify")
-                if isinstance(table, dict) and table.get("module"):
+                if isinstance(table, dict) and (table.get("module") or table.get("engine") == "stateful"):
                     yield from self._claims()
                     return
                 if not asked_for:
@@ -118,9 +119,9 @@ class Suite:
         """The answer about a claim."""
         if not self._outcomes:
             from .checkers.suite import run_suite
-            from .commands.verify import options_of
+            from .commands.verify import options
 
-            self._outcomes = list(run_suite(self.rows, options_of(self._request.limit)))
+            self._outcomes = list(run_suite(self.rows, replace(options(self._request), jobs=1)))
         return next(outcome for outcome in self._outcomes if outcome.row is row)
 
 
@@ -146,6 +147,9 @@ class ClaimTest(pytest.Item):
         """
         outcome = self._suite.outcome(self._row)
         if outcome.as_expected:
+            return
+        if outcome.unviolated:
+            self.add_report_section("call", "stateful", f"{outcome.result.bounds}: that is no proof")
             return
         from io import StringIO
 

@@ -17,6 +17,7 @@ from ..checkers.explore import Progress
 from ..checkers.passing import passing
 from ..checkers.reduction import Reduction
 from ..checkers.run import Run
+from ..checkers.stateful_search import ENGINE as STATEFUL
 from ..checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
@@ -49,7 +50,7 @@ def verify(request: Request, outputs: Outputs) -> int:
     if request.deployment is not None:
         from ..deployment.verify import verify_deployment
 
-        return verify_deployment(request.deployment, request, _options(request), outputs)
+        return verify_deployment(request.deployment, request, options(request), outputs)
     console = make_console(quiet=outputs.on_standard_output)
     stories = outputs.stories
     started = time.perf_counter()
@@ -126,7 +127,8 @@ def select(request: Request) -> list[Row]:
     if machine:
         rows = [row for row in rows if row.machine == machine]
     elif not (request.properties or request.preset or request.module):
-        rows = default_rows()
+        of_presets = request.engine == STATEFUL
+        rows = [row for item in PRESETS for row in preset_rows(item.name)] if of_presets else default_rows()
     names = dict.fromkeys(row.id for row in rows)
     for name in request.properties:
         if name not in names:
@@ -140,8 +142,8 @@ def select(request: Request) -> list[Row]:
         rows = [row for row in rows if isinstance(row.subject, Claim)]
         if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
             rows = [row for row in rows if UNBOUNDED not in {**row.constants, **request.constants}.values()]
-    options = _options(request)
-    able = [row for row in rows if engine_for(row, options) is not None]
+    chosen = options(request)
+    able = [row for row in rows if engine_for(row, chosen) is not None]
     if not able:
         possible = sorted({engine for row in rows for engine in row.engines})
         raise InputError(
@@ -291,12 +293,13 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
                 )
             status.update(text)
 
-        for outcome in run_suite(rows, _options(request), progress=show):
+        for outcome in run_suite(rows, options(request), progress=show):
             stop_if_interrupted()
             outcomes.append(outcome)
 
 
-def _options(request: Request) -> Options:
+def options(request: Request) -> Options:
+    """How to run the suite that was asked for."""
     return replace(
         options_of(request.limit),
         engine=request.engine or None,

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from rocketproof import Claim, Kind
+from rocketproof.checkers.catalogue import preset_rows
+from rocketproof.commands.request import Request
+from rocketproof.commands.verify import select
+from rocketproof.model.presets import PRESETS
+
 from ..command import run
 
 pytest_plugins = ["pytester"]
@@ -105,3 +111,19 @@ def test_a_machine_that_is_written_wrongly_fails_in_a_sentence(pytester: pytest.
     result = pytester.runpytest_inprocess("rocketproof.toml")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["machine lamp, action switch: 'on' holds a truth value, but is given 7."])
+
+
+def test_with_the_engine_stateful_a_test_passes_where_nothing_is_found(pytester: pytest.Pytester) -> None:
+    right = WRONG.replace("lambda s: not_(s.on))", "lambda s: True)")
+    for text, expected in ((WRONG, {"failed": 1}), (right, {"passed": 1})):
+        pytester.makepyfile(lamp=text)
+        (pytester.path / "rocketproof.toml").write_text('[verify]\nmodule = "lamp"\nengine = "stateful"\n')
+        pytester.runpytest_subprocess("rocketproof.toml").assert_outcomes(**expected)
+
+
+def test_the_engine_stateful_alone_asks_about_every_preset() -> None:
+    rows = select(Request(engine="stateful"))
+    assert {(row.machine, row.configuration) for row in rows} == {
+        (row.machine, row.configuration) for preset in PRESETS for row in preset_rows(preset.name)
+    }
+    assert {row.subject.property.kind for row in rows if isinstance(row.subject, Claim)} == {Kind.ALWAYS}

@@ -1,0 +1,101 @@
+"""The engine ``stateful``: Hypothesis drives a machine, with the properties as invariants, and shrinks what it finds.
+
+Like every test of Hypothesis it finds, but never proves. Each run avoids some actions, drawn at its start, as long as
+others can happen: *swarm testing*, by which faults that hide each other, or a budget that is never used, come apart.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.stateful import run_state_machine_as_test
+
+from ..model.kernel import Configuration, Lowered, ModelError, lower
+from ..model.kernel.plain import PlainMachine
+from ..properties.property import Kind, Property
+from ..properties.verdict import Verdict
+from .result import Result
+from .simulate import short_run
+from .stateful import PropertyViolated, stateful_machine
+
+ENGINE = "stateful"
+
+
+def search_stateful(
+    configuration: Configuration,
+    properties: Sequence[Property],
+    *,
+    runs: int = 200,
+    steps: int = 50,
+    seed: int = 0,
+    max_seconds: float | None = None,
+) -> list[Result]:
+    """Let Hypothesis look for runs that violate ``properties`` (kind ALWAYS).
+
+    Whenever one is violated, the others are looked at anew without it. A property is VIOLATED, with a shrunk run that
+    was replayed, or UNKNOWN. The same arguments give the same results, unless ``max_seconds`` ends the search: nothing
+    begins after that time.
+
+    Raises:
+        ModelError: the configuration is infinite, or a property has another kind.
+    """
+    for prop in properties:
+        if prop.kind is not Kind.ALWAYS:
+            raise ModelError(f"property {prop.id} is of kind {prop.kind}; stateful judges 'always' only.")
+    started = time.perf_counter()
+    lowered = lower(configuration, {prop.id: prop.holds for prop in properties})
+    machine = PlainMachine(lowered)
+    found: dict[str, tuple[int, ...]] = {}
+    left = list(properties)
+    late = False
+    while left:
+        late = max_seconds is not None and time.perf_counter() - started > max_seconds
+        violated = None if late else _violated(lowered, left, runs, steps, seed)
+        if violated is None:
+            break
+        found[violated.property.id] = violated.steps
+        left.remove(violated.property)
+    limit = f", stopped after {max_seconds:g} seconds" if late else ""
+    covered = f"{runs:,} runs of up to {steps:,} steps drawn by Hypothesis (seed {seed}){limit}"
+    results = []
+    for prop in properties:
+        run = short_run(machine, prop, found[prop.id]) if prop.id in found else None
+        results.append(
+            Result(
+                property=prop.id,
+                verdict=Verdict.UNKNOWN if run is None else Verdict.VIOLATED,
+                engine=ENGINE,
+                bounds=f"{'not violated' if run is None else 'found'} in {covered}",
+                seconds=time.perf_counter() - started,
+                run=run,
+                figures={"runs": runs},
+            )
+        )
+    return results
+
+
+def _violated(
+    lowered: Lowered, properties: Sequence[Property], runs: int, steps: int, seed: int
+) -> PropertyViolated | None:
+    """What Hypothesis finds, shrunk."""
+    settings = hypothesis.settings(
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        max_examples=runs,
+        stateful_step_count=steps,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        derandomize=False,
+        print_blob=False,
+        deadline=None,
+    )
+    machine = stateful_machine(lowered, properties)
+    try:
+        run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
+    except PropertyViolated as violated:
+        return violated
+    return None

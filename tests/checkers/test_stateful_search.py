@@ -1,0 +1,63 @@
+"""The engine ``stateful``: findings as short as the search's, the same for the same seed; nothing is not a proof."""
+
+import pytest
+
+from rocketproof.checkers.catalogue import default_rows, preset_rows
+from rocketproof.checkers.explore import explore
+from rocketproof.checkers.stateful_search import search_stateful
+from rocketproof.checkers.suite import Options, Row, run_suite
+from rocketproof.model.examples import two_phase_commit
+from rocketproof.model.kernel import ModelError
+from rocketproof.model.long_polling import long_polling
+from rocketproof.properties.long_polling import ARRIVES, AT_ONCE, WAKES
+from rocketproof.properties.property import Kind, Property
+from rocketproof.properties.verdict import Verdict
+
+
+def findings(machine: str) -> list[Row]:
+    return [
+        row
+        for row in default_rows()
+        if row.machine == machine and row.expected is Verdict.VIOLATED and "stateful" in row.engines
+    ]
+
+
+def test_what_is_found_is_as_short_as_what_the_search_finds() -> None:
+    rows = findings("long_polling")
+    found = [outcome.result for outcome in run_suite(rows, Options(engine="stateful", runs=60))]
+    searched = [outcome.result for outcome in run_suite(rows)]
+    assert [item.verdict for item in found] == [Verdict.VIOLATED] * len(rows) == [Verdict.VIOLATED] * 2
+    assert [item.run and len(item.run) for item in found] == [item.run and len(item.run) for item in searched] == [6, 6]
+
+
+def test_each_violated_property_is_found_and_the_others_are_unknown() -> None:
+    found = search_stateful(long_polling.configure(), [AT_ONCE, WAKES], runs=50)
+    assert [item.verdict for item in found] == [Verdict.VIOLATED, Verdict.UNKNOWN]
+    assert found[1].bounds == "not violated in 50 runs of up to 50 steps drawn by Hypothesis (seed 0)"
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    consistent = Property(id="c", statement="", kind=Kind.ALWAYS, holds=two_phase_commit.consistent)
+    configuration = two_phase_commit.machine.configure(impatient=1)
+    (one,), (two,) = (search_stateful(configuration, [consistent], seed=3) for _ in range(2))
+    assert one.run is not None
+    assert two.run is not None
+    assert one.run.steps == two.run.steps
+    (shortest,) = explore(configuration, [consistent]).results
+    assert shortest.run is not None
+    assert len(one.run) == len(shortest.run) == 9
+
+
+def test_out_of_time_is_said() -> None:
+    (result,) = search_stateful(long_polling.configure(), [WAKES], max_seconds=0)
+    assert (result.verdict, result.bounds.endswith(", stopped after 0 seconds")) == (Verdict.UNKNOWN, True)
+
+
+def test_whole_runs_are_not_judged() -> None:
+    with pytest.raises(ModelError, match="is of kind eventually; stateful judges 'always' only"):
+        search_stateful(long_polling.configure(), [ARRIVES])
+
+
+def test_a_preset_is_asked() -> None:
+    outcomes = list(run_suite(preset_rows("broadcast"), Options(engine="stateful", runs=5, steps=20)))
+    assert [outcome.unviolated for outcome in outcomes] == [True] * 4
