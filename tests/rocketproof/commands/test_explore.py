@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
+from rocketproof.checkers.mutants import MachineMutant, entries
 from rocketproof.cli import main
 from rocketproof.commands import explore as command
-from rocketproof.commands.explore_trace import IN_THE_MODEL
+from rocketproof.commands.explore_trace import ALSO_IN_THE_MODEL, IN_THE_MODEL
 from rocketproof.traces.claims.claims import CLAIMS
 
 from ..command import run
@@ -55,6 +56,9 @@ def test_mistakes_are_told_in_one_line(
 def test_claims_of_recordings_are_shown_by_properties_that_there_are() -> None:
     assert set(IN_THE_MODEL) <= {claim.id for claim in CLAIMS}
     assert set(IN_THE_MODEL.values()) <= {row.id for row in all_rows()}
+    assert set(ALSO_IN_THE_MODEL) <= {claim.id for claim in CLAIMS}
+    shown = {bug.killer.id for bug in entries(all_rows()) if isinstance(bug, MachineMutant)}
+    assert {name for names in ALSO_IN_THE_MODEL.values() for name in names} <= shown
 
 
 def test_further_configurations_are_in_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +111,23 @@ def test_the_report_of_a_check_links_each_finding_to_its_run(
     assert run(capsys, "check", str(incident), "--report", str(tmp_path))[0] == 1
     assert 'href="runs.html#open=offset-never-past-unfinished"' in (tmp_path / "index.html").read_text("utf-8")
     assert entries_of(tmp_path / "runs.html")[0]["id"] == "offset-never-past-unfinished"
+
+
+@pytest.mark.parametrize(
+    ("mutant", "claim", "bugs"),
+    [
+        ("A3", "same-subscriptions", ["A2", "A3", "A3-rolling"]),
+        ("D7", "attempts-follow-each-other", ["D7", "F2"]),
+    ],
+)
+def test_findings_of_groups_and_of_retries_open_as_known_bugs(
+    mutant: str, claim: str, bugs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace"
+    assert run(capsys, "simulate", "--messages", "2000", "--mutant", mutant, "--out", str(trace))[0] == 0
+    assert run(capsys, "explore", str(trace / "trace.parquet"), "--out", str(tmp_path / "t.html"))[0] == 0
+    shown = [str(entry["id"]) for entry in entries_of(tmp_path / "t.html")]
+    assert [id for id in shown if id.startswith(f"{claim}-")] == [f"{claim}-{bug}" for bug in bugs]
 
 
 def test_a_right_trace_has_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
