@@ -48,7 +48,7 @@ class Status(enum.StrEnum):
     """What became of an entry. The first three are as they should be.
 
     KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, the exact one holds.
-    LEFT_OUT: the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). FALSE_ALARM:
+    LEFT_OUT: the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). CANNOT_TELL:
     the property is violated without the bug as well (or the exact one is). UNKNOWN: a limit was hit. MISSING: nothing
     is declared.
     """
@@ -57,7 +57,7 @@ class Status(enum.StrEnum):
     EXPLAINED = "explained"
     LEFT_OUT = "left out"
     SURVIVED = "survived"
-    FALSE_ALARM = "false alarm"
+    CANNOT_TELL = "cannot tell"
     UNKNOWN = "unknown"
     MISSING = "missing"
 
@@ -332,7 +332,7 @@ def about(configuration: Configuration, properties: Sequence[Property]) -> list[
 
 def _status(entry: Entry, mutated: Verdict, original: Verdict) -> Status:
     if original is Verdict.VIOLATED:
-        return Status.FALSE_ALARM
+        return Status.CANNOT_TELL
     if mutated is Verdict.HOLDS:
         return Status.SURVIVED
     if mutated is Verdict.VIOLATED and original is Verdict.HOLDS:

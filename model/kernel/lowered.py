@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .declarations import Action, Variable
-from .domains import Elements
+from .domains import Elements, Int
 from .errors import ModelError
 from .machine import Configuration
 from .terms import BoolLike, IntLike, all_of
@@ -47,8 +47,10 @@ class Family:
 
     @property
     def allowed(self) -> str:
-        """The range in words."""
-        return f"{self.low}…{'' if self.limit is None else self.limit}"
+        """The range in words, with where its end comes from."""
+        high = self.variable.kind.high if isinstance(self.variable.kind, Int) else None
+        said = f" ({high})" if isinstance(high, str) else " (computed from the constants)" if callable(high) else ""
+        return f"{self.low}…{'' if self.limit is None else self.limit}{said}"
 
     @property
     def name(self) -> str:

@@ -227,7 +227,8 @@ class Lowering:
         identity = (family.name, tuple(map(_identity, index)), tuple(map(_identity, self.path)))
         if identity in self._recording.written:
             raise ModelError(
-                f"{self.where()}: writes {Spelled(family, index)} twice; the second write would hide the first."
+                f"{self.where()}: writes {Spelled(family, index)} twice; the second write would hide the first. Write "
+                "it once, with ite(…), or each time under another s.when(…)."
             )
         self._recording.written[identity] = (index, tuple(self.path))
         self._check_given_indices(family, index)

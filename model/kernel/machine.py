@@ -28,6 +28,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_ONE_TEXT = "let one text refine it, and call a definition of its own there, which the other refines."
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A machine with values for all its constants."""
@@ -209,7 +212,7 @@ class Machine:
 
         def replace_by(function: ReplacementFunction) -> ReplacementFunction:
             if definition.name in self.replacements:
-                raise ModelError(f"machine {self.name} refines {definition.name} twice.")
+                raise ModelError(f"machine {self.name} refines {definition.name} twice; {_ONE_TEXT}")
             self.replacements[definition.name] = function
             return function
 
@@ -355,7 +358,7 @@ class Machine:
                 self.definition(definition.function)
             for name, function in part.replacements.items():
                 if name in self.replacements:
-                    raise ModelError(f"machine {self.name}: two of its parts refine {name}.")
+                    raise ModelError(f"machine {self.name}: two of its parts refine {name}; {_ONE_TEXT}")
                 self.replacements[name] = function
             for mutant in part.mutants.values():
                 self._add_mutant(mutant)

@@ -94,7 +94,7 @@ def _picture(answers: Sequence[Answer]) -> str:
 def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
     """0 all as expected, 1 a mutant survived or its property fails without it, 2 something is unknown or missing."""
     wrong = {answer.status for answer in answers if not answer.as_expected}
-    if wrong & {Status.SURVIVED, Status.FALSE_ALARM}:
+    if wrong & {Status.SURVIVED, Status.CANNOT_TELL}:
         return 1
     return 2 if wrong or interrupted or not answers else 0
 

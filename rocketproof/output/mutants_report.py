@@ -24,7 +24,7 @@ _STYLES = {
     Status.EXPLAINED: "cyan",
     Status.LEFT_OUT: "dim",
     Status.SURVIVED: "bold red",
-    Status.FALSE_ALARM: "bold red",
+    Status.CANNOT_TELL: "bold red",
     Status.UNKNOWN: "yellow",
     Status.MISSING: "yellow",
 }
@@ -33,7 +33,7 @@ _FATES = {
     Status.EXPLAINED: Fate.PASSED,
     Status.LEFT_OUT: Fate.SKIPPED,
     Status.SURVIVED: Fate.FAILED,
-    Status.FALSE_ALARM: Fate.FAILED,
+    Status.CANNOT_TELL: Fate.FAILED,
     Status.UNKNOWN: Fate.UNKNOWN,
     Status.MISSING: Fate.UNKNOWN,
 }

@@ -1,4 +1,4 @@
-"""Mutants: killed, survived, false alarms, unknowns and explanations of a small machine, and class A of the model."""
+"""Mutants: killed, survived, cannot tell, unknowns and explanations of a small machine, and class A of the model."""
 
 from collections.abc import Iterator
 
@@ -60,7 +60,7 @@ def test_entries_come_from_machines_rules_and_the_list() -> None:
         ("K1", Status.KILLED, 3),
         ("K2", Status.KILLED, 1),
         ("K3", Status.SURVIVED, None),
-        ("K4", Status.FALSE_ALARM, 3),
+        ("K4", Status.CANNOT_TELL, 3),
         ("K5", Status.UNKNOWN, None),
         ("K6", Status.MISSING, None),
         ("K7", Status.KILLED, 2),
@@ -95,7 +95,8 @@ def test_the_mutant_is_in_the_story_and_not_in_the_original(answers: dict[str, A
 
 def test_reasons_are_told(answers: dict[str, Answer]) -> None:
     assert answers["K5"].explanation == (
-        "the text of the mutant is wrong: machine counter~K5, action leap: writes 9 to height, allowed is 0…4."
+        "the text of the mutant is wrong: machine counter~K5, action leap: writes 9 to height, allowed is 0…4 "
+        "(computed from the constants)."
     )
     assert answers["K12"].explanation == (
         "the text of the mutant is wrong: never-falls speaks of something that does not exist in its configuration."

@@ -159,13 +159,13 @@ def test_mistakes_are_named() -> None:
         machine.definition(machine.definitions["free"].function)
     refined = machine.refine(machine.definitions["free"])
     refined(lambda s, seat: True)
-    with pytest.raises(ModelError, match=r"machine hall refines free twice\."):
+    with pytest.raises(ModelError, match=r"machine hall refines free twice; let one text"):
         refined(lambda s, seat: True)
     other = hall()
     other.refine(other.definitions["free"])(lambda s, seat: True)
     both = Machine("both")
     both.replacements["free"] = lambda s, seat: True
-    with pytest.raises(ModelError, match=r"machine both: two of its parts refine free\."):
+    with pytest.raises(ModelError, match=r"machine both: two of its parts refine free; let one text"):
         both.include(other)
 
 

@@ -165,7 +165,10 @@ def test_writing_the_same_cell_twice_is_an_error() -> None:
         s.members = s.members.add(0)
         s.members = s.members.add(1)
 
-    assert error(twice) == ("machine example, action twice: writes x twice; the second write would hide the first.")
+    assert error(twice) == (
+        "machine example, action twice: writes x twice; the second write would hide the first. Write it once, with "
+        "ite(…), or each time under another s.when(…)."
+    )
     assert "action twice_at_an_index: writes offset[" in error(twice_at_an_index)
     assert "action twice_under_a_condition: writes x twice" in error(twice_under_a_condition)
     assert "action set_twice: writes members[q0] twice" in error(set_twice)
