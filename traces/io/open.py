@@ -18,7 +18,7 @@ from .imported import ImportedTrace
 from .importers import protocol
 from .json_text import read_json
 from .jsonl import JsonLines, looks_like_jsonl
-from .parquet import FAILURES, MAGIC, ParquetTrace, lacks, rows_of
+from .parquet import FAILURES, MAGIC, ParquetTrace, is_beside_a_trace, lacks, rows_of
 from .source import Source
 from .trace import Trace
 
@@ -39,6 +39,10 @@ class _Found:
 
 class _Unknown(TraceError):
     """A file is of no known form."""
+
+
+class _Beside(_Unknown):
+    """A file is a table of the kit's own about a trace."""
 
 
 def open_trace(
@@ -86,7 +90,7 @@ def open_trace(
             if found.named:
                 raise
             left_out.append(str(error))
-            if _seems_recorded(path):
+            if not isinstance(error, _Beside) and _seems_recorded(path):
                 problems.add(str(path), 0, "left out: nothing in it can be told", kind=Trouble.UNKNOWN_FORM)
             continue
         except FAILURES as error:
@@ -181,6 +185,8 @@ def _form(path: Path, format: str) -> str:
     if form == _PARQUET:
         if packing_of(path):
             raise _Unknown(f"{path}: Parquet packed with {packing_of(path)}; unpack it, Parquet is packed inside.")
+        if is_beside_a_trace(path):
+            raise _Beside(f"{path}: a table about a trace, and none itself.")
         if what := lacks(path):
             raise _Unknown(f"{path}: Parquet, but no trace: {what}.")
         return form if rows_of(path) else ""

@@ -51,6 +51,19 @@ def lacks(path: Path) -> str:
     return f"no column {' and no column '.join(missing)}" if missing else ""
 
 
+_BESIDE = b"rocketproof_beside"
+
+
+def beside_a_trace(table: pa.Table) -> pa.Table:
+    """A table of the kit's own that lies beside traces and is none, such as findings; readers pass it over."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _BESIDE: b"1"})
+
+
+def is_beside_a_trace(path: Path) -> bool:
+    """Whether a Parquet file was made by :func:`beside_a_trace`."""
+    return _BESIDE in (pq.read_metadata(path).metadata or {})
+
+
 def rows_of(path: Path) -> int:
     """How many rows a Parquet file has."""
     return int(pq.read_metadata(path).num_rows)

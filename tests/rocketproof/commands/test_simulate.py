@@ -33,7 +33,9 @@ def test_it_says_what_was_made_and_how_to_check_it(capsys: pytest.CaptureFixture
         f"what was injected: {folder}/truth.parquet",
         f"check it: rocketproof check {folder}/trace.jsonl",
     ]
-    trace = open_trace([folder / "trace.jsonl"])
+    assert run(capsys, "check", folder / "trace.jsonl", "--report", folder / "report")[0] == 1
+    trace = open_trace([folder])  # what the kit itself lays beside a trace makes nothing unknown
+    assert (trace.problems.count, len(trace.left_out)) == (0, 9)
     assert sum(map(len, trace.batches(["key"]))) == truth["events"]
     assert trace.header.source == "rocketproof simulate, seed 5, mutant B7"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rocketproof.traces.clocks.clocks import UNBOUNDED, Clocks, clocks_of
+from rocketproof.traces.clocks.clocks import UNBOUNDED, Clock, Clocks, Run, clocks_of
 from rocketproof.traces.clocks.observed import Observed
 from rocketproof.traces.clocks.order import Order, apart, gaps
 from rocketproof.traces.encoding.names import Actor
@@ -30,6 +30,7 @@ def test_clocks_that_agree_are_left_alone() -> None:
     assert found.clocks[ONE].pairs == 200
     assert (found.clocks[ONE].low, found.clocks[ONE].high) == (-2002, 2000)
     assert (found.clocks[ONE].slow, found.clocks[ONE].fast) == (3, 2)
+    assert (found.clocks[BROKER].slow, found.clocks[BROKER].fast) == (0, 0)
     assert Order(found, 50).widest == 50
 
 
@@ -200,3 +201,11 @@ def test_recordings_of_known_recorders() -> None:
     ]
     batches.append((BROKER, batch_of([e for e in events if e["kind"] in ("store", "commit")]), None))
     assert ahead(Clocks.of(batches)) == {"one": (-30, -30)}
+
+
+def test_after_a_step_no_time_is_corrected_to_before_the_last_one() -> None:
+    drifting = Run(since=2_000, moments=(2_000, 22_000), offsets=(0, 2_000))
+    ahead_by_4_ms = Run(since=12_000, moments=(12_000, 22_000), offsets=(4_000, 4_000))
+    clock = Clock(recorder=ONE, pairs=1, runs=(drifting, ahead_by_4_ms))
+    assert clock.corrected([1_000, 7_000, 11_000]).tolist() == [1_000, 6_500, 10_100]
+    assert clock.corrected([12_000, 13_000, 16_000]).tolist() == [11_000, 11_000, 12_000]

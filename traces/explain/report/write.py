@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from ...engine.result import CheckResult
 from ...errors import TraceError
 from ...io import Trace
+from ...io.parquet import beside_a_trace
 from ...io.whole_file import whole_file
 from ..story import Story, stories
 from .chain import chains
@@ -64,7 +65,8 @@ def write_report(
             together.enter_context(whole_file(folder / PAGE)).write_text(text, encoding="utf-8")
             files = [folder / f"{name}.parquet" for name in TABLES]
             for file, table in zip(files, TABLES.values(), strict=True):
-                pq.write_table(table(result), together.enter_context(whole_file(file)), compression="zstd")
+                made = beside_a_trace(table(result))
+                pq.write_table(made, together.enter_context(whole_file(file)), compression="zstd")
             if runs:
                 together.enter_context(whole_file(folder / RUNS)).write_text(runs.text, encoding="utf-8")
         return [folder / PAGE, *files, *([folder / RUNS] if runs else [])]

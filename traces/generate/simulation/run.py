@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from ...errors import TraceError
 from ...format.kinds import Kind
 from ...format.schema import Group, Header
+from ...io.parquet import beside_a_trace
 from ...io.writing import JsonlWriter, ParquetWriter, TraceWriter
 from . import intruder, outside
 from .catalogue import MUTANTS
@@ -209,7 +210,7 @@ class _Output:
         cluster, plan = self.cluster, self.cluster.plan
         facts = np.concatenate([*self._facts, np.empty(0, FACT)])
         truth = truth_of(cluster, facts)
-        pq.write_table(truth, plan.out / "truth.parquet")
+        pq.write_table(beside_a_trace(truth), plan.out / "truth.parquet")
         counted = truth.group_by(["what", "claim", "cause"]).aggregate([([], "count_all")]).to_pylist()
         counts = {
             ":".join(row[name] for name in ("what", "claim", "cause") if row[name]): row["count_all"] for row in counted
