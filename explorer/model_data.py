@@ -21,14 +21,11 @@ from ..model.kernel.plain import program_of
 from ..model.kernel.program import Node, Op, Program
 from ..model.kernel.terms import Term
 from ..properties.claim import Claim
-from ..properties.property import Kind, Predicate, Property
+from ..properties.property import Predicate, Property
 from .picture import drawn, lanes
 
 OPERATIONS = tuple(Op)
 """Operations by their number in the data; ``script/kernel/program.mjs`` has the same list."""
-
-ON_STATES = (Kind.ALWAYS, Kind.SOMETIMES)
-"""Kinds of properties that one state decides."""
 
 AFTER = "after "
 """What the name of a lowered predicate begins with that is the ``after`` of a property."""

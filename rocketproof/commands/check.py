@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.delay import DelayTable
 from ..model.kernel import ConfigurationError, nearest
+from ..output.columns import print_columns
 from ..output.console import SafeConsole, interrupts, make_console
 from ..output.files import STANDARD_OUTPUT, check_folder_writable, check_writable, write
 from ..output.progress import Interrupted, Progress, progress_of
@@ -397,7 +398,4 @@ def importer_options(zone: str, texts: Sequence[str]) -> dict[str, str]:
 
 def list_all() -> None:
     """Print one line for each claim about traces."""
-    console = make_console(quiet=False)
-    width = max(len(claim.id) for claim in CLAIMS)
-    for claim in CLAIMS:
-        console.say(f"{claim.id:{width}}  {claim.statement}")
+    print_columns(make_console(quiet=False), ("", [(claim.id, claim.statement) for claim in CLAIMS]), indent="")

@@ -13,6 +13,7 @@ from rich.text import Text
 from ..errors import InputError
 from ..learn.lessons import lesson_called, lessons
 from ..learn.notebook import notebook as as_notebook
+from ..output.columns import print_columns
 from ..output.console import VERDICT_STYLES, make_console
 from ..output.files import check_writable, write
 from ..properties.verdict import Verdict, merge
@@ -56,9 +57,8 @@ def learn(words: Sequence[str], *, language: str, notebook: str = "") -> int:
 
 def _list(console: Console, language: str) -> None:
     known = lessons(language)
-    width = max(len(lesson.name) for lesson in known)
-    for lesson in known:
-        console.print(Text(f"{lesson.number:>2}  {lesson.name:{width}}  {lesson.title}"), soft_wrap=True)
+    lines = [(f"{lesson.number:>2}", lesson.name, lesson.title) for lesson in known]
+    print_columns(console, ("", lines), indent="")
     console.print()
     console.print(Text(f"Open one: rocketproof learn {known[0].name}"))
 

@@ -18,6 +18,7 @@ from ..model.consumption import consumption
 from ..model.everything import everything
 from ..model.kernel import Machine, lower, nearest
 from ..model.kernel.plain import PlainMachine
+from ..output.columns import print_columns
 from ..output.console import make_console
 from ..output.files import check_writable, write
 from ..traces.generate.recorder import Recording, record_run
@@ -81,11 +82,8 @@ def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
 
 def list_mutants() -> None:
     """Print the known bugs whose counterexamples can be recorded, one a line: id, machine, and what they do."""
-    known = _mutants()
-    console = make_console(quiet=False)
-    width = max(map(len, known))
-    for name, entry in known.items():
-        console.say(f"{name:{width}}  {entry.machine.name:11}  {entry.mutant.slug}")
+    lines = [(name, entry.machine.name, entry.mutant.slug) for name, entry in _mutants().items()]
+    print_columns(make_console(quiet=False), ("", lines), indent="")
 
 
 def _mutants() -> dict[str, MachineMutant]:

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import InputError
 from ..model.delay import DelayTable
 from ..model.kernel import ConfigurationError
+from ..output.columns import print_columns
 from ..output.console import interrupts, make_console
 from ..output.files import check_folder_writable
 from ..output.progress import Interrupted, Progress, progress_of
@@ -93,10 +94,8 @@ def _step_of(progress: Progress) -> Any:
 
 def list_mutants() -> None:
     """Print the known bugs that a simulated cluster can have, one a line."""
-    console = make_console(quiet=False)
-    width = max(map(len, MUTANTS))
-    for name, mutant in MUTANTS.items():
-        console.say(f"{name:{width}}  {mutant.what}")
+    lines = [(name, mutant.what) for name, mutant in MUTANTS.items()]
+    print_columns(make_console(quiet=False), ("", lines), indent="")
 
 
 def new_folder(out: str) -> Path:

@@ -11,6 +11,7 @@ from ..commands.request import Outputs, Request
 from ..errors import InputError
 from ..model.kernel import nearest
 from ..output.annotations import workflow_commands
+from ..output.columns import print_columns
 from ..output.console import interrupts, make_console
 from ..output.files import write
 from ..output.findings_page import write_outcomes
@@ -98,11 +99,9 @@ def list_checks(file: DeploymentFile, request: Request) -> None:
     Raises:
         InputError: as :func:`select`.
     """
-    console = make_console(quiet=False)
     checks = select(Judge(file).checks, request.properties)
-    width = max(len(f"{check.subject}::{check.id}") for check in checks)
-    for check in checks:
-        console.print(f"{f'{check.subject}::{check.id}':{width}}  {check.statement}", highlight=False, soft_wrap=True)
+    lines = [(f"{check.subject}::{check.id}", check.statement) for check in checks]
+    print_columns(make_console(quiet=False), ("", lines), indent="")
 
 
 def _contents(file: DeploymentFile) -> str:

@@ -17,6 +17,7 @@ from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status,
 from ..checkers.result import Result
 from ..checkers.run import counted, story
 from ..traces.format.printable import json_text
+from .columns import Cells, print_columns
 from .row import Fate, ReportRow
 
 _STYLES = {
@@ -44,36 +45,29 @@ _NAMES = {"e": "explore", "l": "liveness", "p": "prove", "r": "random runs", "a"
 
 def print_table(console: Console, answers: Sequence[Answer]) -> None:
     """One line for each entry, under a title for each letter."""
-    if not answers:
-        return
-    ids = max(len(answer.entry.id) for answer in answers)
-    slugs = max(len(slug_of(answer.entry)) for answer in answers)
-    properties = max(len(_property(answer.entry)) for answer in answers)
-    for letter, group in itertools.groupby(answers, key=lambda answer: answer.entry.id[:1]):
-        console.print(Text(f"{letter}: {TOPICS.get(letter, 'others')}", style="bold"), soft_wrap=True)
-        for answer in group:
-            line = Text.assemble(
-                f"  {answer.entry.id:{ids}}  {slug_of(answer.entry):{slugs}}  ",
-                (f"{answer.status:11}", _STYLES[answer.status]),
-            )
-            if answer.mutated is None:
-                line.append(f"  {answer.explanation}", style="dim")
-            else:
-                found = f"{answer.mutated.engine:8}  {_length(answer.mutated):8}  {answer.seconds:5.2f} s"
-                line.append(f"  {_property(answer.entry):{properties}}  {found}")
-            console.print(line, soft_wrap=True)
+    groups = itertools.groupby(answers, key=lambda answer: answer.entry.id[:1])
+    print_columns(console, *((_topic(letter), [_line(answer) for answer in group]) for letter, group in groups))
 
 
 def print_entries(console: Console, known: Sequence[Entry]) -> None:
     """One line for each entry: what it is, and what must notice it."""
-    if not known:
-        return
-    ids = max(len(entry.id) for entry in known)
-    slugs = max(len(slug_of(entry)) for entry in known)
-    for letter, group in itertools.groupby(known, key=lambda entry: entry.id[:1]):
-        console.print(Text(f"{letter}: {TOPICS.get(letter, 'others')}", style="bold"), soft_wrap=True)
-        for entry in group:
-            console.print(Text(f"  {entry.id:{ids}}  {slug_of(entry):{slugs}}  {_kind(entry)}"), soft_wrap=True)
+    groups = itertools.groupby(known, key=lambda entry: entry.id[:1])
+    print_columns(
+        console,
+        *((_topic(letter), [(entry.id, slug_of(entry), _kind(entry)) for entry in group]) for letter, group in groups),
+    )
+
+
+def _topic(letter: str) -> str:
+    return f"{letter}: {TOPICS.get(letter, 'others')}"
+
+
+def _line(answer: Answer) -> Cells:
+    entry, status = answer.entry, Text(f"{answer.status:11}", style=_STYLES[answer.status])
+    if answer.mutated is None:
+        return entry.id, slug_of(entry), status, Text(answer.explanation, style="dim")
+    found = f"{answer.mutated.engine:8}  {_length(answer.mutated):8}  {answer.seconds:5.2f} s"
+    return entry.id, slug_of(entry), status, _property(entry), found
 
 
 def print_story(console: Console, answer: Answer) -> None:

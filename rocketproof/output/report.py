@@ -14,6 +14,7 @@ from ..checkers.strategies import Law
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
+from .columns import Cells, print_columns
 from .console import VERDICT_STYLES
 from .row import Fate, ReportRow
 
@@ -24,23 +25,13 @@ if TYPE_CHECKING:
 def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
     """One line for each row of the suite, under a title for each machine and configuration."""
     for _, on_machine in itertools.groupby(outcomes, key=lambda outcome: outcome.row.machine):
-        rows = list(on_machine)
-        names = max(len(outcome.row.id) for outcome in rows)
-        verdicts = max(verdict_text(outcome).cell_len for outcome in rows)
-        engines = max(len(outcome.result.engine) for outcome in rows)
-        for title, group in itertools.groupby(rows, key=_title):
-            console.print(Text(title, style="bold"), soft_wrap=True)
-            for outcome in group:
-                result = outcome.result
-                verdict = verdict_text(outcome)
-                verdict.pad_right(verdicts - verdict.cell_len)
-                seconds = f"{result.seconds:.2f} s"
-                line = Text.assemble(
-                    f"  {outcome.row.id:{names}}  ", verdict, f"  {result.engine:{engines}}  {seconds:>7}"
-                )
-                fits = not console.is_terminal or line.cell_len + 2 + len(result.bounds) <= console.width
-                line.append(f"  {result.bounds}" if fits else f"\n      {result.bounds}")
-                console.print(line, soft_wrap=True)
+        groups = itertools.groupby(on_machine, key=_title)
+        print_columns(console, *((title, [_line(outcome) for outcome in group]) for title, group in groups))
+
+
+def _line(outcome: Outcome) -> Cells:
+    result = outcome.result
+    return outcome.row.id, verdict_text(outcome), result.engine, f"{result.seconds:>5.2f} s", result.bounds
 
 
 def print_list(console: Console, rows: Sequence[Row]) -> None:
@@ -51,20 +42,14 @@ def print_list(console: Console, rows: Sequence[Row]) -> None:
         subjects = [row.subject.machine for row in here if isinstance(row.subject, Claim)]
         constants = subjects[0].constants.values() if subjects else ()
         lines |= {f"--set {item.name}=…": f"{item.allowed()}, usually {item.default}; {item.doc}" for item in constants}
-        width = max(map(len, lines))
-        console.print(Text(machine, style="bold"), soft_wrap=True)
-        for name, told in lines.items():
-            fits = not console.is_terminal or width + 4 + len(told) <= console.width
-            console.print(Text(f"  {name:{width}}  {told}" if fits else f"  {name}\n      {told}"), soft_wrap=True)
+        print_columns(console, (machine, lines.items()))
 
 
 def print_found(console: Console, found: Sequence[Sequence[Row]], *, left_out: int) -> None:
     """One line for each property that was found, given as its rows: id, verdicts, statement."""
-    width = max(len(rows[0].id) for rows in found)
     verdicts = [" or ".join(dict.fromkeys(str(row.expected) for row in rows)) for rows in found]
-    column = max(map(len, verdicts))
-    for rows, verdict in zip(found, verdicts, strict=True):
-        console.print(Text(f"{rows[0].id:{width}}  {verdict:{column}}  {rows[0].statement}"), soft_wrap=True)
+    lines = [(rows[0].id, verdict, rows[0].statement) for rows, verdict in zip(found, verdicts, strict=True)]
+    print_columns(console, ("", lines), indent="")
     if left_out:
         console.print(Text(f"and {left_out} more that have less to do with it", style="dim"))
 

@@ -16,6 +16,7 @@ from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged
 from ..traces.explain.report.sections import statuses as statuses_of
 from ..traces.explain.report.words import counted, queue, span, utc
 from ..traces.explain.story import CERTAIN, Sentence, Story
+from .columns import print_columns
 from .console import VERDICT_STYLES, SafeConsole
 
 PROBLEMS_SHOWN = 10
@@ -96,18 +97,11 @@ def _print_problems(console: SafeConsole, result: CheckResult) -> None:
 
 
 def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
-    names = max((len(answer.claim.id) for answer in answers), default=0)
-    verdicts = max((len(answer.verdict) for answer in answers), default=0)
-    for answer in answers:
-        style = VERDICT_STYLES[answer.verdict]
-        line = Text.assemble(f"  {answer.claim.id:{names}}  ", (f"{answer.verdict!s:{verdicts}}", style))
-        said = counts_of(answer)
-        fits = not console.is_terminal or line.cell_len + 2 + len(said) <= console.width
-        if fits:
-            line.append(f"  {said}")
-        console.say(line)
-        if not fits:
-            console.say(f"      {said}")
+    lines = [
+        (answer.claim.id, Text(str(answer.verdict), style=VERDICT_STYLES[answer.verdict]), counts_of(answer))
+        for answer in answers
+    ]
+    print_columns(console, ("", lines))
 
 
 def _has_findings(answer: ClaimVerdict) -> bool:
