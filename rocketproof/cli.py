@@ -454,7 +454,7 @@ def check(
     sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
     annotations: Annotated[
         Annotations | None,
-        typer.Option(metavar="github", help="Print what is violated or unknown as GitHub annotations."),
+        typer.Option(metavar="github", help="Print what is violated as GitHub annotations."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
 ) -> None:

@@ -97,8 +97,12 @@ def test_only_claims_that_are_named_count(capsys: pytest.CaptureFixture[str], wr
     assert [case.get("name") for case in ElementTree.parse(tmp_path / "a.xml").iter("testcase")] == ["nothing-skipped"]
     (log,) = json.loads((tmp_path / "a.sarif").read_text())["runs"]
     assert log["results"] == []  # nothing that somebody must act on
-    code, out, _ = run(capsys, "check", wrong, "--property", UNFINISHED, "--property", "nothing-skipped")
+    both = ["--property", UNFINISHED, "--property", "nothing-skipped", "--annotations", "github"]
+    code, out, _ = run(capsys, "check", wrong, *both)
     assert (code, verdicts(out)) == (1, {"HOLDS": 1, "VIOLATED": 1})
+    assert [line.partition(",")[0] for line in out.splitlines() if line.startswith("::")] == [
+        f"::error file={wrong}"
+    ] * 2
 
 
 def test_a_claim_that_was_asked_for_and_cannot_be_observed_is_no_success(
@@ -212,7 +216,8 @@ def test_what_is_no_trace_in_a_folder_is_left_out_and_named(
         (["--import", "cluster=a"], "there is no option 'cluster' of importers; there are broker, client, "),
         (["--zone", "UTC", "--import", "zone=UTC"], "--import zone is given twice."),
         (["--delays", "1x"], "--delays: messageDelayLevel '1x': level 1 is '1x'."),
-        (["--json", "-", "--sarif", "-"], "only one of --json, --junit and --sarif can go to standard output."),
+        (["--json", "-", "--sarif", "-"], "only one of --json, --junit, --sarif and --annotations can go to "),
+        (["--json", "-", "--annotations", "github"], "only one of --json, --junit, --sarif and --annotations can go "),
         (["--json", "no-folder/a.json"], "cannot write no-folder/a.json: there is no folder no-folder."),
         (["--queue", "orders@nowhere:0"], "there is no queue 'orders@nowhere:0' in this trace."),
         (["--message", "nobody"], "{0}: no event names the message nobody. "),
