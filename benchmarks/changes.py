@@ -25,12 +25,14 @@ class Changed:
         how: what was changed, to be told.
         files: names of files with their text; all of them together are the trace.
         may_hold: a violation may be gone, since what showed it is not in the recording any more.
+        is_less: kinds of events are gone.
     """
 
     change: str
     how: str
     files: Mapping[str, str]
     may_hold: bool = False
+    is_less: bool = False
 
 
 Change = Callable[[Recording, random.Random], Iterator[Changed]]
@@ -97,7 +99,7 @@ def without_kinds(recording: Recording, _chance: random.Random) -> Iterator[Chan
             events=[event for event in recording.events if event["kind"] != kind],
         )
         if changed.events:
-            yield Changed(change="removed kind", how=kind, files=_one(changed))
+            yield Changed(change="removed kind", how=kind, files=_one(changed), is_less=True)
 
 
 def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -109,7 +111,7 @@ def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[
         events = [event for event in recording.events if event["kind"] not in gone]
         if events:
             changed = replace(recording, header={**recording.header, "evidence": evidence}, events=events)
-            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=_one(changed))
+            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=_one(changed), is_less=True)
 
 
 def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -253,7 +255,7 @@ def renamed(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     text = recording.text()
     for group in recording.groups:
         text = text.replace(f'"{group}"', f'"{group}x"').replace(f"%RETRY%{group}", f"%RETRY%{group}x")
-        text = text.replace(f"%DLQ%{group}", f"%DLQ%{group}x")
+        text = text.replace(f"%DLQ%{group}", f"%DLQ%{group}x").replace(f'"{group}=', f'"{group}x=')
     yield Changed(change="renamed groups", how="", files={"trace.jsonl": text})
 
 

@@ -51,12 +51,14 @@ class Recording:
         header: its first line.
         events: in the order of the file.
         parts: those it was put together of.
+        has_bug: a known bug struck in it. Where less is seen of it, another claim may be the one that it violates.
     """
 
     name: str
     header: Mapping[str, Any]
     events: Sequence[Event]
     parts: Sequence[Recording] = ()
+    has_bug: bool = False
 
     @classmethod
     def read(cls, file: Path) -> Recording:
@@ -169,6 +171,26 @@ WALKS = 2
 SEED = 1
 
 
+def with_memory(simulated: Recording) -> Recording:
+    """A simulated recording as the agent would have made it: what a client stores was in its own table before.
+
+    Without that nothing bounds how far the clocks of clients are ahead of those of brokers.
+    """
+    events: list[Event] = []
+    for event in simulated.events:
+        if event["kind"] == Kind.COMMIT and event.get("client") and event.get("path") in _SENT:
+            told = {name: value for name, value in event.items() if name != "path"}
+            events.append({**told, "kind": str(Kind.COMMIT_MEMORY)})
+        events.append(event)
+    evidence = sorted({*simulated.header["evidence"], str(Kind.COMMIT_MEMORY)})
+    numbered = [{**event, "seq": seq} for seq, event in enumerate(events)]
+    return replace(simulated, header={**simulated.header, "evidence": evidence}, events=numbered)
+
+
+_SENT = frozenset({"periodic", "piggyback", "removal", "shutdown"})
+"""Paths by which clients store offsets of their own accord."""
+
+
 def names() -> list[str]:
     """The names of all recordings, in order."""
     samples = {sample.name: sample for sample in map(Recording.read, sorted(FOLDER.glob("*.jsonl.zst")))}
@@ -197,4 +219,7 @@ def recording(name: str) -> Recording:
             return merged(*map(recording, name.split("+")))
         else:
             path = FOLDER / f"{name}.jsonl.zst"
-        return replace(Recording.read(path), name=name)
+        found = replace(Recording.read(path), name=name)
+    if kind != "simulated":
+        return found
+    return with_memory(replace(found, has_bug="mutant" in SIMULATED[which]))

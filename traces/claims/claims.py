@@ -283,7 +283,7 @@ CLAIMS = (
         statement="A queue with messages left makes progress.",
         monitor=Monitor.QUEUES,
         needs=((Kind.PULL_RESULT, Kind.STORE), (Kind.DELIVER, Kind.COMMIT)),
-        violated_by=((Kind.PULL_RESULT, Kind.STORE), (Kind.DELIVER, Kind.COMMIT)),
+        violated_by=((Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,), (Kind.COMMIT,)),
         excused_by=(
             *_WINDOWS,
             *_LISTENERS,

@@ -48,6 +48,7 @@ _SIDE = np.dtype(
     [
         ("pair", np.int16),  # place in PAIRS
         ("after", np.int8),  # 1: the side that was caused
+        ("first", np.int8),  # 1: of the first moment of the cause, which is the usual one
         ("key", np.uint64),
         ("offset", np.int64),
         ("time", np.int64),  # µs since 1970, by the clock of its recorder
@@ -143,6 +144,7 @@ class Observed:
                 continue
             rows = np.zeros(len(at), _SIDE)
             rows["pair"], rows["after"], rows["key"] = place, after, key
+            rows["first"] = not after and moment is pair.before[0]
             rows["offset"] = view.whole("offset")[at]
             rows["time"] = view.micros[at]
             rows["if_recorded"] = -1
@@ -197,7 +199,8 @@ class Observed:
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * _ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
-        before, after = _earliest(before), _earliest_by_recorder(after)
+        is_told = _is_told(before, after)
+        before, after = _earliest(before), _earliest_by_recorder(after[is_told])
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
@@ -244,6 +247,20 @@ class Observed:
         if mask:
             self._sides = [rows[_share(rows["offset"], mask)] for rows in self._sides]
         self._held = sum(map(len, self._sides))
+
+
+def _is_told(before: Any, after: Any) -> Any:
+    """Which events are of pairs whose usual cause was recorded, where that is asked for.
+
+    It is asked of each client of each group: from one that records no in-memory offsets an offset comes that it was
+    never told, and that it asks for later is not the cause of it.
+    """
+    always = np.array([pair.always for pair in PAIRS])[after["pair"]]
+    caused, usual = (
+        (side["pair"].astype(np.int64) << 56) + (side["group"].astype(np.int64) << 28) + side["client"]
+        for side in (after, before[before["first"] == 1])
+    )
+    return ~always | np.isin(caused, np.unique(usual))
 
 
 def _is_used(after: Any, found: Any) -> Any:

@@ -53,12 +53,12 @@ class Pair:
 
     Attributes:
         name: what it says, as it is told.
-        before: the cause; with several moments, any of them may have been it.
+        before: the cause; with several moments, any of them may have been it, and the first is the usual one.
         after: what it caused.
         key: fields that both have in common besides.
         rules: where RocketMQ does so.
-        always: only where nearly all of ``after`` have their cause recorded: else the earliest that was recorded need
-            not be the first there was.
+        always: only where the usual cause is recorded, and nearly all of ``after`` have one: else the earliest that
+            was recorded need not be the first there was.
     """
 
     name: str

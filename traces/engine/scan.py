@@ -56,10 +56,11 @@ _WHERE = {
     "broker": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
     "queue": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
     "offset": (*_OF_A_MESSAGE, Kind.COMMIT, Kind.STORE),
+    "result": (Kind.RESULT, Kind.PULL_RESULT, Kind.OFFSET_QUERY, Kind.SEND_BACK, Kind.LOCK),
 }
-"""Fields by which an event has its place; of which kinds of events."""
+"""Fields by which an event has its place, or its outcome; of which kinds of events."""
 
-_MOSTLY = 10
+_MOSTLY = 2
 """So many events have their place for each that has not, where it is a loss."""
 
 _MOST_PLACELESS = 1_000

@@ -27,6 +27,7 @@ class Trouble(enum.StrEnum):
     NO_TIME = "event without time or kind"  # left out
     IMPOSSIBLE = "impossible value"  # the value counts as not known, the rest of the event is kept
     UNKNOWN_WORD = "unknown word"  # kept, and passed over by checks
+    OTHER_NAME = "fields of other names"  # passed over, and what they say is not known
 
 
 @dataclass(frozen=True, kw_only=True)

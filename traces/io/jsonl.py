@@ -6,6 +6,7 @@ it is and where, so that damage costs time only where it is.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -18,6 +19,7 @@ import pyarrow.json
 
 from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
+from ..format.other_names import other_names, told
 from ..format.problems import Pass, Problems, Repeatable, Trouble
 from ..format.schema import ARROW, BY_NAME, Header
 from .compressed import blocks_of, head_of
@@ -33,6 +35,9 @@ _SEQ = ARROW.get_field_index("seq")
 
 MOST_DAMAGED = 200_000
 """Damaged lines after which a file is no trace: telling each of them takes a thousand times as long as reading it."""
+
+LOOKED_AT = 200
+"""So many of the first lines are looked at for fields of other names, which are there from the beginning."""
 
 # The parser has no dictionaries: words are texts until they are read.
 _TEXT = pa.schema(
@@ -76,7 +81,9 @@ class JsonLines:
         self.skipped: Counter[str] = Counter()
         self.clocks: Clocks | None = None
         self.counted = True
-        self.stated = self._header(head_of(path), problems)
+        head = head_of(path)
+        self.stated = self._header(head, problems)
+        _tell_other_names(head, self.file, problems)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:
         line = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
@@ -155,6 +162,19 @@ class JsonLines:
         if not events:
             return None
         return batch_of(events).append_column(EXTRA, pa.array(extras, pa.string()))
+
+
+def _tell_other_names(head: bytes, file: str, problems: Problems) -> None:
+    """Fields of the first events that have other names than the schema knows."""
+    lines = enumerate(head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:-1], 1)
+    found: dict[str, str] = {}
+    at = 0
+    for line, text in itertools.islice(lines, LOOKED_AT):
+        value = value_of(text)
+        if isinstance(value, dict) and MARK not in value and (others := other_names(value)):
+            at, found = at or line, {**others, **found}
+    if found:
+        problems.add(file, at, told(found), kind=Trouble.OTHER_NAME)
 
 
 def _pieces(block: bytes, size: int) -> Iterator[bytes]:

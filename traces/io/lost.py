@@ -34,13 +34,21 @@ LOSES = frozenset(
         Trouble.NO_TIME,
         Trouble.IMPOSSIBLE,
         Trouble.UNKNOWN_WORD,
+        Trouble.OTHER_NAME,
     }
 )
 """Problems that take evidence away. Of a later version all that is known is read, and what is not is told by itself;
 where headers disagree one of them counts."""
 
 _OF_AN_EVENT = (Trouble.IMPOSSIBLE, Trouble.UNKNOWN_WORD)
-_OF_ALL = (Trouble.HEADER, Trouble.NO_HEADER, Trouble.UNREADABLE, Trouble.EMPTY, Trouble.UNKNOWN_FORM)
+_OF_ALL = (
+    Trouble.HEADER,
+    Trouble.NO_HEADER,
+    Trouble.UNREADABLE,
+    Trouble.EMPTY,
+    Trouble.UNKNOWN_FORM,
+    Trouble.OTHER_NAME,
+)
 UNREAD = ("seq", "msg_id", "epoch", "detail", "key")
 """Fields that no claim rests on. Without its key a message has the origin, or none, which is counted elsewhere."""
 

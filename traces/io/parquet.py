@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from ..clocks.clocks import Clocks
 from ..encoding.columns import Column
 from ..format.header import Stated, read_header
+from ..format.other_names import other_names, told
 from ..format.problems import KEPT, Pass, Problems, Repeatable, Trouble
 from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
 from .events import EXTRA, SPANS, WORDS, is_whole
@@ -102,6 +103,8 @@ class ParquetTrace:
         self.stated = self._header(metadata.metadata or {}, problems)
         self._usable: list[str] = []
         self._others = [name for name in schema.names if name not in BY_NAME]
+        if others := other_names(schema.names):
+            problems.add(self.file, 0, told(others), kind=Trouble.OTHER_NAME)
         for name in schema.names:
             if name not in BY_NAME:
                 continue

@@ -235,8 +235,8 @@ def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: in
 def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, count: int) -> None:
     since = s.terms[0].begin
     at = window_of(s, q, actor)
-    if at >= 0 and s.windows[q, at].until == ALWAYS:
-        since = s.windows[q, at].since
+    if at >= 0 and s.windows[q, at].until == ALWAYS and 0 <= s.windows[q, at].start <= begin_:
+        since = s.windows[q, at].since  # what lies below its start may have been delivered in an earlier one
     row = s.rows[finding(s, _SKIPPED, VIOLATION, CERTAIN, q, time)]
     row.offset, row.until, row.actor, row.value, row.since = begin_, end, actor, count, since
     _passed(s, q, time, begin_, end)
@@ -297,7 +297,9 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, of
     settle(s, q, time)
     reason = _why_back(s, q, time, actor, client, path, offset)
     doubt = 0
-    if reason == 0:
+    if reason == _CORRECTED and not terms.pull_result:
+        reason, doubt = 0, _EVIDENCE  # B2: whether the broker's answer, which was corrected to, is right is not seen
+    elif reason == 0:
         other = committer(s, q, slot.stored_actor)
         near = time - slot.stored_time <= apart(s.order, other, committer(s, q, actor))
         if actor != slot.stored_actor and near and offset >= slot.recent:

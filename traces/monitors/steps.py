@@ -106,6 +106,8 @@ _NEVER, _UNKNOWN, _NOBODY = -(2**60), -1, -1
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
 _ROOM = 64
 _MARKS = 16
+_BEFORE = 2
+"""Pulls of a process that may have been under way when a recording began amid its windows, two of them together."""
 _FARTHEST = 4_096
 _IS_STEP = np.zeros(256, np.bool_)
 _IS_STEP[[_KIND[kind] for kind in (*STEP_KINDS, Kind.RESET)]] = True
@@ -444,6 +446,7 @@ def _begin(t: Any, q: int, actor: int, now: int, fresh: bool) -> None:
     t.latest[q, 1] = n
     t.used[0] += 1
     line.slot, line.actor, line.last = q, actor, now
+    line.late = 0 if fresh or t.terms[2] else _BEFORE
     line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
     line.asked = line.position = line.start = line.answer = _UNKNOWN
     line.low = line.memory = line.brought = line.mended = line.reset_to = _UNKNOWN

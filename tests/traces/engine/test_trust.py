@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import changes
 from benchmarks.changes import Changed
 from benchmarks.recordings import Recording, recording
-from benchmarks.trust import DONE, KINDS, MERGED, Part, Tally, answers_of, judge, tallies
+from benchmarks.trust import DONE, KINDS, MERGED, Part, Tally, answers_of, chances, judge, tallies
 from benchmarks.trust import table as table_of
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CLAIMS
@@ -21,6 +22,31 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
     assert [line for tally in found.values() for line in (*tally.violated, *tally.hold)] == []
     assert found.keys() == {*KINDS} - {MERGED}
     assert all(tally.cases == tally.runs * len(CLAIMS) for tally in found.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "how"),
+    [
+        ("simulated churn", changes.without_slices, ""),
+        ("simulated churn", changes.split_files, ""),
+        ("simulated churn", changes.shifted_clocks, " by 5 ms"),
+        ("simulated orderly", changes.cut_ends, ""),
+        ("simulated A9", changes.renamed, ""),
+        ("simulated A10", changes.cut_starts, ""),
+        ("simulated B2", changes.without_kinds, "pull_result"),
+        ("simulated B8", changes.without_kinds, "commit"),
+        ("walked batches 0", changes.damaged_lines, ""),
+        ("walked broker-restart 1", changes.damaged_lines, ""),
+    ],
+)
+def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:
+    whole = recording(name)
+    before, tally = answers_of({"trace.jsonl": whole.text()}), Tally()
+    for changed in change(whole, chances(whole, change)):
+        if how in changed.how:
+            judge(changed, before, tally, name, has_bug=whole.has_bug)
+    assert tally.runs
+    assert [*tally.violated, *tally.hold] == []
 
 
 def test_a_verdict_that_is_turned_round_is_told() -> None:

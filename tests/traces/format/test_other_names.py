@@ -1,0 +1,61 @@
+"""Fields of other names are told with the field that is meant; nothing is judged as if they were not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.format.other_names import field_meant, other_names
+from rocketproof.traces.format.problems import Trouble
+from rocketproof.traces.io import Problems, open_trace
+from rocketproof.traces.io.compressed import pieces_of
+from rocketproof.traces.io.writing import convert
+from rocketproof.traces.samples import FOLDER
+
+SAMPLE = FOLDER / "failures-to-dead-letter-5.3.3.jsonl.zst"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("queueId", "queue"),
+        ("brokerName", "broker"),
+        ("Topic", "topic"),
+        ("consumerGroup", "group"),
+        ("reconsume-times", "attempt"),
+        ("queue", ""),
+        ("payload", ""),
+        ("msgId", ""),
+        ("status", ""),
+    ],
+)
+def test_a_name_stands_for_the_field_that_says_the_same(name: str, meant: str) -> None:
+    assert field_meant(name) == meant
+
+
+def test_a_field_that_is_there_is_not_meant() -> None:
+    assert other_names(["queue", "queueId", "time", "Kind"]) == {"Kind": "kind"}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_it_is_told_once_and_leaves_all_claims_unknown(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"trace.{form}"
+    if form == "jsonl":
+        text = b"".join(pieces_of(SAMPLE, Problems(strict=True)))
+        path.write_bytes(text.replace(b'"queue":', b'"queueId":'))
+    else:
+        convert(open_trace([SAMPLE]), path)
+        table = pq.read_table(path)
+        pq.write_table(
+            table.rename_columns(["queueId" if name == "queue" else name for name in table.schema.names]), path
+        )
+    trace = open_trace([path])
+    result = check_locally(trace, settings=Settings())
+    (problem,) = [one for one in trace.problems.kept if one.kind is Trouble.OTHER_NAME]
+    assert "rename queueId to queue" in problem.what
+    assert {answer.verdict for answer in result.verdicts} <= {Verdict.UNKNOWN, Verdict.NOT_OBSERVABLE}
