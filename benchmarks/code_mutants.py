@@ -42,6 +42,9 @@ SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
     ast.Sub: (ast.Add, "- becomes +"),
 }
 
+WITHOUT_EFFECT = ("frozen", "slots", "kw_only", "repr")
+"""Arguments of dataclasses that right code does not notice: to change them is no change of what it does."""
+
 
 NO_END = "no end in time"
 """What is said of a change whose tests did not end: on a busy machine it is neither killed nor a survivor."""
@@ -110,6 +113,9 @@ class _Changing(ast.NodeTransformer):
         if not typing and self._place(node.lineno, "if becomes if not"):
             node.test = ast.UnaryOp(ast.Not(), node.test)
         return node
+
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        return node if node.arg in WITHOUT_EFFECT else self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, bool):
