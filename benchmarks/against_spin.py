@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from rocketproof.checkers.explore import Exploration, explore
+from rocketproof.checkers.exploration import Exploration
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.export import promela
 from rocketproof.checkers.spin import SpinRun, run_spin, spin_available
 from rocketproof.model.assignment import assignment

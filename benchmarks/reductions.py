@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rocketproof.checkers.explore import Exploration, explore
+from rocketproof.checkers.exploration import Exploration
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.reduction import Reduction
 from rocketproof.model.assignment import assignment
 from rocketproof.model.consumption import consumption

@@ -32,7 +32,8 @@ from ..properties.claim import Claim
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
-from .explore import Limits, explore
+from .exploration import Limits
+from .explore import explore
 from .known_bugs import KNOWN_BUGS, LEFT_OUT, in_order, known_id
 from .liveness import check_all_eventually
 from .result import Result

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, lower
 from ..model.kernel.native import CodeCache
@@ -16,7 +18,8 @@ from ..properties.refinements import RefinementClaim
 from ..properties.theorem import Theorem
 from ..properties.unequal_views import GroupClaim
 from ..properties.verdict import Verdict
-from .explore import Exploration, Limits, Progress, explore
+from .exploration import Exploration, Limits, Progress
+from .explore import explore
 from .groups import ENGINE as GROUPS
 from .groups import search_groups
 from .liveness import check_eventually
@@ -115,6 +118,7 @@ class Options:
         runs, steps, seed: how much ``simulate`` and ``stateful`` do.
         cache: keeps compiled code between runs.
         reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
+        folder: where searches keep their states, each in a folder of its own; None: in memory.
         jobs: how many cores are used: so many searches and proofs are under way at a time, each in a process of its
             own; where there are fewer, a search has several threads.
     """
@@ -131,6 +135,7 @@ class Options:
     seed: int = 0
     cache: CodeCache | None = None
     reduce: Reduction = Reduction.NONE
+    folder: Path | None = None
     jobs: int = 1
 
     @property
@@ -309,10 +314,16 @@ def _explore(group: _Group, options: Options, progress: Callable[[Progress], Non
         limits=options.limits,
         idle_actions_allowed=True,
         threads=options.jobs,
+        folder=None if options.folder is None else options.folder / _folder_name(group),
         progress=progress,
         cache=options.cache,
     )
     return Answer(results=tuple(found.results), taken=_actions_in(found))
+
+
+def _folder_name(group: _Group) -> str:
+    """The name of a folder for a configuration, always the same."""
+    return re.sub(r"[^\w.-]+", "-", group.title)[:200]
 
 
 def _possible(asked: Reduction, configuration: Configuration, properties: Sequence[Property]) -> Reduction:

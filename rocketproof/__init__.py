@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .api import check as check
     from .api import conform as conform
     from .api import verify as verify
-    from .checkers.explore import Exploration as Exploration
+    from .checkers.exploration import Exploration as Exploration
     from .checkers.explore import explore as explore
     from .checkers.prove import prove as prove
     from .checkers.result import Result as Result
@@ -45,7 +45,7 @@ _HOMES = {
     "Claim": "properties.claim",
     "ConfigurationError": "model.kernel",
     "Conformance": "traces.conformance",
-    "Exploration": "checkers.explore",
+    "Exploration": "checkers.exploration",
     "InputError": "errors",
     "Kind": "properties.property",
     "Machine": "model.kernel",

@@ -144,6 +144,13 @@ def verify(
     jobs: Annotated[
         int, typer.Option(metavar="N", min=0, help="Searches at a time, each in a process; 0 is one for each core.")
     ] = 0,
+    on_disk: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep the states of searches there instead of in memory; a search that was interrupted goes on.",
+        ),
+    ] = "",
     config: Annotated[
         str,
         typer.Option(
@@ -211,6 +218,7 @@ def verify(
         module=module,
         fail_on=fail_on,
         jobs=jobs,
+        on_disk=on_disk,
         reduce=reduce or [],
         through=through or [],
         where=where or [],

@@ -40,12 +40,18 @@ WORK = 200_000_000
 LARGEST_RLIMIT = 2**32 - 1
 """The largest limit that Z3 understands."""
 
+_FIRST_TRY = 1_000_000
+"""Z3 resource units of the first try of a question: more than most proofs take."""
+
+_OUT_OF_WORK = "canceled"
+"""What Z3 says when its units are used up."""
+
 _LEFT_OPEN = "(incomplete quantifiers)"
 """What a solver that does not search models says where quantifiers leave a question open."""
 
 
 class Solver:
-    """A Z3 solver with a fixed seed in a context of its own, so that earlier questions cannot change its answers.
+    """A Z3 solver with fixed seeds in a context of its own, so that earlier questions hardly change its answers.
 
     It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one. Quantifiers are first
     instantiated by the terms at hand alone, which proves in milliseconds what can be proven so, whatever the seed; only
@@ -91,7 +97,7 @@ class Solver:
         ``rlimit`` is in Z3 resource units, 1 or more; :attr:`work` says afterwards how many were used.
         """
         before = self.work
-        answer, reason = self._ask(rlimit)
+        answer, reason = self._try(rlimit)
         if answer == z3.unknown:
             left = rlimit - (self.work - before)
             if models and reason == _LEFT_OPEN and left > 0:
@@ -120,28 +126,40 @@ class Solver:
             self._solver = self._again(searches_models=False)
         return core
 
+    def _try(self, rlimit: int) -> tuple[Any, str]:
+        """Ask with one seed after the other, each time with twice the work: a proof is found soon by most of them."""
+        begun, seed, most = self.work, 0, _FIRST_TRY
+        while True:
+            left = rlimit - (self.work - begun)
+            answer, reason = self._ask(left if self._finite_domain else min(left, most))
+            left = rlimit - (self.work - begun)
+            if answer != z3.unknown or _OUT_OF_WORK not in reason or left <= 0:
+                return answer, reason
+            seed, most = seed + 1, 2 * most
+            self._solver = self._again(searches_models=False, seed=seed)
+
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
         answer = check(self._solver)
         self.work = units(self._solver)
         return answer
 
-    def _again(self, *, searches_models: bool) -> Any:
-        solver = self._new(searches_models=searches_models)
+    def _again(self, *, searches_models: bool, seed: int = 0) -> Any:
+        solver = self._new(searches_models=searches_models, seed=seed)
         for number, constraints in enumerate(self._scopes):
             if number:
                 solver.push()
             solver.add(*constraints)
         return solver
 
-    def _new(self, *, searches_models: bool) -> Any:
+    def _new(self, *, searches_models: bool, seed: int = 0) -> Any:
         if self._finite_domain:
             solver = z3.SolverFor("QF_FD", ctx=self._context)
         else:
             solver = z3.Solver(ctx=self._context)
-            solver.set("smt.random_seed", 0)
+            solver.set("smt.random_seed", seed)
             solver.set("smt.mbqi", searches_models)
-        solver.set("random_seed", 0)
+        solver.set("random_seed", seed)
         return solver
 
 

@@ -54,6 +54,7 @@ class NativeMachine:
         successors: address of the successor function.
         properties: address of the property function.
         predicates: names of the predicates, in bit order.
+        digest: tells it from machines that differ in any way, also in their predicates; empty where steps change.
     """
 
     lowered: Lowered
@@ -62,6 +63,7 @@ class NativeMachine:
     properties: int
     predicates: tuple[str, ...]
     _engine: Any = field(repr=False)
+    digest: str = ""
 
 
 def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> NativeMachine:
@@ -84,7 +86,8 @@ def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> Nati
     _emit_successors(module, functions, places.words)
     _emit_mask(module, "properties", program, places, [predicate.term for predicate in lowered.predicates.values()])
     _require_64_bits(lowered, program)
-    engine = _compile(module, cache)
+    text = str(module)
+    engine = _compile(text, cache)
     return NativeMachine(
         lowered,
         places,
@@ -92,6 +95,7 @@ def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> Nati
         engine.get_function_address("properties"),
         tuple(lowered.predicates),
         engine,
+        hashlib.sha256(text.encode()).hexdigest(),
     )
 
 
@@ -101,7 +105,7 @@ def compile_properties(lowered: Lowered, *, cache: CodeCache | None = None) -> t
     program = program_of(lowered)
     _emit_mask(module, "properties", program, layout(lowered), [item.term for item in lowered.predicates.values()])
     _require_64_bits(lowered, program)
-    engine = _compile(module, cache)
+    engine = _compile(str(module), cache)
     return engine.get_function_address("properties"), engine
 
 
@@ -126,7 +130,7 @@ def compile_steps(lowered: Lowered, instances: Sequence[Instance], *, cache: Cod
     for number, instance in enumerate(instances):
         _emit_instance(module, program, places, replace(instance, number=number)).linkage = ""
     _require_64_bits(lowered, program)
-    engine = _compile(module, cache)
+    engine = _compile(str(module), cache)
     return NativeSteps(
         tuple(engine.get_function_address(f"action_{number}") for number in range(len(instances))), engine
     )
@@ -168,7 +172,7 @@ def compile_table(words: int, table: int) -> tuple[int, Any]:
     count.add_incoming(builder.add(count, taken), right)
     builder.branch(loop)
     ir.IRBuilder(done).ret(count)
-    engine = _compile(module, None)
+    engine = _compile(str(module), None)
     return engine.get_function_address("successors"), engine
 
 
@@ -204,7 +208,7 @@ def compile_truths(lowered: Lowered, terms: Sequence[Any], *, cache: CodeCache |
         builder.store(builder.call(part, [function.args[0]]), place)
     builder.ret(_WORD(0))
     _require_64_bits(lowered, program)
-    engine = _compile(module, cache)
+    engine = _compile(str(module), cache)
     return NativeTruths(engine.get_function_address("truths"), len(parts), engine)
 
 
@@ -241,7 +245,7 @@ def compile_moves(
         for word, value in enumerate(after):
             builder.store(value, builder.gep(function.args[1], [_WORD(word)], source_etype=_WORD))
         builder.ret(_WORD(0))
-    engine = _compile(module, cache)
+    engine = _compile(str(module), cache)
     return NativeMoves(
         tuple(engine.get_function_address(f"move_{number}") for number in range(len(rearrangements))), engine
     )
@@ -266,7 +270,7 @@ def compile_term(symbols: Sequence[Any], term: Any) -> Callable[..., int]:
     emitter = _Emitter(builder, program, lambda number: function.args[number])
     value = emitter.emit(root)
     builder.ret(builder.zext(value, _WORD) if program.nodes[root].is_bool else value)
-    engine = _compile(module, None)
+    engine = _compile(str(module), None)
     address = engine.get_function_address("rule")
     call = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_int64] * len(symbols)))(address)
 
@@ -441,8 +445,7 @@ def _module(name: str) -> ir.Module:
     return module
 
 
-def _compile(module: ir.Module, cache: CodeCache | None) -> Any:
-    text = str(module)
+def _compile(text: str, cache: CodeCache | None) -> Any:
     host = Host(effort=2)
     key = hashlib.sha256(f"{host.name} {_SPEED_LEVEL}\n{text}".encode()).hexdigest()
     code = cache.load(key) if cache is not None else None

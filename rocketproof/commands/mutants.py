@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from ..checkers.catalogue import all_rows
-from ..checkers.explore import Limits
+from ..checkers.exploration import Limits
 from ..checkers.kill_matrix import Cell, Effort, cells
 from ..checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
 from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, Status, Trials, entries, slug_of

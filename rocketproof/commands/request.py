@@ -118,6 +118,7 @@ class Request:
     module: str = ""
     folder: str = ""
     jobs: int = 1
+    on_disk: str = ""
     reduce: Sequence[str] = ()
     through: Sequence[str] = ()
     where: Mapping[str, int | str] = field(default_factory=dict)
@@ -139,6 +140,7 @@ class Request:
         preset: str = "",
         module: str = "",
         jobs: int = 1,
+        on_disk: str = "",
         reduce: Sequence[str] = (),
         fail_on: str = "",
         through: Sequence[str] = (),
@@ -185,6 +187,8 @@ class Request:
                 raise InputError(
                     f"{option} cannot be given together with a deployment: what is checked follows from {config}."
                 )
+        if on_disk and reduce:
+            raise InputError("--on-disk and --reduce cannot both be given: a search in a folder leaves nothing out.")
         if fail_on and fail_on not in FAIL_ON:
             raise InputError(f"--fail-on {fail_on!r} is not possible.{nearest(fail_on, FAIL_ON)}")
         if fail_on and deployment is None:
@@ -203,6 +207,7 @@ class Request:
             module=module or table.module,
             folder=os.getcwd() if module or config is None else str(config.resolve().parent),
             jobs=jobs,
+            on_disk=on_disk,
             reduce=reduce,
             through=through,
             where=_pairs("--where", where, _word_or_number, None),

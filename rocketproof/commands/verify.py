@@ -9,11 +9,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 
 from rich.console import Console
 
 from ..checkers.catalogue import all_rows, default_rows, preset_rows
-from ..checkers.explore import Progress
+from ..checkers.exploration import Progress
 from ..checkers.passing import passing
 from ..checkers.reduction import Reduction
 from ..checkers.run import Run
@@ -305,6 +306,7 @@ def options(request: Request) -> Options:
         engine=request.engine or None,
         constants=request.constants,
         reduce=_reduction(request.reduce),
+        folder=Path(request.on_disk) if request.on_disk else None,
         jobs=request.jobs or len(os.sched_getaffinity(0)),
     )
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers.explore import NO_DEADLOCK, Limits, Progress, explore
+from rocketproof.checkers.exploration import NO_DEADLOCK, Limits, Progress
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.run import story
 from rocketproof.model.examples import EXAMPLES, Sized, two_phase_commit
 from rocketproof.model.kernel import Domain, Int, Machine, ModelError, State, lower

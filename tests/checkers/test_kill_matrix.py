@@ -3,7 +3,7 @@
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
-from rocketproof.checkers.explore import Limits
+from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.kill_matrix import Cell, Effort, Outcome, cells
 from rocketproof.checkers.mutants import Entry, Trials, entries
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows
-from rocketproof.checkers.explore import Limits
+from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.known_bugs import KNOWN_BUGS
 from rocketproof.checkers.mutants import (
     Answer,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.checkers import explore as searching
-from rocketproof.checkers import machine_limits, parallel_search
-from rocketproof.checkers.explore import Exploration, Limits, explore
+from rocketproof.checkers import machine_limits, parallel_search, table_search
+from rocketproof.checkers.exploration import Exploration, Limits
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.machine_limits import cores, half_of_memory
 from rocketproof.checkers.run import story
 from rocketproof.model.examples import EXAMPLES
@@ -23,7 +23,7 @@ SMALL = [sized.configuration for example in EXAMPLES.values() for sized in examp
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels of a few states are wide enough, and chunks are small, so that there are many of both."""
-    monkeypatch.setattr(searching, "NARROW", 3)
+    monkeypatch.setattr(table_search, "NARROW", 3)
     monkeypatch.setattr(parallel_search, "PART", 64)
 
 

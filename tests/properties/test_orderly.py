@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketproof.checkers.explore import Limits, explore
+from rocketproof.checkers.exploration import Limits
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import story

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rocketproof.checkers.explore as explore_module
-from rocketproof.checkers.explore import Exploration, Limits, explore
+from rocketproof.checkers.exploration import Exploration, Limits
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.reduction import PartialOrder, Reduction
 from rocketproof.model.kernel import (
     Configuration,

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers.explore import Exploration, Limits, explore
+from rocketproof.checkers.exploration import Exploration, Limits
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.reduction import Reduction, Symmetry
 from rocketproof.model.examples import dining_philosophers, two_phase_commit
 from rocketproof.model.kernel import (

@@ -1,0 +1,414 @@
+"""The search past memory: states wait in a folder, in sorted files that are mapped and gone through in order.
+
+Each level of the search is a file. Its successors are collected, sorted and rid of what is known a share of the memory
+at a time; what is left is merged to the file of the next level. What is known are the levels themselves, and merged
+files of several of them, so that they stay few. After each level a checkpoint is written, from which a search goes on
+that was interrupted. Parents are not kept: a run is found backwards, by what leads to a state of the level after.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model.kernel import ModelError
+from ..model.kernel.native import NativeMachine
+from ..model.kernel.plain import PlainMachine
+from ..properties.property import Kind, Property
+from . import sorted_states as states
+from .exploration import Limits, Progress, raise_wrong_write, run_through
+from .native_calls import NOT_FOUND
+from .run import Run
+
+_CHUNK = 1 << 14
+"""States of a level that a thread expands at a time."""
+
+_RECENT = 1 << 16
+"""Successors of which each thread knows at once that they are not new."""
+
+_MOST_RUNS = 8
+"""Sorted files of known states; of more, the smallest are merged."""
+
+_CHECKPOINT = "search.json"
+_LOCK = "lock"
+
+
+class FolderError(ModelError):
+    """The folder of a search cannot be used; the text says why and what to do."""
+
+
+@dataclass(kw_only=True)
+class _Known:
+    """What is known after a level; a checkpoint.
+
+    Attributes:
+        machine: tells it from searches of other machines, constants and properties.
+        levels: how many states each level has; the last is still to be expanded.
+        runs: name and number of states of the sorted files that together have all states of all levels.
+        merged: how many files were merged so far.
+        transitions: of all expanded levels.
+        taken: by instance.
+        found: level and place of the first state with each property; -1 where there is none.
+        deadlock: level and place of the first state without a successor.
+    """
+
+    machine: str
+    levels: list[int] = field(default_factory=lambda: [1])
+    runs: list[tuple[str, int]] = field(default_factory=lambda: [(_level(0), 1)])
+    merged: int = 0
+    transitions: int = 0
+    taken: list[int] = field(default_factory=list)
+    found: list[tuple[int, int]] = field(default_factory=list)
+    deadlock: tuple[int, int] = (NOT_FOUND, NOT_FOUND)
+
+
+def _level(number: int) -> str:
+    return f"level-{number:05}.states"
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """A folder, made if there is none, in which no other process searches meanwhile.
+
+    Raises:
+        FolderError: one does already; or the folder cannot be made, or written, now or meanwhile.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / _LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                text = f"another process searches in {folder}; wait for it, or name another folder."
+                raise FolderError(text) from None
+            yield
+    except OSError as error:
+        raise FolderError(
+            f"cannot write to {folder}: {error.strerror or error}; a search goes on where it was if started again."
+        ) from None
+
+
+class DiskSearch:
+    """A search that keeps its states in a folder.
+
+    Args:
+        native: the machine.
+        properties: whose first states are wanted, in the order of its predicates.
+        limits: when to give up; ``bytes`` is the memory for sorting, files that are mapped not counted.
+        folder: empty, or with what an interrupted search of the same has left; see :func:`alone_in`.
+        terminal: whether the predicate after them excuses states without successors.
+        threads: how many expand and sort.
+
+    Raises:
+        FolderError: the folder has something else in it.
+        OSError: it cannot be written, or is full.
+    """
+
+    def __init__(
+        self,
+        native: NativeMachine,
+        properties: Sequence[Property],
+        limits: Limits,
+        *,
+        folder: Path,
+        terminal: bool,
+        threads: int,
+    ) -> None:
+        self.native = native
+        self.folder = folder
+        self._limits = limits
+        self._threads = threads
+        self._properties = len(properties)
+        self._inverted = sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS)
+        self.terminal = 1 << len(properties) if terminal else 0
+        self.words = max(1, native.layout.words)
+        self.fan = max(1, len(native.lowered.instances))
+        share = limits.memory() // threads // (2 * 8 * self.words + 8)
+        self.room = max(2 * self.fan, min(states.MOST, share))
+        self._plain = PlainMachine(native.lowered)
+        self.initial = np.array([native.layout.pack(self._plain.initial) or (0,)], np.uint64)
+        self._deadline: float | None = None
+        self._known = self._begin()
+
+    def _begin(self) -> _Known:
+        machine = f"{self.native.digest} {self._inverted} {self._properties} {self.terminal}"
+        checkpoint = self.folder / _CHECKPOINT
+        if checkpoint.exists():
+            told = json.loads(checkpoint.read_text())
+            if told["machine"] != machine:
+                raise FolderError(
+                    f"{self.folder} has an interrupted search of another machine, other constants or other "
+                    "properties; empty the folder, or name another."
+                )
+            told["runs"] = [tuple(run) for run in told["runs"]]
+            for path in [*self.folder.glob("new-*.states"), *self.folder.glob("merging-*.states")]:
+                path.unlink()  # of the level in which it was interrupted
+            return _Known(**told)
+        if any(path.name != _LOCK for path in self.folder.iterdir()):
+            raise FolderError(f"{self.folder} is not empty, and no search was interrupted in it; name an empty folder.")
+        known = _Known(machine=machine, taken=[0] * self.fan, found=[(NOT_FOUND, NOT_FOUND)] * self._properties)
+        self.initial.tofile(self.folder / _level(0))
+        self._judge(known, self.initial)
+        self._write_checkpoint(known)
+        return known
+
+    @property
+    def states(self) -> int:
+        """Distinct states so far."""
+        return sum(self._known.levels)
+
+    @property
+    def depth(self) -> int:
+        """The last level that was expanded, or is being expanded."""
+        levels = self._known.levels
+        return len(levels) - (2 if not levels[-1] else 1)
+
+    def run(self, progress: Callable[[Progress], None] | None) -> str:
+        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
+        started = time.perf_counter()
+        limit = f"time limit of {self._limits.seconds:g} s reached" if self._limits.seconds is not None else ""
+        self._deadline = None if self._limits.seconds is None else started + self._limits.seconds
+        while self._known.levels[-1]:
+            seconds = time.perf_counter() - started
+            if self._limits.states is not None and self.states >= self._limits.states:
+                return f"limit of {self._limits.states:,} states reached"
+            if self.is_late():
+                return limit
+            if progress is not None:
+                progress(Progress(self.states, self._known.transitions, self.depth, self._known.levels[-1], seconds))
+            if not self._next_level():
+                return limit
+        return ""
+
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return self._deadline is not None and time.perf_counter() >= self._deadline
+
+    @property
+    def transitions(self) -> int:
+        """Transitions of the levels that were expanded."""
+        return self._known.transitions
+
+    @property
+    def taken(self) -> Sequence[int]:
+        """How many transitions each instance made."""
+        return self._known.taken
+
+    def bytes_per_state(self) -> float:
+        """Bytes in files for each state."""
+        return sum(path.stat().st_size for path in self.folder.glob("*.states")) / self.states
+
+    def run_of(self, number: int) -> Run | None:
+        """The run to the first state with the property of a number, if there is one."""
+        return self._run_to(*self._known.found[number])
+
+    def run_to_deadlock(self) -> Run | None:
+        """The run to the first state without a successor, if there is one."""
+        return self._run_to(*self._known.deadlock)
+
+    def close(self) -> None:
+        """Remove what was written, if all states were found; else it can go on."""
+        if not self._known.levels[-1]:
+            for path in [*self.folder.glob("*.states"), self.folder / _CHECKPOINT]:
+                path.unlink(missing_ok=True)
+
+    def _run_to(self, level: int, place: int) -> Run | None:
+        """The path to a state of a level, as a replayed run: each is a successor of the one before."""
+        if level == NOT_FOUND:
+            return None
+        wanted = self._mapped(_level(level), self._known.levels[level])[place : place + 1].copy()
+        path = [wanted]
+        out, tags = np.empty((self.fan, self.words), np.uint64), np.empty(self.fan, np.int64)
+        for number in range(level - 1, -1, -1):
+            before = self._mapped(_level(number), self._known.levels[number])
+            row = states.predecessor(self.native.successors, before, path[-1], out, tags)
+            path.append(before[row : row + 1].copy())
+        words = [tuple(state[0].tolist()) for state in reversed(path)]
+        return run_through(self._plain, words, self.native.layout)
+
+    def _next_level(self) -> bool:
+        """Expand the last level and write the next; False where the time is over."""
+        known, number = self._known, len(self._known.levels)
+        level = self._mapped(_level(number - 1), known.levels[-1])
+        runs = [self._mapped(name, count) for name, count in known.runs]
+        expanding = _Expanding(self, level, runs)
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="search") as pool:
+            workers = list(pool.map(lambda _: expanding.work(), range(self._threads)))
+            wrong = [worker.told for worker in workers if worker.told[states.WRONG_STATE] >= 0]
+            if wrong:
+                first = min(wrong, key=lambda told: int(told[states.WRONG_STATE]))
+                run = self._run_to(number - 1, int(first[states.WRONG_STATE]))
+                assert run is not None
+                raise_wrong_write(self._plain, run, int(first[states.WRONG_INSTANCE]))
+            if expanding.is_late:
+                return False
+            new = self._merged(expanding.runs, _level(number), pool)
+        for worker in workers:
+            known.transitions += int(worker.told[states.MADE])
+            known.taken = (worker.taken + known.taken).tolist()
+        stuck = [int(worker.told[states.DEADLOCK]) for worker in workers if worker.told[states.DEADLOCK] >= 0]
+        if stuck and known.deadlock[0] < 0:
+            known.deadlock = number - 1, min(stuck)
+        known.levels.append(new)
+        if new:
+            self._judge(known, self._mapped(_level(number), new))
+            known.runs.append((_level(number), new))
+            self._keep_few()
+        self._write_checkpoint(known)
+        return True
+
+    def _judge(self, known: _Known, level: Any) -> None:
+        wanted = sum(1 << bit for bit, (at, _) in enumerate(known.found) if at < 0)
+        if not wanted:
+            return
+        found = np.full(self._properties, NOT_FOUND, np.int64)
+        states.judge(self.native.properties, wanted, self._inverted, level, found)
+        for bit in np.flatnonzero(found >= 0).tolist():
+            known.found[bit] = len(known.levels) - 1, int(found[bit])
+
+    def _merged(self, runs: list[tuple[str, int]], name: str, pool: ThreadPoolExecutor) -> int:
+        """Merge sorted files, which go, to one of this name; returns how many states it has."""
+        step = 0
+        while len(runs) > 1:
+            runs.sort(key=lambda run: run[1])
+            pairs = [(runs[at], runs[at + 1]) for at in range(0, len(runs) - 1, 2)]
+            names = [f"merging-{step + at:05}.states" for at in range(len(pairs))]
+            step += len(pairs)
+            merged = pool.map(lambda pair, to: self._merge(pair[0], pair[1], to), pairs, names)
+            rest = [runs[-1]] if len(runs) % 2 else []
+            counts = list(merged)
+            for run in runs[: len(runs) - len(rest)]:
+                (self.folder / run[0]).unlink()
+            runs = [*zip(names, counts, strict=True), *rest]
+        if not runs:
+            return 0
+        (self.folder / runs[0][0]).rename(self.folder / name)
+        return runs[0][1]
+
+    def _merge(self, one: tuple[str, int], other: tuple[str, int], name: str) -> int:
+        path, most = self.folder / name, one[1] + other[1]
+        with path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, most * self.words * 8)  # now: a full disk would kill who writes by map
+        count: int = states.merge(self._mapped(*one), self._mapped(*other), self._mapped(name, most))
+        with path.open("r+b") as file:
+            file.truncate(count * self.words * 8)
+        return count
+
+    def _keep_few(self) -> None:
+        known = self._known
+        while len(known.runs) > _MOST_RUNS:
+            known.runs.sort(key=lambda run: run[1])
+            one, other = known.runs[:2]
+            name = f"merged-{known.merged:05}.states"
+            known.merged += 1
+            known.runs[:2] = [(name, self._merge(one, other, name))]
+
+    def _write_checkpoint(self, known: _Known) -> None:
+        new = self.folder / f"{_CHECKPOINT}.new"
+        new.write_text(json.dumps(asdict(known)))
+        new.replace(self.folder / _CHECKPOINT)
+        needed = {name for name, _ in known.runs}
+        for path in self.folder.glob("merged-*.states"):
+            if path.name not in needed:
+                path.unlink()
+
+    def _mapped(self, name: str, count: int) -> Any:
+        if not count:
+            return np.empty((0, self.words), np.uint64)
+        mapped = np.memmap(self.folder / name, np.uint64, "r+", shape=(count, self.words))
+        return mapped.view(np.ndarray)
+
+
+@dataclass(kw_only=True)
+class _Worker:
+    """What one thread has found of a level."""
+
+    taken: Any
+    told: Any
+
+
+class _Expanding:
+    """The expansion of a level by threads that take chunks of it.
+
+    Attributes:
+        runs: name and number of states of the sorted files of new states.
+        is_late: the time is over, and not all of the level was expanded.
+    """
+
+    def __init__(self, search: DiskSearch, level: Any, known: Sequence[Any]) -> None:
+        self.runs: list[tuple[str, int]] = []
+        self._search = search
+        self._level = level
+        self._known = known
+        self._next = 0
+        self._lock = threading.Lock()
+        self.is_late = False
+
+    def work(self) -> _Worker:
+        """Expand chunks until there are none."""
+        search = self._search
+        words, fan = search.words, search.fan
+        worker = _Worker(taken=np.zeros(fan, np.int64), told=np.full(4, NOT_FOUND, np.int64))
+        worker.told[states.MADE] = 0
+        room = min(search.room, len(self._level) * fan + fan)
+        made, ordered = np.empty((room, words), np.uint64), np.empty(room, np.uint64)
+        tags = np.empty(fan, np.int64)
+        recent = np.repeat(search.initial, min(_RECENT, 1 << room.bit_length()), axis=0)
+        count = 0
+        while (chunk := self._chunk()) is not None:
+            at, end = chunk
+            while at < end:
+                at, more = states.expand(
+                    search.native.successors,
+                    search.native.properties,
+                    search.terminal,
+                    self._level,
+                    at,
+                    end,
+                    made[count:],
+                    tags,
+                    recent,
+                    worker.taken,
+                    worker.told,
+                )
+                count += more
+                if worker.told[states.WRONG_STATE] >= 0:
+                    return worker
+                if at < end:
+                    self._put(made[:count], ordered[:count])
+                    count = 0
+        self._put(made[:count], ordered[:count])
+        return worker
+
+    def _chunk(self) -> tuple[int, int] | None:
+        self.is_late = self.is_late or self._search.is_late()
+        with self._lock:
+            begin = self._next if not self.is_late else len(self._level)
+            self._next = min(begin + _CHUNK, len(self._level))
+        return (begin, self._next) if begin < len(self._level) else None
+
+    def _put(self, made: Any, ordered: Any) -> None:
+        """Write what is new among successors to a sorted file."""
+        states.keys(made, ordered)
+        ordered.sort()
+        new = np.empty_like(made)
+        count = states.unique(made, ordered, new)
+        for run in self._known:
+            count = states.subtract(new[:count], run)
+        if not count:
+            return
+        with self._lock:
+            name = f"new-{len(self.runs):05}.states"
+            self.runs.append((name, count))
+        (self._search.folder / name).write_bytes(memoryview(new[:count]))

@@ -1,0 +1,214 @@
+"""Sorted runs of packed states, as they stand in memory or in mapped files; compiled by numba.
+
+States are in the order of the upper bits of their hash, and of their words where those are equal: mixed well, so that
+what is searched for stands about where its number says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from . import search
+from .native_calls import call_properties, call_successors
+
+INDEX_BITS = 22
+"""Lower bits of a hash, which are given up for the place of a state while states are sorted."""
+
+MOST = 1 << INDEX_BITS
+"""States that are sorted at a time, at most."""
+
+MADE, DEADLOCK, WRONG_STATE, WRONG_INSTANCE = range(4)
+"""Positions in what is told of an expansion; the last three are -1 where there is none."""
+
+
+@njit(cache=True, inline="always")
+def _key(words: Any, row: Any) -> Any:
+    return search.hash_of(words, row, words.shape[1]) >> np.uint64(INDEX_BITS)
+
+
+@njit(cache=True, inline="always")
+def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
+    """-1, 0 or 1, as the words of one state are less than, equal to or more than those of the other."""
+    for column in range(words.shape[1]):
+        if words[row, column] < others[other, column]:
+            return -1
+        if words[row, column] > others[other, column]:
+            return 1
+    return 0
+
+
+@njit(cache=True, inline="always")
+def _is_less(words: Any, row: Any, key: Any, others: Any, other: Any) -> bool:
+    """Whether a state with this key stands before another one."""
+    its = _key(others, other)
+    return key < its or (key == its and _compared(words, row, others, other) < 0)
+
+
+@njit(cache=True, nogil=True)
+def expand(
+    successors: int,
+    properties: int,
+    terminal: int,
+    table: Any,
+    begin: int,
+    end: int,
+    made: Any,
+    tags: Any,
+    recent: Any,
+    taken: Any,
+    told: Any,
+) -> Any:
+    """Write successors of the states from ``begin`` on to ``made``, but for some that came before.
+
+    ``recent`` has a power of two of states that are known, and gets others; it must not be empty.
+
+    Returns:
+        The first state that was not expanded, and how many successors there are.
+    """
+    width = table.shape[1]
+    mask = np.uint64(len(recent) - 1)
+    count = 0
+    for row in range(begin, end):
+        if count + len(tags) > len(made):
+            return row, count
+        address = table.ctypes.data + row * width * 8
+        number = call_successors(successors, address, made.ctypes.data + count * width * 8, tags.ctypes.data)
+        if number < 0:
+            told[WRONG_STATE] = row
+            told[WRONG_INSTANCE] = -1 - number
+            return row, count
+        if number == 0 and told[DEADLOCK] < 0 and call_properties(properties, address) & terminal == 0:
+            told[DEADLOCK] = row
+        told[MADE] += number
+        first = count
+        for item in range(number):
+            taken[tags[item]] += 1
+            of = first + item
+            place = np.intp(search.hash_of(made, of, width) & mask)
+            if not search.same(recent, place, made, of, width):
+                for column in range(width):
+                    recent[place, column] = made[of, column]
+                    made[count, column] = made[of, column]
+                count += 1
+    return end, count
+
+
+@njit(cache=True, nogil=True)
+def keys(words: Any, out: Any) -> None:
+    """The keys of states, each with the place of the state in its lower bits: sorted, they order the states."""
+    for row in range(len(words)):
+        out[row] = (_key(words, row) << np.uint64(INDEX_BITS)) | np.uint64(row)
+
+
+@njit(cache=True, nogil=True)
+def unique(words: Any, ordered: Any, out: Any) -> int:
+    """Write states in the order of their sorted keys, equal ones once; returns how many they are."""
+    count = first = 0
+    latest = np.uint64(0)
+    for at in range(len(ordered)):
+        key = ordered[at] >> np.uint64(INDEX_BITS)
+        row = np.intp(ordered[at] & np.uint64(MOST - 1))
+        if key != latest:
+            latest, first = key, count
+        place = count
+        known = False
+        while place > first:
+            compared = _compared(words, row, out, place - 1)
+            if compared >= 0:
+                known = compared == 0
+                break
+            place -= 1
+        if known:
+            continue
+        for moved in range(count, place, -1):
+            for column in range(words.shape[1]):
+                out[moved, column] = out[moved - 1, column]
+        for column in range(words.shape[1]):
+            out[place, column] = words[row, column]
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def subtract(words: Any, run: Any) -> int:
+    """Take the states of a sorted run out of sorted ones; returns how many are left, which stand at the beginning."""
+    count = at = 0
+    for row in range(len(words)):
+        at = _first_not_less(words, row, run, at)
+        if at == len(run) or _compared(words, row, run, at) != 0:
+            if count != row:
+                for column in range(words.shape[1]):
+                    words[count, column] = words[row, column]
+            count += 1
+    return count
+
+
+@njit(cache=True, inline="always")
+def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
+    """The first place of a run from ``at`` on that is not before a state: by steps that double, then by halves."""
+    key = _key(words, row)
+    step = 1
+    low, high = at, at
+    while high < len(run) and _is_before(run, high, words, row, key):
+        low = high + 1
+        high += step
+        step *= 2
+    high = min(high, len(run))
+    while low < high:
+        middle = (low + high) // 2
+        if _is_before(run, middle, words, row, key):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, inline="always")
+def _is_before(run: Any, at: Any, words: Any, row: Any, key: Any) -> bool:
+    its = _key(run, at)
+    return its < key or (its == key and _compared(run, at, words, row) < 0)
+
+
+@njit(cache=True, nogil=True)
+def merge(one: Any, other: Any, out: Any) -> int:
+    """Merge two sorted runs, states of both once; returns how many they are."""
+    i = j = count = 0
+    while i < len(one) or j < len(other):
+        if j == len(other) or (i < len(one) and _is_less(one, i, _key(one, i), other, j)):
+            for column in range(one.shape[1]):
+                out[count, column] = one[i, column]
+            i += 1
+        else:
+            if i < len(one) and _compared(one, i, other, j) == 0:
+                i += 1
+            for column in range(one.shape[1]):
+                out[count, column] = other[j, column]
+            j += 1
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -> None:
+    """Note for each bit of ``wanted`` the first state where the property is true, or false for those inverted."""
+    for row in range(len(words)):
+        hits = (call_properties(properties, words.ctypes.data + row * words.shape[1] * 8) ^ inverted) & wanted
+        if hits != 0:
+            for bit in range(len(found)):
+                if (hits >> bit) & 1 and found[bit] < 0:
+                    found[bit] = row
+
+
+@njit(cache=True, nogil=True)
+def predecessor(successors: int, table: Any, wanted: Any, out: Any, tags: Any) -> int:
+    """The first state of a table that has ``wanted`` among its successors; -1 if none has."""
+    width = table.shape[1]
+    for row in range(len(table)):
+        number = call_successors(successors, table.ctypes.data + row * width * 8, out.ctypes.data, tags.ctypes.data)
+        for item in range(number):
+            if search.same(out, item, wanted, 0, width):
+                return row
+    return -1

@@ -1,0 +1,235 @@
+"""The search in memory: one table of packed states, in the order in which they are found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model.kernel import Lowered
+from ..model.kernel.native import NativeMachine
+from ..model.kernel.plain import PlainMachine
+from ..properties.property import Kind, Property
+from . import search
+from .exploration import Limits, Progress, raise_wrong_write, run_through
+from .native_calls import NOT_FOUND
+from .parallel_search import NARROW, Team
+from .reduction import PartialOrder, Symmetry, tables
+from .run import Run
+
+_PAUSE_STATES = 200_000
+_SLOT_BYTES_PER_STATE = 12
+
+
+class TableSearch:
+    """The arrays of one search and what can be read off them.
+
+    Args:
+        native: the machine.
+        properties: whose first states are wanted, in the order of its predicates.
+        limits: when to give up.
+        terminal: whether the predicate after them excuses states without successors.
+        stop_when_decided: end when each property has its state.
+        partial_order: what may be left out; ``symmetry``: what is represented by others.
+        threads: how many search, where nothing is left out and all is searched.
+    """
+
+    def __init__(
+        self,
+        native: NativeMachine,
+        properties: Sequence[Property],
+        limits: Limits,
+        *,
+        terminal: bool,
+        stop_when_decided: bool,
+        partial_order: PartialOrder | None,
+        symmetry: Symmetry | None,
+        threads: int,
+    ) -> None:
+        self._native = native
+        self._stop_when_decided = stop_when_decided
+        self._symmetry = symmetry
+        self._partial_order = partial_order  # owns machine code
+        self._reductions: tuple[Any, ...] | None = None
+        if partial_order is not None or symmetry is not None:
+            self._reductions = tables(partial_order, symmetry)
+        self._lowered: Lowered = native.lowered
+        self._plain = PlainMachine(native.lowered)
+        self._limits = limits
+        self._properties = properties
+        self._watched = (1 << len(properties)) - 1
+        self._inverted = sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS)
+        self._terminal = 1 << len(properties) if terminal else 0
+        words = max(1, native.layout.words)
+        fan = max(1, len(self._lowered.instances))
+        rows = limits.memory() // (words * 8 + 4 + _SLOT_BYTES_PER_STATE)
+        rows = min(rows, search.MOST_ROWS, search.MOST_ROWS if limits.states is None else limits.states + fan)
+        self._rows = max(rows, fan + 1)
+        # Reserved, not used: pages are taken from memory when a state is first written to them.
+        self._table = np.empty((self._rows, words), np.uint64)
+        self._parents = np.empty(self._rows, np.uint32)
+        self._slots = np.zeros(1 << 16, np.uint32)
+        self._out = np.empty((fan * search.BLOCK, words), np.uint64)
+        self._tags = np.empty(fan * search.BLOCK, np.int64)
+        self._control = np.zeros(9, np.int64)
+        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
+        self._control[search.COUNT] = self._control[search.LEVEL_END] = 1
+        self._control[search.UNDECIDED] = len(properties)
+        self._taken = np.zeros(fan, np.int64)
+        self._found = np.full(len(properties), NOT_FOUND, np.int64)
+        self._table[0] = native.layout.pack(self._plain.initial) if native.layout.words else 0
+        self._parents[0] = 0
+        self._threads = 1 if stop_when_decided or self._reductions is not None else threads
+        self._team: Team | None = None
+        search.index(self._table, 1, self._slots)
+        search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
+        self._advance(0)  # compiles, or loads, the search loop itself
+
+    @property
+    def states(self) -> int:
+        """Distinct states so far."""
+        return int(self._control[search.COUNT])
+
+    @property
+    def transitions(self) -> int:
+        """Transitions of the states that were expanded."""
+        return int(self._control[search.TRANSITIONS])
+
+    @property
+    def depth(self) -> int:
+        """Steps to the farthest state that was expanded."""
+        return int(self._control[search.DEPTH])
+
+    @property
+    def taken(self) -> Sequence[int]:
+        """How many transitions each instance made."""
+        taken: list[int] = self._taken.tolist()
+        return taken
+
+    def bytes_per_state(self) -> float:
+        """Memory of table, parents and index for each state."""
+        return self._table.itemsize * self._table.shape[1] + 4 + self._slots.nbytes / self.states
+
+    def run(self, progress: Callable[[Progress], None] | None) -> str:
+        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
+        started = time.perf_counter()
+        if self._stop_when_decided and self._control[search.UNDECIDED] == 0:
+            return "stopped when every property was decided"
+        while True:
+            status = self._go_on(_PAUSE_STATES)
+            seconds = time.perf_counter() - started
+            if status == search.DONE:
+                return ""
+            if status == search.DECIDED:
+                return "stopped when every property was decided"
+            if status == search.WROTE_OUTSIDE:
+                run = self._run_to(int(self._control[search.WRONG_STATE]))
+                assert run is not None
+                raise_wrong_write(self._plain, run, int(self._control[search.WRONG_INSTANCE]))
+            if status == search.SLOTS_FULL:
+                self._grow_slots()
+            if status == search.TABLE_FULL:
+                if self._limits.states is not None and self.states >= self._limits.states:
+                    return f"limit of {self._limits.states:,} states reached"
+                return f"memory limit of {self._limits.memory() / 2**30:.1f} GiB reached"
+            if self._limits.states is not None and self.states >= self._limits.states:
+                return f"limit of {self._limits.states:,} states reached"
+            if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                return f"time limit of {self._limits.seconds:g} s reached"
+            if progress is not None:
+                waiting = self.states - int(self._control[search.FRONT])
+                progress(Progress(self.states, self.transitions, self.depth, waiting, seconds))
+
+    def run_of(self, number: int) -> Run | None:
+        """The run to the first state with the property of a number, if there is one."""
+        return self._run_to(int(self._found[number]))
+
+    def run_to_deadlock(self) -> Run | None:
+        """The run to the first state without a successor, if there is one."""
+        return self._run_to(int(self._control[search.DEADLOCK]))
+
+    def close(self) -> None:
+        """Let the threads of the search end."""
+        if self._team is not None:
+            self._team.close()
+            self._team = None
+
+    def _go_on(self, states: int) -> int:
+        """Expand ``states`` more, where a level is wide on all threads."""
+        expanded = 0
+        while self._threads > 1 and expanded < states:
+            front = int(self._control[search.FRONT])
+            rest = int(self._control[search.LEVEL_END]) - front
+            if rest <= NARROW:
+                status = self._advance(max(1, rest))
+            else:
+                status = self._advance_together()
+            if status == search.TABLE_FULL and rest > NARROW:
+                self._threads = 1  # to the last state that the table has room for
+                continue
+            if status != search.PAUSED:
+                return status
+            expanded += int(self._control[search.FRONT]) - front
+        if expanded:
+            return search.PAUSED
+        return self._advance(states)
+
+    def _advance_together(self) -> int:
+        if self._team is None:
+            self._team = Team(self._threads, fan=len(self._taken), words=self._table.shape[1])
+        return self._team.advance(
+            self._native.successors,
+            self._native.properties,
+            self._watched,
+            self._inverted,
+            self._terminal,
+            self._table,
+            self._parents,
+            self._slots,
+            self._control,
+            self._taken,
+            self._found,
+        )
+
+    def _advance(self, states: int) -> int:
+        return int(
+            search.advance(
+                self._native.successors,
+                self._native.properties,
+                self._watched,
+                self._inverted,
+                self._terminal,
+                self._stop_when_decided,
+                self._table,
+                self._parents,
+                self._slots,
+                self._out,
+                self._tags,
+                self._control,
+                self._taken,
+                self._found,
+                states,
+                self._reductions,
+            )
+        )
+
+    def _grow_slots(self) -> None:
+        size = len(self._slots) * 2
+        self._slots = np.zeros(0, np.uint32)  # let the old index go before the new one is made
+        self._slots = np.zeros(size, np.uint32)
+        if self._team is None:
+            search.index(self._table, self.states, self._slots)
+        else:
+            self._team.index(self._table, self.states, self._slots)
+
+    def _run_to(self, row: int) -> Run | None:
+        """The path by which ``row`` was found, as a replayed run."""
+        if row == NOT_FOUND:
+            return None
+        rows = [row]
+        while rows[-1] != 0:
+            rows.append(int(self._parents[rows[-1]]))
+        path = [tuple(self._table[row].tolist()) for row in reversed(rows)]
+        return run_through(self._plain, path, self._native.layout, self._symmetry)
