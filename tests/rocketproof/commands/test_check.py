@@ -155,7 +155,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there(
         ("", "{0}: no events can be read. {0}: no events in a file: nothing in it."),
         ('{"rocketproof_trace": 1}\n', "{0}: no events can be read. {0}: no events in a file: nothing in it."),
         ('{"time": 1, "kind": 3}\n', "{0}: there are no events to check. 3 problems, the first: {0}:1: header missing"),
-        ("Dear diary\n", "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, "),
+        ("Dear diary\n", "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, otel-spans, "),
         ("PAR1 and no more", "{0}: no events can be read. {0}: file cannot be read: "),
         (
             '{"rocketproof_trace": 1}\n{"time": 253402300800000, "kind": "deliver"}\n',
@@ -210,7 +210,7 @@ def test_what_is_no_trace_in_a_folder_is_left_out_and_named(
         (["--skew", "50"], "--skew '50' is no time. Write a whole number and one of ms, s, m, min, h: 50ms."),
         (["--memory", "0"], "--memory '0' is no size."),
         (["--stories", "-1"], "Invalid value for '--stories': "),
-        (["--format", "xml"], "no format xml; there are auto, jsonl, parquet, message-trace, "),
+        (["--format", "xml"], "no format xml; there are auto, jsonl, parquet, message-trace, otel-spans, "),
         (["--zone", "UTC"], "nothing that is read has the option 'zone': the files are jsonl. Leave it out."),
         (["--import", "group"], "--import 'group' is not NAME=VALUE, such as --import group=orders."),
         (["--import", "cluster=a"], "there is no option 'cluster' of importers; there are broker, client, "),

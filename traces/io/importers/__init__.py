@@ -31,8 +31,9 @@ def all_importers() -> tuple[Importer, ...]:
     from .consumer_offset import ConsumerOffset
     from .listener_log import ListenerLog
     from .message_trace import MessageTrace
+    from .otel_spans import OtelSpans
 
-    return MessageTrace(), ListenerLog(), ClientLog(), BrokerLog(), ConsumerOffset(), ChaosHistory()
+    return MessageTrace(), OtelSpans(), ListenerLog(), ClientLog(), BrokerLog(), ConsumerOffset(), ChaosHistory()
 
 
 def detect(head: str, name: str) -> Importer | None:

@@ -20,10 +20,12 @@ from . import (
     test_consumer_offset,
     test_listener_log,
     test_message_trace,
+    test_otel_spans,
 )
 
 SAMPLES = {
     "message-trace": test_message_trace.WHOLE + "\n" + test_message_trace.FORMS["json"],
+    "otel-spans": test_otel_spans.WHOLE,
     "listener-log": test_listener_log.LOG,
     "client-log": "".join(test_client_log.new(message) for message, _ in test_client_log.MESSAGES),
     "broker-log": test_broker_log.log(test_broker_log.joined(), *(message for message, _ in test_broker_log.MESSAGES)),

@@ -18,6 +18,7 @@ TEXT = (Path(__file__).parents[4] / "docs" / "importing.md").read_text(encoding=
 CALLS = frozenset({Kind.STORE, Kind.DELIVER, Kind.RESULT})
 EVIDENCE = {
     "message-trace": CALLS,
+    "otel-spans": CALLS,
     "listener-log": CALLS - {Kind.STORE},
     "client-log": CLIENT_EVIDENCE,
     "broker-log": BROKER_EVIDENCE,

@@ -9,7 +9,15 @@ from rocketproof.traces.io.importers import all_importers, detect, importer
 from rocketproof.traces.io.importers.client_log import ClientLog
 from rocketproof.traces.io.importers.clock import millis_of, zone_of
 
-NAMES = ["message-trace", "listener-log", "client-log", "broker-log", "consumer-offset", "chaos-history"]
+NAMES = [
+    "message-trace",
+    "otel-spans",
+    "listener-log",
+    "client-log",
+    "broker-log",
+    "consumer-offset",
+    "chaos-history",
+]
 
 
 def test_every_importer_has_a_name():
@@ -27,7 +35,7 @@ def test_options():
 
 
 def test_what_can_be_wrong_with_options():
-    with pytest.raises(TraceError, match=r"There is no importer 'client'\. Possible: message-trace, listener-log"):
+    with pytest.raises(TraceError, match=r"There is no importer 'client'\. Possible: message-trace, otel-spans"):
         importer("client")
     with pytest.raises(TraceError, match=r"The importer client-log has no option 'group'\. Possible: client, zone"):
         importer("client-log", group="x")
