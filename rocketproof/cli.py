@@ -754,6 +754,54 @@ def conform(
     )
 
 
+DIAGNOSE_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  nothing is wrong: no claim is violated, and the model allows every event
+  1  something is wrong; known bugs that explain it are named, if there are any
+  2  it cannot be told: too little was recorded, or Ctrl-C
+  3  wrong usage or input
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+@app.command(
+    short_help="Name the known bugs that explain a recorded trace.",
+    help="Check a recorded trace, follow it through the model and through the model with each known bug, and name the "
+    "bugs that explain what is wrong." + DIAGNOSE_EXIT_CODES,
+    epilog="Example: rocketproof diagnose /var/tmp/traces --report page.html",
+)
+def diagnose(
+    context: typer.Context,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
+    ] = None,
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="A deployment file with timers, delay levels and maxima.")
+    ] = "",
+    slack: Annotated[
+        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
+    ] = "50ms",
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
+    report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as a page.")] = "",
+) -> None:
+    """Diagnose what was given, and leave with its exit code."""
+    if context.obj is OWN_PROCESS:
+        from .commands.preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    from .commands import diagnose as run
+    from .commands.sizes import read_time
+
+    code = run.diagnose(
+        paths or [], config=config, slack=read_time("--slack", slack), strict=strict, json=json, report=report
+    )
+    raise typer.Exit(code)
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
     if arguments is not None:

@@ -59,7 +59,7 @@ def explorers() -> None:
 
 
 GUIDES = {
-    "Recordings": "checking-traces importing capturing captured conformance trace-mutants differential lab spark",
+    "Recordings": "checking-traces importing capturing captured conformance incident trace-mutants differential lab spark",
     "Deployments": "in-your-ci deployment-file strategies",
     "The model": "mutants writing-a-machine python",
 }

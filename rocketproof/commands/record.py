@@ -62,7 +62,7 @@ def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
     folder = new_folder(out)
     if picture:
         check_writable(picture)
-    run, what = _counterexample(request) if request.mutant else _random(request)
+    run, what = _shortest(request.mutant) if request.mutant else _random(request)
     recording = record_run(run)
     trace = folder / "trace.jsonl"
     try:
@@ -82,11 +82,12 @@ def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
 
 def list_mutants() -> None:
     """Print the known bugs whose counterexamples can be recorded, one a line: id, machine, and what they do."""
-    lines = [(name, entry.machine.name, entry.mutant.slug) for name, entry in _mutants().items()]
+    lines = [(name, entry.machine.name, entry.mutant.slug) for name, entry in recordable_mutants().items()]
     print_columns(make_console(quiet=False), ("", lines), indent="")
 
 
-def _mutants() -> dict[str, MachineMutant]:
+def recordable_mutants() -> dict[str, MachineMutant]:
+    """The known bugs whose runs can be recorded, by id."""
     mutants = (item for item in entries(all_rows()) if isinstance(item, MachineMutant))
     return {mutant.id: mutant for mutant in mutants if mutant.machine.name in {machine.name for machine in RECORDABLE}}
 
@@ -99,16 +100,26 @@ def _random(request: RecordRequest) -> tuple[Run, str]:
     return run, f"a random run of {request.machine}, seed {request.seed}"
 
 
-def _counterexample(request: RecordRequest) -> tuple[Run, str]:
-    known = _mutants()
-    entry = known.get(request.mutant)
+def counterexample(mutant: str) -> tuple[Run, MachineMutant]:
+    """The shortest run of a machine with a known bug in it that violates the property which notices the bug.
+
+    Raises:
+        InputError: there is no such bug, or it has no run.
+    """
+    known = recordable_mutants()
+    entry = known.get(mutant)
     if entry is None:
-        raise InputError(f"there is no mutant {request.mutant!r} of a machine.{nearest(request.mutant, known)}")
+        raise InputError(f"there is no mutant {mutant!r} of a machine.{nearest(mutant, known)}")
     machine = entry.machine.mutated(entry.id)
     (result,) = Trials().check(machine, entry.mutant.wrong_constants, [entry.killer], stop_early=True)
     if not isinstance(result.run, Run):
-        raise InputError(f"mutant {request.mutant} has no counterexample to record: {result.verdict}, {result.bounds}.")
-    return result.run, f"{request.mutant}: the shortest run that violates {entry.killer.id}"
+        raise InputError(f"mutant {mutant} has no counterexample to record: {result.verdict}, {result.bounds}.")
+    return result.run, entry
+
+
+def _shortest(mutant: str) -> tuple[Run, str]:
+    run, entry = counterexample(mutant)
+    return run, f"{mutant}: the shortest run that violates {entry.killer.id}"
 
 
 def _machine(name: str) -> Machine:

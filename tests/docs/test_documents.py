@@ -91,6 +91,7 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         "command-line.md",
         "explorer.md",
         "in-your-ci.md",
+        "incident.md",
         "mutants.md",
         "strategies.md",
         *(lesson.name for lesson in LESSONS),

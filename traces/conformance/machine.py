@@ -7,10 +7,10 @@ copies and of an observer's history is switched off; offsets begin at 0 with the
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from ...model.consumption import consumption
-from ...model.kernel import UNBOUNDED, Machine
+from ...model.kernel import UNBOUNDED, Machine, Mutant
 from ...model.kernel.direct import Direct
 from ..format.kinds import Kind, Result
 from .events import Event
@@ -26,10 +26,6 @@ _SOME_ORDERLY = ("reallocations", "late_locks", "lock_losses", "pauses")
 _OLD = "4."
 
 
-Machines: TypeAlias = dict[tuple[tuple[str, int | str], ...], Direct]
-"""Machines by their constants. Making one takes as long as following a thousand events."""
-
-
 def _without_bounds(machine: Machine) -> Machine:
     """The machine with constants as large as one likes: searches need bounds, following does not."""
     constants = {name: dataclasses.replace(constant, high=None) for name, constant in machine.constants.items()}
@@ -37,6 +33,44 @@ def _without_bounds(machine: Machine) -> Machine:
 
 
 _MACHINE = _without_bounds(consumption)
+
+
+class Machines:
+    """Machines by their constants: making one takes as long as following a thousand events.
+
+    Args:
+        mutant: id of a known bug that all of them have; empty for right ones.
+
+    Raises:
+        ConfigurationError: there is no such bug.
+    """
+
+    def __init__(self, mutant: str = "") -> None:
+        self._machine = _without_bounds(consumption.mutated(mutant)) if mutant else _MACHINE
+        self._of_mutant = _needed_by(consumption.mutants[mutant]) if mutant else {}
+        self._made: dict[tuple[tuple[str, int | str], ...], Direct] = {}
+
+    def of(self, constants: Mapping[str, int | str]) -> Direct:
+        """The machine with these constants, in its initial state.
+
+        Raises:
+            ConfigurationError: they are not possible.
+        """
+        key = tuple(sorted({**self._of_mutant, **constants}.items()))
+        if key not in self._made:
+            self._made[key] = Direct(self._machine.configure(**dict(key)))
+        self._made[key].restart()
+        return self._made[key]
+
+
+_SIZES = frozenset({"consumers", "queues", "messages", "arriving", "retry_room", "copies", "attempts", "tags"})
+_OBSERVERS = frozenset({"causes", "watch_clients", "watch_offsets", "watch_retries"})
+
+
+def _needed_by(mutant: Mutant) -> dict[str, int | str]:
+    """What must be there for a bug to happen, such as a replica: no sizes, and not how often something happens."""
+    passed_over = _SIZES | _OBSERVERS | consumption.budgets
+    return {name: value for name, value in mutant.wrong_constants.items() if name not in passed_over}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -143,8 +177,4 @@ def machine_of(stream: Stream, machines: Machines) -> Direct:
     if is_filtered(stream):
         constants["expression"] = "Aa"  # which one does not matter: what came is told by the events
         constants["batch"] = 1
-    key = tuple(sorted(constants.items()))
-    if key not in machines:
-        machines[key] = Direct(_MACHINE.configure(**constants))
-    machines[key].restart()
-    return machines[key]
+    return machines.of(constants)

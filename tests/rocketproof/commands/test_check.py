@@ -155,7 +155,10 @@ def test_a_file_that_breaks_off_is_read_up_to_there(
         ("", "{0}: no events can be read. {0}: no events in a file: nothing in it."),
         ('{"rocketproof_trace": 1}\n', "{0}: no events can be read. {0}: no events in a file: nothing in it."),
         ('{"time": 1, "kind": 3}\n', "{0}: there are no events to check. 3 problems, the first: {0}:1: header missing"),
-        ("Dear diary\n", "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, otel-spans, "),
+        (
+            "Dear diary\n",
+            "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, otel-spans, ",
+        ),
         ("PAR1 and no more", "{0}: no events can be read. {0}: file cannot be read: "),
         (
             '{"rocketproof_trace": 1}\n{"time": 253402300800000, "kind": "deliver"}\n',

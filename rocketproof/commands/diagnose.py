@@ -1,0 +1,48 @@
+"""``rocketproof diagnose``: which known bug explains what is wrong in a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnosis.diagnosis import Answer, diagnosed
+from ..errors import InputError
+from ..output.console import interrupts, make_console
+from ..output.diagnosis_report import diagnosis_as_json, diagnosis_as_page, print_diagnosis
+from ..output.files import STANDARD_OUTPUT, check_writable, write
+from .preparing import preparing
+
+EXIT_CODES = {Answer.NOTHING_WRONG: 0, Answer.NAMED: 1, Answer.NOT_KNOWN: 1, Answer.NOT_TOLD: 2}
+
+
+def diagnose(
+    paths: Sequence[str], *, config: str = "", slack: int = 50, strict: bool = False, json: str = "", report: str = ""
+) -> int:
+    """Diagnose a recording and print what came of it; returns the exit code.
+
+    Args:
+        paths: files and folders of one trace.
+        config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
+        slack: how far records of different processes may be apart from what they tell, ms.
+        strict: stop at the first thing that cannot be read.
+        json: where the answer goes as JSON besides; ``-`` for standard output, empty for nowhere.
+        report: the page that is written, empty for none.
+
+    Raises:
+        InputError: no trace is named, or the answer cannot be written.
+        TraceError: the trace cannot be read.
+    """
+    if not paths:
+        raise InputError("diagnose needs a trace: files or folders, such as what the capture agent has written.")
+    for file in filter(None, (json, report)):
+        check_writable(file)
+    if json == report == STANDARD_OUTPUT:
+        raise InputError("only one of --json and --report can go to standard output.")
+    console = make_console(quiet=STANDARD_OUTPUT in (json, report))
+    with interrupts(), preparing("the monitors", "half a minute"):
+        found = diagnosed(paths, config=config, slack=slack, strict=strict)
+    print_diagnosis(console, found)
+    if json:
+        write(json, diagnosis_as_json(found) + "\n")
+    if report:
+        write(report, diagnosis_as_page(found))
+    return EXIT_CODES[found.answer]

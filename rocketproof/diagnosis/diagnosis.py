@@ -1,0 +1,92 @@
+"""The diagnosis of a recording: what is wrong, which known bugs explain it, or why it cannot be told."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..commands.record import recordable_mutants
+from ..traces.conformance.suspects import Explained, explained
+from ..traces.format.kinds import Kind, Result
+from .candidates import Candidate, candidates
+from .look import Looked, looked_at
+from .pictures import pictures
+
+
+class Answer(enum.StrEnum):
+    """What a diagnosis says.
+
+    NOTHING_WRONG: no claim is violated, and the model allows every event. NAMED: known bugs explain what is wrong.
+    NOT_KNOWN: something is wrong, and no known bug explains it. NOT_TOLD: too little was recorded to say either.
+    """
+
+    NOTHING_WRONG = "NOTHING IS WRONG"
+    NAMED = "A KNOWN BUG EXPLAINS IT"
+    NOT_KNOWN = "NO KNOWN BUG EXPLAINS IT"
+    NOT_TOLD = "CANNOT BE TOLD"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """A diagnosis.
+
+    Attributes:
+        looked: the recording, and what is wrong with it.
+        explained: queues where the right model stops, with the bugs that go on.
+        candidates: known bugs that explain it, the best first.
+    """
+
+    looked: Looked
+    explained: tuple[Explained, ...]
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """What it comes to."""
+        if self.candidates:
+            return Answer.NAMED
+        if self.looked.signs.words:
+            return Answer.NOT_KNOWN
+        return Answer.NOT_TOLD if self.looked.signs.unsure else Answer.NOTHING_WRONG
+
+
+def diagnosed(paths: Sequence[str], *, config: str = "", slack: int = 50, strict: bool = False) -> Diagnosis:
+    """Diagnose a recording.
+
+    Args:
+        paths: files and folders of one trace.
+        config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
+        slack: how far records of different processes may be apart from what they tell, ms.
+        strict: stop at the first thing that cannot be read.
+
+    Raises:
+        TraceError: the trace cannot be read.
+        InputError: the deployment file cannot be read.
+    """
+    looked = looked_at(paths, config=config, slack=slack, strict=strict)
+    signs = looked.signs
+    by_model = explained(looked.trace, signs.places, slack=slack)
+    found = candidates(
+        signs.words,
+        by_model,
+        pictures(),
+        recordable_mutants(),
+        looked.trace.header.groups.values(),
+        filtered=_passes_over(looked) if signs.words else False,
+    )
+    return Diagnosis(looked=looked, explained=by_model, candidates=found)
+
+
+def _passes_over(looked: Looked) -> bool:
+    """Whether some answer to a pull passes over messages, as it does where a group has an expression."""
+    columns = ("kind", "result", "offset", "next", "count")
+    for batch in looked.trace.batches(columns):
+        for kind, result, offset, following, count in zip(
+            *(batch.column(name).to_pylist() for name in columns), strict=True
+        ):
+            if kind != Kind.PULL_RESULT or result not in (Result.FOUND, Result.NO_MATCHED_MESSAGE):
+                continue
+            if offset is not None and following is not None and (count or 0) != following - offset:
+                return True
+    return False

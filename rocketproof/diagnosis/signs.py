@@ -1,0 +1,183 @@
+"""Signs: what is wrong with a recording, in words that are the same for every recording of the same trouble.
+
+A sign is a violated claim, what came last on a queue that stands still, or the form of an event that the model does not
+allow. Names, times and offsets are not in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..properties.verdict import Verdict
+from ..traces.claims.claims import CODE
+from ..traces.conformance import SLACK, Conformance, Mismatch, conform
+from ..traces.conformance.excerpt import recorded
+from ..traces.conformance.streams import Place, Stream
+from ..traces.conformance.witness import Witness
+from ..traces.engine.findings import Note
+from ..traces.engine.result import CheckResult
+from ..traces.explain.by_model import place_of
+from ..traces.format.kinds import Kind
+from ..traces.io import Trace
+
+FOLLOWED_WHOLE = 1_000_000
+"""Events of a trace that is followed through the model as a whole; of larger ones only queues with findings are."""
+
+MOST_FINDINGS = 5
+"""Findings of a claim whose queues are looked at."""
+
+_PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, Kind.LOCK, Kind.STORE})
+"""Kinds that go on whatever happens, and those of others: they do not say where a client stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signs:
+    """What is wrong with a recording.
+
+    Attributes:
+        words: the signs, sorted.
+        shown_by: sign → where it shows first, in words.
+        mismatches: events that the model does not allow, in the order of the trace; of many the first ones.
+        places: queues in which the right model stops.
+        follows: the model allows every event of a queue that was followed, and at least one queue was.
+        unsure: why what was recorded is not enough to say that nothing is wrong; empty where it is.
+    """
+
+    words: tuple[str, ...]
+    shown_by: Mapping[str, str]
+    mismatches: tuple[Mismatch, ...]
+    places: tuple[Place, ...]
+    follows: bool
+    unsure: str
+
+
+def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witness], *, slack: int = SLACK) -> Signs:
+    """What is wrong with a recording. Reads the trace again.
+
+    Args:
+        trace: what was checked.
+        result: of the check.
+        witnesses: what the model says of queues with findings.
+        slack: how far records of different processes may be apart from what they tell, ms.
+    """
+    violated = [answer for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
+    shown: dict[str, str] = {}
+    last = _last_steps(trace, result, [answer.claim.id for answer in violated])
+    for answer in violated:
+        shown[answer.claim.id] = answer.claim.statement
+        for sign, where in last.get(answer.claim.id, {}).items():
+            shown[sign] = where
+    followed = conform(trace, slack=slack) if result.events <= FOLLOWED_WHOLE else None
+    mismatches = _mismatches(followed, witnesses)
+    for one in mismatches:
+        shown.setdefault(sign_of(one), f"{one.place}: {one.event}: {one.why}")
+    return Signs(
+        words=tuple(sorted(shown)),
+        shown_by=shown,
+        mismatches=mismatches,
+        places=_places(mismatches, last_places(result)),
+        follows=followed is not None and followed.verdict is Verdict.HOLDS,
+        unsure=_unsure(result, followed),
+    )
+
+
+def sign_of(mismatch: Mismatch) -> str:
+    """The form of an event that the model does not allow: its kind and words, and why, without names and numbers."""
+    words = mismatch.event.split()
+    told = [word for word in words[2:] if word.startswith(("result=", "path="))]
+    why = re.sub(r"\d+", "#", mismatch.why.partition(": ")[0])
+    why = re.sub(r"(held by|sent to|the store has|client has) .*", r"\1 …", why)
+    if mismatch.place.startswith("message "):
+        why = re.sub(r"becomes .*", "becomes …", why)
+    retry = " in a retry queue" if "%RETRY%" in mismatch.place else ""
+    return f"{' '.join([words[0], *told])}{retry}: {why}"
+
+
+def last_places(result: CheckResult) -> dict[str, Place]:
+    """The queues of findings, by their text."""
+    rows = result.rows
+    sure = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["slot"] >= 0)
+    slots = np.unique(rows["slot"][sure]).tolist()
+    return {str(place): place for slot in slots if (place := place_of(slot, result.names))}
+
+
+def _mismatches(followed: Conformance | None, witnesses: Mapping[Place, Witness]) -> tuple[Mismatch, ...]:
+    found: Iterable[Mismatch] = (
+        followed.mismatches
+        if followed is not None
+        else (one for witness in witnesses.values() for one in witness.mismatches)
+    )
+    return tuple(sorted(found, key=lambda one: (one.time, one.seq)))
+
+
+def _places(mismatches: Iterable[Mismatch], known: Mapping[str, Place]) -> tuple[Place, ...]:
+    found: dict[Place, None] = {}
+    for one in mismatches:
+        place = known.get(one.place) or _place(one.place)
+        if place is not None:
+            found[place] = None
+    return tuple(found)
+
+
+def _place(text: str) -> Place | None:
+    """A queue from its words, ``group topic@broker:queue``; None of other places."""
+    told = re.fullmatch(r"(\S+) (\S+)@(\S*):(\d+)", text)
+    if told is None:
+        return None
+    return Place(group=told[1], topic=told[2], broker=told[3], queue=int(told[4]))
+
+
+def _last_steps(trace: Trace, result: CheckResult, claims: list[str]) -> dict[str, dict[str, str]]:
+    """Claim → signs of the queues of its first findings: what kind of queue it is, and what came last there."""
+    rows = result.rows
+    first: dict[str, list[tuple[Place, int]]] = {}
+    for claim in claims:
+        of_claim = rows[(rows["claim"] == CODE[claim]) & (rows["note"] == Note.NONE) & (rows["slot"] >= 0)]
+        of_claim = of_claim[np.argsort(of_claim["time"], kind="stable")][:MOST_FINDINGS]
+        for row in of_claim:
+            place = place_of(int(row["slot"]), result.names)
+            if place is not None:
+                first.setdefault(claim, []).append((place, int(row["time"])))
+    places = {place for found in first.values() for place, _ in found}
+    streams = recorded(trace, places) if places and result.events <= FOLLOWED_WHOLE else {}
+    signs: dict[str, dict[str, str]] = {}
+    for claim, found in first.items():
+        for place, time in found:
+            where = f"{place}"
+            of_claim = signs.setdefault(claim, {})
+            if place.topic.startswith("%RETRY%"):
+                of_claim.setdefault(f"{claim} in a retry queue", where)
+            after = _last_step(streams.get(place), time)
+            if after:
+                of_claim.setdefault(f"{claim} after {after}", where)
+    return signs
+
+
+def _last_step(stream: Stream | None, time: int) -> str:
+    """The last event of a queue up to a time that is more than routine; empty where there is none."""
+    if stream is None:
+        return ""
+    for event in sorted(stream.events, key=lambda one: (one.time, one.number), reverse=True):
+        if event.time <= time and event.kind not in _PERIODIC and event.queue is not None:
+            return " ".join(filter(None, [str(event.kind), str(event.result), str(event.path)]))
+    return ""
+
+
+def _unsure(result: CheckResult, followed: Conformance | None) -> str:
+    """Why nothing wrong does not mean that nothing was wrong."""
+    doubtful = [answer for answer in result.verdicts if answer.verdict is Verdict.UNKNOWN]
+    if doubtful:
+        return f"{doubtful[0].claim.id} cannot be judged: {doubtful[0].why}"
+    if followed is None:
+        return f"with more than {FOLLOWED_WHOLE:,} events only queues with findings are followed through the model"
+    if followed.verdict is Verdict.HOLDS:
+        return ""
+    if followed.verdict is Verdict.NOT_OBSERVABLE:
+        return f"no queue can be followed through the model: {followed.why or 'no queue was ever assigned'}"
+    if followed.holes:
+        return f"something was lost in reading: {followed.holes[0]}"
+    return "events are missing of windows, so what they did is not known"

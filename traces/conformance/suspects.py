@@ -1,0 +1,148 @@
+"""Suspects: which known bugs of the model allow what the right one does not, in the windows where it stops.
+
+A queue of which the right machine does not allow an event is followed again by the machine with one known bug after the
+other. A bug explains the mismatch if its machine goes further. That costs little: a machine is its texts, and nothing
+is compiled; most bugs concern another mode or another kind of listener, and are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from ...model.consumption import consumption
+from ...model.kernel import ModelError, Mutant
+from ..format.schema import Group
+from ..io import Trace
+from .clocks import in_time
+from .conform import SLACK, unseen_of
+from .events import events_of
+from .follow import Follower
+from .machine import Machines, is_filtered
+from .part import HANDLERS, follower_of
+from .result import Mismatch
+from .sorting_out import queues_in, sort_out
+from .streams import Place, Stream, Surroundings, streams_of
+from .unseen import Unseen
+
+MOST_QUEUES = 20
+"""Queues that are followed with every bug."""
+
+MOST_EVENTS = 20_000
+"""Events of a queue that are followed with every bug: those of the beginning, up to well behind the first mismatch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """A queue where the right model stops, and the known bugs with which it goes on.
+
+    Attributes:
+        place: which queue, of which group.
+        mismatch: the first event that the right model does not allow.
+        wholly: ids of the mutants that allow every event of the queue.
+        further: ids of those that allow this event, and stop at a later one.
+        asked: how many mutants were followed.
+        cut: only its beginning was followed, as it has very many events.
+    """
+
+    place: Place
+    mismatch: Mismatch
+    wholly: tuple[str, ...]
+    further: tuple[str, ...]
+    asked: int
+    cut: bool = False
+
+
+def explained(trace: Trace, places: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
+    """Follow queues where the right model stops with each known bug. Reads the trace once.
+
+    Args:
+        trace: what was recorded.
+        places: where the right model does not allow an event; of many the first ones.
+        slack: how far records of different processes may be apart from what they tell, ms.
+
+    Raises:
+        TraceError: there are no events.
+    """
+    wanted = set(list(dict.fromkeys(places))[:MOST_QUEUES])
+    if not wanted:
+        return ()
+    machines: dict[str, Machines] = {}
+    found = []
+    with ExitStack() as cleanup:
+        recorders = in_time(trace, slack=slack)
+        queues = frozenset((place.topic, place.broker, place.queue) for place in wanted)
+        sorted_out = sort_out(trace, cleanup, only=queues)
+        around, unseen = Surroundings(sorted_out.around), unseen_of(trace, sorted_out, recorders)
+        for bucket in sorted_out.queues.buckets():
+            for table in queues_in(bucket):
+                for stream in streams_of(events_of(table), around, trace.header):
+                    if stream.place in wanted:
+                        found += _explained(stream, unseen, machines, slack)
+    return tuple(sorted(found, key=lambda one: (one.mismatch.time, one.mismatch.seq)))
+
+
+def possible(mutant: Mutant, group: Group, *, filtered: bool) -> bool:
+    """Whether a bug may be in a group: it is of its mode and its kind of listener, and has filters where it has."""
+    needed = mutant.wrong_constants
+    return (
+        needed.get("mode", "clustering") == group.mode
+        and ("listener" not in needed or needed["listener"] == group.listener)
+        and (filtered or "expression" not in needed)
+    )
+
+
+def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], slack: int) -> list[Explained]:
+    cut = len(stream.events) > MOST_EVENTS
+    if cut:
+        stream.events = stream.events[:MOST_EVENTS]
+    right = _followed(stream, unseen, _machines(machines, ""), slack)
+    if right is None or not right.mismatches:
+        return []
+    first = right.mismatches[0]
+    wholly, further, asked = [], [], 0
+    filtered = is_filtered(stream)
+    for mutant in consumption.mutants.values():
+        if mutant.function is None or not possible(mutant, stream.group, filtered=filtered):
+            continue
+        asked += 1
+        try:
+            follower = _followed(stream, unseen, _machines(machines, mutant.id), slack)
+        except (ModelError, ValueError):  # its text asks for what this configuration has not
+            continue
+        if follower is None:
+            continue
+        if not follower.mismatches:
+            wholly.append(mutant.id)
+        elif _number(follower.mismatches[0]) > _number(first):
+            further.append(mutant.id)
+    return [
+        Explained(
+            place=stream.place,
+            mismatch=first,
+            wholly=tuple(wholly),
+            further=tuple(further),
+            asked=asked,
+            cut=cut,
+        )
+    ]
+
+
+def _machines(known: dict[str, Machines], mutant: str) -> Machines:
+    if mutant not in known:
+        known[mutant] = Machines(mutant)
+    return known[mutant]
+
+
+def _followed(stream: Stream, unseen: Unseen, machines: Machines, slack: int) -> Follower | None:
+    for event in stream.events:
+        event.fate = ""
+    follower, _ = follower_of(stream, unseen, machines, slack=slack)
+    if follower is not None:
+        follower.follow(HANDLERS)
+    return follower
+
+
+def _number(mismatch: Mismatch) -> tuple[int, int]:
+    return mismatch.time, mismatch.seq
