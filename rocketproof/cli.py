@@ -802,6 +802,51 @@ def diagnose(
     raise typer.Exit(code)
 
 
+REPRODUCE_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  the run, and what reproduces it, is written
+  2  Ctrl-C
+  3  wrong usage or input, nothing to reproduce, or no run of the model shows it
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+@app.command(
+    short_help="Write the shortest run of the model that shows what a trace shows, as a test.",
+    help="Find the shortest run of the model that shows what a recorded trace shows, in a configuration like the "
+    "recorded group, and write it as a pytest file, as a scenario of the lab where real clients can be made to do it, "
+    "as a page of the explorer, and what the trace tells of the deployment." + REPRODUCE_EXIT_CODES,
+    epilog="Example: rocketproof reproduce trace.jsonl nothing-skipped --out incident",
+)
+def reproduce(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="TRACE", show_default=False, help="A file or folder that is a trace.")],
+    finding: Annotated[
+        str, typer.Argument(metavar="[FINDING]", show_default=False, help="A violated claim, or a known bug.")
+    ] = "",
+    out: Annotated[str, typer.Option(metavar="DIR", help="The folder, new or empty.")] = "incident",
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="A deployment file with timers, delay levels and maxima.")
+    ] = "",
+    slack: Annotated[
+        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
+    ] = "50ms",
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+) -> None:
+    """Reproduce what was given, and leave with its exit code."""
+    if context.obj is OWN_PROCESS:
+        from .commands.preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    from .commands import reproduce as run
+    from .commands.sizes import read_time
+
+    slack_ms = read_time("--slack", slack)
+    raise typer.Exit(run.reproduce([path], finding, out, config=config, slack=slack_ms, strict=strict))
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake gives one line and exit code 3."""
     if arguments is not None:

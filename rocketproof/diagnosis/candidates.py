@@ -27,6 +27,9 @@ EXPLAINS = 2.0
 SAID = 0.5
 """What it is worth at most that a claim is said to be broken by a bug, where no recording of the bug shows it."""
 
+ELSEWHERE = 0.5
+"""What is left of a likeness where the recording stands still after another step than the bug does."""
+
 LEAST = 0.1
 """Of what the recording shows so much at least must be known of a bug, else it is not named."""
 
@@ -145,8 +148,23 @@ def _alike(
     for run in picture.runs if picture is not None else ():
         both = weight(shown & run)
         if both:
-            best = max(best, ((both / weight(shown) + both / weight(run)) / 2, run), key=lambda item: item[0])
+            alike = (both / weight(shown) + both / weight(run)) / 2
+            best = max(
+                best, (alike * ELSEWHERE if _stops_elsewhere(shown, run) else alike, run), key=lambda one: one[0]
+            )
     return best
+
+
+def _stops_elsewhere(shown: frozenset[str], run: frozenset[str]) -> bool:
+    """Whether both say what came last before something did not go on, and not the same."""
+
+    def last(signs: frozenset[str]) -> set[str]:
+        return {sign for sign in signs if " after " in sign}
+
+    claims = {sign.partition(" after ")[0] for sign in last(shown)} & {
+        sign.partition(" after ")[0] for sign in last(run)
+    }
+    return bool(claims) and not last(shown) & last(run)
 
 
 def _said(shown: frozenset[str], bug: str, weights: Mapping[str, float]) -> tuple[float, frozenset[str]]:

@@ -79,12 +79,14 @@ def diagnosed(paths: Sequence[str], *, config: str = "", slack: int = 50, strict
 
 
 def _passes_over(looked: Looked) -> bool:
-    """Whether some answer to a pull passes over messages, as it does where a group has an expression."""
-    columns = ("kind", "result", "offset", "next", "count")
+    """Whether somebody asks for some tags only, or some answer to a pull passes over messages."""
+    columns = ("kind", "result", "offset", "next", "count", "subscriptions")
     for batch in looked.trace.batches(columns):
-        for kind, result, offset, following, count in zip(
+        for kind, result, offset, following, count, subscriptions in zip(
             *(batch.column(name).to_pylist() for name in columns), strict=True
         ):
+            if any("=" in one and not one.partition("=")[2].startswith("*") for one in subscriptions or ()):
+                return True
             if kind != Kind.PULL_RESULT or result not in (Result.FOUND, Result.NO_MATCHED_MESSAGE):
                 continue
             if offset is not None and following is not None and (count or 0) != following - offset:

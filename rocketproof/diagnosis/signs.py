@@ -21,7 +21,7 @@ from ..traces.conformance.witness import Witness
 from ..traces.engine.findings import Note
 from ..traces.engine.result import CheckResult
 from ..traces.explain.by_model import place_of
-from ..traces.format.kinds import Kind
+from ..traces.format.kinds import Kind, Path
 from ..traces.io import Trace
 
 FOLLOWED_WHOLE = 1_000_000
@@ -158,11 +158,12 @@ def _last_steps(trace: Trace, result: CheckResult, claims: list[str]) -> dict[st
 
 
 def _last_step(stream: Stream | None, time: int) -> str:
-    """The last event of a queue up to a time that is more than routine; empty where there is none."""
+    """The last event of a queue up to a time that is more than routine, and no shutdown; empty where there is none."""
     if stream is None:
         return ""
     for event in sorted(stream.events, key=lambda one: (one.time, one.number), reverse=True):
-        if event.time <= time and event.kind not in _PERIODIC and event.queue is not None:
+        ends = event.path is Path.SHUTDOWN
+        if event.time <= time and event.kind not in _PERIODIC and event.queue is not None and not ends:
             return " ".join(filter(None, [str(event.kind), str(event.result), str(event.path)]))
     return ""
 
