@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..checkers.catalogue import all_rows
-from ..checkers.explore import Limits
+from ..checkers.exploration import Limits
 from ..checkers.mutants import MachineMutant, Trials
 from ..checkers.run import Run, told
 from ..errors import InputError
