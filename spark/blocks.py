@@ -25,6 +25,7 @@ from ..traces.encoding.store_counts import StoreCounts, note_stores
 from ..traces.format.kinds import Kind, codes
 from ..traces.format.schema import ABSENT, Group
 from ..traces.monitors import messages, queues
+from ..traces.monitors.steps import STORES
 
 CHUNK_ROWS = 1 << 20
 """Events that a task reads before it packs them."""
@@ -51,6 +52,8 @@ EARLIEST = -(2**63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _OF_QUEUES = np.zeros(256, np.bool_)
 _OF_QUEUES[[code for kind, code in codes(Kind).items() if kind in queues.KINDS]] = True
+_STORES = np.zeros(256, np.bool_)
+_STORES[[codes(Kind)[kind] for kind in STORES]] = True
 
 
 class Chunk(NamedTuple):
@@ -98,6 +101,7 @@ class Packer:
         self._names = Names(groups)
         self._coder = Coder(self._names)
         self._of_slot: list[int] = []
+        self._of_group: list[bool] = []
         self._stores = StoreCounts()
         self._places: dict[int, int] = {}
 
@@ -143,9 +147,10 @@ class Packer:
 
     def _by_queue(self, coded: Coded) -> Any:
         for code in range(len(self._of_slot), len(self._names.slots)):
-            of_a_topic = self._names.flags[code] & OF_A_TOPIC
-            self._of_slot.append(-1 if of_a_topic else _part_of(self._names.slots[code], self._parts))
-        return np.where(_OF_QUEUES[coded.kind], np.array([*self._of_slot, -1], np.int32)[coded.slot], -1)
+            self._of_slot.append(_part_of(self._names.slots[code], self._parts))
+            self._of_group.append(self._names.flags[code] & OF_A_TOPIC == 0)
+        is_wanted = _OF_QUEUES[coded.kind] & (np.array([*self._of_group, False])[coded.slot] | _STORES[coded.kind])
+        return np.where(is_wanted, np.array([*self._of_slot, -1], np.int32)[coded.slot], -1)
 
     def _by_message(self, coded: Coded) -> Any:
         hashed = (coded.origin.view(np.uint64) * _MIX) >> np.uint64(40)

@@ -58,8 +58,16 @@ CAUSES = (
     ),
     Cause(
         missing=Missing.ASSIGNMENT,
-        statement="A client pulls, delivers and gives up queues that it has taken.",
-        of=(Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER, Kind.REVOKE),
+        statement="A client pulls, delivers, finishes and gives up what is of queues that it has taken.",
+        of=(
+            Kind.PULL,
+            Kind.PULL_RESULT,
+            Kind.DELIVER,
+            Kind.REVOKE,
+            Kind.REMOVED,
+            Kind.DISCARDED,
+            Kind.EXPIRE,
+        ),
         needs=(Kind.ASSIGN,),
         rules=("RB-30", "RB-32", "PL-1"),
     ),

@@ -61,6 +61,7 @@ class TraceClaim:
 _DELIVERIES = ((Kind.DELIVER,),)
 _RESULTS = ((Kind.DELIVER,), (Kind.RESULT,))
 _ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+_LIFE = (Kind.CLIENT_START, *_ENDS, Kind.HEARTBEAT, Kind.UNREGISTER)
 _WINDOWS = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_START, *_ENDS)
 _BROKERS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _MENDINGS = (Kind.RESET, Kind.CORRECT, Kind.PULL_RESULT, *_BROKERS)
@@ -80,6 +81,8 @@ _STEPS = (
     Kind.OFFSET_QUERY,
     Kind.RESET,
     Kind.CORRECT,
+    Kind.UNREGISTER,
+    *_ENDS,
 )
 _HOOK = "a consume-message hook (consumer side)"
 _OFFSETS = "the client's log of persisted offsets, or the broker's commit requests"
@@ -381,6 +384,18 @@ CLAIMS = (
         bugs=("G1", "G4"),
         settled_by="pull results of the consumer (an RPC hook)",
     ),
+    TraceClaim(
+        id="stores-follow-each-other",
+        statement="A broker stores messages of a queue one after another, retries and dead letters in their topics.",
+        monitor=Monitor.QUEUES,
+        needs=((Kind.STORE,),),
+        violated_by=((Kind.STORE,),),
+        excused_by=(Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, *_BROKERS),
+        lasts=True,
+        rules=("DL-8", "EN-14", "SB-9", "DQ-1"),
+        bugs=("H1", "H5"),
+        settled_by="what brokers store, which the capture agent in them sees",
+    ),
     # By message.
     TraceClaim(
         id="maximum-as-configured",
@@ -614,6 +629,30 @@ CLAIMS = (
         lasts=True,
         rules=("RB-1",),
         bugs=("A8",),
+        settled_by="a wrapped allocation strategy",
+    ),
+    TraceClaim(
+        id="processes-act-in-order",
+        statement="A process starts, acts in its group, leaves it and stops, in that order; so does a broker.",
+        monitor=Monitor.GROUPS,
+        needs=((Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.HEARTBEAT, Kind.BROKER_START),),
+        violated_by=((Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.HEARTBEAT, Kind.BROKER_START),),
+        excused_by=(*_LIFE, Kind.ASSIGN, Kind.REVOKE, Kind.BROKER_START, Kind.BROKER_STOP, Kind.FILE_LOAD),
+        lasts=True,
+        rules=("ST-1", "ST-4", "ST-8"),
+        bugs=("A1",),
+        settled_by="start and heartbeat of every client",
+    ),
+    TraceClaim(
+        id="shares-are-taken",
+        statement="A client takes and gives up what its last pass of rebalance says, which goes by what it was told.",
+        monitor=Monitor.GROUPS,
+        needs=((Kind.REBALANCE, Kind.ASSIGN),),
+        violated_by=((Kind.REBALANCE, Kind.ASSIGN),),
+        excused_by=(*_LIFE, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE, Kind.ROUTE, Kind.MEMBERS, Kind.LOCK),
+        lasts=True,
+        rules=("EN-2", "EN-5", "RB-21", "RB-30"),
+        bugs=("A5", "A11", "A12"),
         settled_by="a wrapped allocation strategy",
     ),
     TraceClaim(

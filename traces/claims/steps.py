@@ -1,4 +1,4 @@
-"""Steps: what a client does with a queue follows from what it did before, one step after another, without a deadline.
+"""Steps: what a process does with a queue follows from what it did before, one step after another, without a deadline.
 
 :data:`STEPS` is read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one process,
 whose order is certain. A row is asked where the kinds it needs were recorded, from the first of them on.
@@ -33,6 +33,20 @@ class Misstep(enum.IntEnum):
     OTHER_COUNT = 15  # a result names the count ``offset`` … its delivery ``expected``
     OTHER_NEXT = 16  # a delivery of one message goes on elsewhere than behind it
     IMPOSSIBLE = 17  # the offsets or the number of messages of an answer contradict each other
+    OTHER_BATCH = 18  # a listener is called with more messages than there are before where it goes on, ``expected``
+    END_BACK = 19  # an answer tells an end or a beginning of the queue below the one told before, ``expected``
+    NOT_REMEMBERED = 20  # a message left the window, and the in-memory offset is not set
+    NEVER_RETURNED = 21  # a result is discarded that no listener has returned, or that was discarded before
+    NO_SHUTDOWN = 22  # an offset is stored for a shutdown, and there is none
+    NO_REMOVAL = 23  # an offset is stored since the queue is given up, and it is not
+    NOT_STORED = 24  # messages from ``offset`` on are left out
+    STORED_TWICE = 25  # a message is stored at an offset that has one
+    FIRST_COUNT = 26  # a message that is not sent back is stored with a count
+    OTHER_TOPIC = 27  # a retry or dead letter is stored in another topic than that of its group
+    NEVER_ASKED = 28  # an offset is set or stored of a queue that the client neither asked for nor took
+    NOT_BROUGHT = 29  # listeners are given more messages than the ``expected`` ones that pulls brought
+    NOT_LOCKED = 30  # an orderly queue is taken that was not locked
+    UNLOCKED_EARLY = 31  # an orderly queue is unlocked, and not given up within the life of a lock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +70,9 @@ class Step:
     rules: tuple[str, ...]
 
 
-_FIT = "events-fit-each-other"
+_FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
+_BROKER = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH)
+_STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, *_BROKER)
 _PULLS = (Kind.PULL, Kind.PULL_RESULT)
 _LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
@@ -107,7 +123,7 @@ STEPS = (
     ),
     Step(
         misstep=Misstep.NOT_RETURNED,
-        statement="A message leaves the window when its listener has returned, or it was cleaned for its time.",
+        statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
         needs=(*_LEAVING, Kind.EXPIRE),
         rules=("CC-12", "PQ-2", "PQ-9"),
     ),
@@ -180,6 +196,98 @@ STEPS = (
         "where it says there are none.",
         needs=(Kind.PULL_RESULT,),
         rules=("PL-19",),
+    ),
+    Step(
+        misstep=Misstep.OTHER_BATCH,
+        claim=_FIT,
+        statement="A listener is called with as many messages as lie before the offset behind them, at most.",
+        needs=(Kind.DELIVER,),
+        rules=("CC-1",),
+    ),
+    Step(
+        misstep=Misstep.END_BACK,
+        claim=_FIT,
+        statement="The ends of a queue that a client is told never go back, unless its broker starts anew.",
+        needs=(Kind.PULL_RESULT, *_BROKER),
+        rules=("PL-19",),
+    ),
+    Step(
+        misstep=Misstep.NOT_REMEMBERED,
+        statement="When a message has left its window, the in-memory offset is set to the low-water mark.",
+        needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.ASSIGN, Kind.REVOKE),
+        beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
+        rules=("CC-13", "OR-7"),
+    ),
+    Step(
+        misstep=Misstep.NEVER_RETURNED,
+        statement="A result is discarded once, after its listener has returned.",
+        needs=(*_LEAVING, Kind.DISCARDED),
+        rules=("CC-9",),
+    ),
+    Step(
+        misstep=Misstep.NO_SHUTDOWN,
+        statement="A client that stores an offset for its shutdown leaves its group.",
+        needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH),
+        rules=("ST-8",),
+    ),
+    Step(
+        misstep=Misstep.NO_REMOVAL,
+        statement="A client that stores an offset since it gives the queue up gives it up.",
+        needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE),
+        rules=("RB-32", "OF-6"),
+    ),
+    Step(
+        misstep=Misstep.NOT_STORED,
+        claim=_STORES,
+        statement="A broker stores the messages of a queue at one offset after another.",
+        needs=_STORED,
+        rules=("DL-8", "PL-19"),
+    ),
+    Step(
+        misstep=Misstep.STORED_TWICE,
+        claim=_STORES,
+        statement="A broker stores one message at an offset.",
+        needs=_STORED,
+        rules=("DL-8", "PL-19"),
+    ),
+    Step(
+        misstep=Misstep.FIRST_COUNT,
+        claim=_STORES,
+        statement="What is stored outside of topics of retries and dead letters has the count 0.",
+        needs=(Kind.STORE,),
+        rules=("EN-14", "SB-6"),
+    ),
+    Step(
+        misstep=Misstep.OTHER_TOPIC,
+        claim=_STORES,
+        statement="A retry is stored in the topic of retries of its group, a dead letter in that of its dead letters.",
+        needs=(Kind.DEAD_LETTER, Kind.DELAY_DELIVER),
+        rules=("SB-9", "SB-15", "DQ-1"),
+    ),
+    Step(
+        misstep=Misstep.NEVER_ASKED,
+        statement="A client sets and stores offsets of queues that it has asked for or taken.",
+        needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
+        rules=("OF-5", "OF-6", "RB-40"),
+    ),
+    Step(
+        misstep=Misstep.NOT_BROUGHT,
+        statement="Listeners are given as many messages as pulls brought, at most: filtered ones are not among them.",
+        needs=(*_LEAVING, Kind.PULL_RESULT, Kind.ASSIGN),
+        rules=("FI-3", "PL-19", "CC-1"),
+    ),
+    Step(
+        misstep=Misstep.NOT_LOCKED,
+        statement="A client of an orderly group takes a queue that it has locked.",
+        needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK),
+        beside=(Kind.LOCK,),
+        rules=("OR-1", "RB-30"),
+    ),
+    Step(
+        misstep=Misstep.UNLOCKED_EARLY,
+        statement="A client unlocks a queue that it gives up.",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
+        rules=("OR-9", "RB-32"),
     ),
 )
 """What must follow; in the order of :class:`Misstep`."""

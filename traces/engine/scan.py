@@ -18,7 +18,7 @@ from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
 from ..errors import TraceError
 from ..format.coverage import EVIDENCE_BIT, Hole, evidence_mask
-from ..format.kinds import CONTEXT, Kind
+from ..format.kinds import CONTEXT, OWNERSHIP, Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
 from .context import Context
@@ -34,6 +34,7 @@ CONTEXT_COLUMNS = (
     "group",
     "topic",
     "broker",
+    "queue",
     "count",
     "due",
     "members",
@@ -43,6 +44,8 @@ CONTEXT_COLUMNS = (
     "detail",
 )
 """Columns that events of the context use."""
+
+_FEW = CONTEXT | OWNERSHIP
 
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
 """Columns that are looked at before events are judged."""
@@ -116,9 +119,9 @@ class Scanning:
         begin, end = Column.of(batch.column("time")).span()
         self.begin, self.end = min(self.begin, begin), max(self.end, end)
         self.events += len(batch)
-        if CONTEXT.isdisjoint(occurring):
+        if _FEW.isdisjoint(occurring):
             return
-        is_wanted = read_only(np.array([*(word in CONTEXT for word in words), False], np.uint8))
+        is_wanted = read_only(np.array([*(word in _FEW for word in words), False], np.uint8))
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
         self.context += batch.take(arrow_places(wanted)).to_pylist()
 

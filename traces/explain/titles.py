@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..claims.causes import Missing
 from ..claims.claims import TraceClaim
+from ..claims.group_steps import GroupMisstep
 from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
@@ -34,6 +35,7 @@ _TITLES: Mapping[str, str] = {
     "nothing-without-its-cause": "{actor} {uncaused}",
     "steps-follow-each-other": "{actor} {misstep}",
     "events-fit-each-other": "{actor} {misstep}",
+    "stores-follow-each-other": "{actor} {misstep}",
     "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
     "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
     "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
@@ -52,6 +54,8 @@ _TITLES: Mapping[str, str] = {
     "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
     "for example",
     "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
+    "processes-act-in-order": "{actor} {group_misstep}",
+    "shares-are-taken": "{actor} {group_misstep}",
     "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
     "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
     "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
@@ -86,8 +90,47 @@ _MISSTEPS = {
     Misstep.OTHER_COUNT: "ended {message} with another count than it was given, {expected}",
     Misstep.OTHER_NEXT: "was given {message} alone, and goes on at {expected}",
     Misstep.IMPOSSIBLE: "was answered a pull of {queue} from offset {offset} with offsets that contradict each other",
+    Misstep.OTHER_BATCH: "was given {message} with more others than there are before offset {expected}",
+    Misstep.END_BACK: "was told offset {offset} as an end of {queue}, and {expected} before",
+    Misstep.NOT_REMEMBERED: "finished {message}, and set no in-memory offset",
+    Misstep.NEVER_RETURNED: "discarded a result of {message} that no listener had returned",
+    Misstep.NO_SHUTDOWN: "stored offset {offset} of {queue} for its shutdown, and went on",
+    Misstep.NO_REMOVAL: "stored offset {offset} of {queue} to give the queue up, and kept it",
+    Misstep.NOT_STORED: "left out {queue} from offset {offset} on, and stored messages behind it",
+    Misstep.STORED_TWICE: "stored a message at offset {offset} of {queue}, whose end was {expected}",
+    Misstep.FIRST_COUNT: "stored {message} with the count {expected}",
+    Misstep.OTHER_TOPIC: "stored a retry or dead letter as {message}",
+    Misstep.NEVER_ASKED: "set or stored offset {offset} of {queue}, which it neither asked for nor took",
+    Misstep.NOT_BROUGHT: "was given {message}, one more than the {expected} messages that its pulls had brought",
+    Misstep.NOT_LOCKED: "took {queue} and had not locked it",
+    Misstep.UNLOCKED_EARLY: "unlocked {queue} and kept it",
 }
 """What does not follow, or does not fit."""
+
+_GROUP_MISSTEPS = {
+    GroupMisstep.NOT_STARTED: "acted in group {group} before it was started there",
+    GroupMisstep.STARTED_TWICE: "started in group {group}, where it ran",
+    GroupMisstep.STOPPED_TWICE: "stopped in group {group}, where it did not run",
+    GroupMisstep.ACTS_STOPPED: "went on in group {group} {span} after it had stopped",
+    GroupMisstep.NOT_UNREGISTERED: "stopped and had not left group {group} at the brokers",
+    GroupMisstep.NOT_STOPPED: "gave up its queues for a shutdown, and was not stopped {span} later",
+    GroupMisstep.HAD_AT_STOP: "stopped and had not given up {queue}",
+    GroupMisstep.STARTED_IN_VAIN: "started in group {group} and told it no broker",
+    GroupMisstep.OLD_SUBSCRIPTION: "told a subscription of {topic} again that another one had replaced",
+    GroupMisstep.NOT_TOLD: "balanced {topic}, of which its last heartbeat told nothing",
+    GroupMisstep.BROKER_NOT_RUNNING: "acted, and did not run",
+    GroupMisstep.BROKER_TWICE: "started or stopped twice in a row",
+    GroupMisstep.NOT_LOADED: "started although it could not load its tables",
+    GroupMisstep.NOT_GIVEN: "took {queue}, which its last pass of rebalance does not give it",
+    GroupMisstep.STILL_GIVEN: "gave up {queue} by rebalance, and its last pass gives it the queue",
+    GroupMisstep.KEPT: "kept {queue}, which a pass of rebalance had taken away {span} before",
+    GroupMisstep.NOT_ENDING: "gave up {queue} for a shutdown, and had not left group {group}",
+    GroupMisstep.OTHER_QUEUES: "divided other queues of {topic} than its last route names",
+    GroupMisstep.OTHER_MEMBERS: "divided {topic} among members that no broker had told",
+    GroupMisstep.OTHER_STRATEGY: "divided {topic} by another strategy than before",
+    GroupMisstep.UNKNOWN_GIVEN: "gave itself queues of {topic} that are not among those it divided",
+}
+"""What does not follow in a group."""
 
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
@@ -118,6 +161,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
         template = template.replace("{uncaused}", _UNCAUSED[Missing(row["value"])])
     if "{misstep}" in template:
         template = template.replace("{misstep}", _MISSTEPS[Misstep(row["value"])])
+    if "{group_misstep}" in template:
+        template = template.replace("{group_misstep}", _GROUP_MISSTEPS[GroupMisstep(row["value"])])
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
     text = template.format(
         actor=actor,

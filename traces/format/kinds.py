@@ -138,6 +138,9 @@ CONTEXT = frozenset(
 )
 """Kinds that concern more than one queue or message: few, and read before everything else."""
 
+OWNERSHIP = frozenset({Kind.ASSIGN, Kind.REVOKE})
+"""Kinds that tell who has a queue: few as well, and held against what groups do besides."""
+
 FAILURES = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.ROLLBACK, Result.FAILED})
 """Results after which a message is not consumed; ``timeout`` comes with whatever the listener returned in the end."""
 

@@ -13,6 +13,7 @@ from ..engine.context import Context
 from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
+from .group_steps import judge_group_steps
 from .memberships import Lives
 from .notebook import Notebook
 from .processes import judge_processes
@@ -55,5 +56,6 @@ class GroupMonitor:
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
         judge_readable(told, self._stores, settings=self._settings, context=self._context, notebook=notebook)
+        judge_group_steps(context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
         return replace(notebook.outcome(), passed_over=passed_over)

@@ -174,8 +174,10 @@ def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen:
     if anew >= 0:
         copies += known.attempts[anew].stored  # SB-8: a fallback that begins to count anew
     dies = attempt.may_die != 0 and attempt.may_live == 0
-    # SB-14: a request is answered after its dead letter was stored; a fallback may wait first (SB-15).
-    at_once = dies and terms.given[0].dead_letters and attempt.fallback == 0
+    # SB-9, SB-14: a request is answered after its copy was stored; a dead letter of a fallback may wait first (SB-15).
+    lives = attempt.may_die == 0 or terms.given[0].dead_letters
+    recorded = terms.given[0].dead_letters if dies else terms.given[0].stores and lives
+    at_once = recorded and attempt.fallback == 0
     deadline = attempt.sent_at + (AT_ONCE if at_once else int64(terms.given[0].late))
     if not at_once and not terms.given[0].stores:
         level = lowest(attempt.allowed) if attempt.allowed != 0 else int64(len(terms.levels) - 1)

@@ -1,8 +1,8 @@
 """The fold that applies the table of :mod:`..claims.steps`: what each process does with each queue, step by step.
 
-It keeps a line for each process and queue, and an item for each message that a listener has, or that has not left its
-window. Of each process and queue the first misstep of each kind is told. Threads of one process may be recorded in
-another order than they acted in: what comes within :data:`APART` was in time.
+It keeps a line for each process and queue, brokers among them, and an item for each message that a listener has, or
+that has not left its window. Of each process and queue the first misstep of each kind is told. Threads of one process
+may be recorded in another order than they acted in: what comes within :data:`APART` was in time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from ..claims.settings import Settings
 from ..claims.steps import STEPS, Misstep
 from ..clocks.order import Order
 from ..encoding.coding import Coded
-from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
+from ..encoding.names import (
+    BROADCASTING,
+    DEAD_LETTER_TOPIC,
+    NO_QUEUE,
+    OF_A_TOPIC,
+    ORDERLY,
+    RETRY_TOPIC,
+    Actor,
+    Names,
+)
 from ..engine.context import Context, actor_of
 from ..engine.findings import ROW
 from ..format.coverage import evidence_mask
@@ -41,6 +50,9 @@ SOON = 900
 
 _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
+STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
+"""Kinds that this fold looks at in queues of topics too, which no group has for its own."""
+
 STEP_KINDS = (
     Kind.PULL,
     Kind.PULL_RESULT,
@@ -56,6 +68,10 @@ STEP_KINDS = (
     Kind.COMMIT,
     Kind.CORRECT,
     Kind.SEND_BACK,
+    *STORES,
+    Kind.LOCK,
+    Kind.UNLOCK,
+    Kind.LOCK_LOST,
 )
 """Kinds that this fold looks at, and resets."""
 
@@ -74,12 +90,20 @@ STEP_KINDS = (
     _COMMIT,
     _CORRECT,
     _SEND_BACK,
+    _STORE,
+    _DELAY_DELIVER,
+    _DEAD_LETTER,
+    _LOCK,
+    _UNLOCK,
+    _LOCK_LOST,
 ) = (_KIND[kind] for kind in STEP_KINDS)
 _RESET = _KIND[Kind.RESET]
 _FOUND, _NO_NEW, _NO_MATCHED, _OK = (
     _RESULT[result] for result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE, Result.OK)
 )
 _COMMITS, _ROLLS_BACK = _RESULT[Result.COMMIT], _RESULT[Result.ROLLBACK]
+_BY_HAND = sum(1 << _RESULT[result] for result in (Result.COMMIT, Result.ROLLBACK))
+_SHUTDOWN, _REMOVAL = _PATH[Path.SHUTDOWN], _PATH[Path.REMOVAL]
 _REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
 _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
 (
@@ -101,9 +125,25 @@ _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.RE
     _OTHER_COUNT,
     _OTHER_NEXT,
     _IMPOSSIBLE,
+    _OTHER_BATCH,
+    _END_BACK,
+    _NOT_REMEMBERED,
+    _NEVER_RETURNED,
+    _NO_SHUTDOWN,
+    _NO_REMOVAL,
+    _NOT_STORED,
+    _STORED_TWICE,
+    _FIRST_COUNT,
+    _OTHER_TOPIC,
+    _NEVER_ASKED,
+    _NOT_BROUGHT,
+    _NOT_LOCKED,
+    _UNLOCKED_EARLY,
 ) = map(int, Misstep)
 _NEVER, _UNKNOWN, _NOBODY = -(2**60), -1, -1
-_UNJUDGED = OF_A_TOPIC | NO_QUEUE
+_COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
+_RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
+_LEAVES = (Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 _ROOM = 64
 _MARKS = 16
 _BEFORE = 2
@@ -144,10 +184,30 @@ LINE = np.dtype(
                 "cleaned",  # 1: a message was cleaned for its time
                 "beside",  # place of another line of its slot, _NOBODY for none
                 "manual",  # 1: its listener commits or rolls back itself, so that a success alone ends nothing (OR-6)
+                "batched",  # 1: a listener was called with several messages at once
+                "batches",  # how many such calls there were
+                "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
+                "end_at",  # when, ms
+                "beginning",  # the highest beginning it was told
+                "missing",  # offsets from ``first_missing`` on that were left out so far
+                "first_missing",
+                "owed",  # messages that left the window for which the in-memory offset was not set
+                "idle",  # of these, those that did not move the low-water mark: whether they set it again is not told
+                "owed_at",  # since when nothing was set, ms
+                "found",  # messages that its pulls brought
+                "given",  # messages that its listeners were given, once for each time they were in a window
+                "sets",  # 1: it has set or stored an offset
+                "locked",  # when it locked the queue last; _NEVER: it did not
+                "unlocked",  # when it gave the lock back or found it lost last, ms
+                "given_back",  # when it gave the lock back first since it took the queue; _NEVER: it did not
+                "locks_only",  # 1: nothing but its locks was recorded
+                "strays",  # results of messages that had left the window, which may be discarded still
+                "removing",  # when an offset was stored for giving up the queue; _NEVER: it was given up since
             )
         ),
         ("mark", _WHOLE, (_MARKS,)),  # the last low-water marks
         ("mark_at", _WHOLE, (_MARKS,)),  # and when they were, ms
+        ("batch", _WHOLE, (_MARKS,)),  # offsets behind the last calls with several messages
     ]
 )
 """What a process did with a queue."""
@@ -165,6 +225,7 @@ ITEM = np.dtype(
             "attempt",
             "window",  # in which it was given
             "expired",  # 1: it was cleaned for its time
+            "sent",  # 1: it was sent back
             "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; _NEVER: none did
             "passed",  # when the low-water mark passed it, ms; _NEVER: it did not
@@ -189,8 +250,8 @@ class Tables(NamedTuple):
         missteps: MISSTEP, lines × Misstep.
         items: ITEM; ``places``: where they are by line and offset.
         used: lines, items with those that are free, items, and the place of a free one, _NOBODY for none.
-        terms: how far clocks may be apart, ms, whether what
-            leaves a window is recorded, whether the recording begins with the first event.
+        terms: how far clocks may be apart, ms; whether what leaves a window is recorded; whether the recording begins
+            with the first event; when it ends; whether send-backs are recorded; how long a lock lasts, ms.
     """
 
     judged: Any
@@ -228,12 +289,27 @@ class StepFold:
             places=new_pairs(_ROOM),
             used=np.array([0, 0, 0, _NOBODY], _WHOLE),
             terms=np.array(
-                [Order(context.clocks, settings.skew).widest, context.evidence & leaving == leaving, context.complete],
+                [
+                    Order(context.clocks, settings.skew).widest,
+                    context.evidence & leaving == leaving,
+                    context.complete,
+                    context.end,
+                    context.evidence & evidence_mask((Kind.SEND_BACK,)) != 0,
+                    settings.lock_life,
+                ],
                 _WHOLE,
             ),
         )
+        self._restarts: dict[str, list[int]] = {}
+        self._ends: dict[Actor, list[int]] = {}
+        self._end = context.end
         # Those of the whole trace, whichever queues this fold is given.
         self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
+        for event in context.events:
+            if event["kind"] in _RESTARTS:
+                self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
+            elif event["kind"] in _LEAVES:
+                self._ends.setdefault(actor_of(event), []).append(event["time"])
 
     def feed(self, coded: Coded) -> None:
         """Go on with events."""
@@ -270,6 +346,8 @@ class StepFold:
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, _BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
+        for line, misstep in np.argwhere(told):
+            told[line, misstep] = not self._is_excused(lines[line], int(misstep), missteps[line, misstep])
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
         rows = np.zeros(len(at), ROW)
@@ -285,6 +363,17 @@ class StepFold:
             is_judged = any(self._tables.judged[step.misstep] for step in STEPS if step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
         return replace(nothing(0), rows=rows, judged=judged, violated=np.bincount(rows["claim"], minlength=len(CODE)))
+
+    def _is_excused(self, line: Any, misstep: int, found: Any) -> bool:
+        """Whether a restart of the broker, or the end of the process, makes it right."""
+        if misstep in (_END_BACK, _NOT_STORED, _STORED_TWICE):
+            times = self._restarts.get(self._names.slots[line["slot"]].broker, ())
+            apart = APART + int(self._tables.terms[0])
+            return any(found["since"] - apart <= time <= found["time"] + apart for time in times)
+        if misstep == _NO_SHUTDOWN:
+            times = self._ends.get(self._names.actors[line["actor"]], ())
+            return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
+        return False
 
     def _make_room(self) -> None:
         """Learn of new queues, and make tables larger that are half full."""
@@ -371,7 +460,10 @@ def _run(
     """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
     for i in range(start, len(times)):
         q, actor, kind = int64(slots[i]), int64(actors[i]), int64(kinds[i])
-        if q < 0 or not _IS_STEP[kind] or t.flags[q] & _UNJUDGED:
+        if q < 0 or not _IS_STEP[kind] or t.flags[q] & NO_QUEUE:
+            continue
+        is_store = kind in (_STORE, _DELAY_DELIVER, _DEAD_LETTER)
+        if t.flags[q] & OF_A_TOPIC and not is_store:
             continue
         t.seen[q] |= int64(1) << kind
         now, offset = times[i], max(offsets[i], int64(_UNKNOWN))
@@ -389,13 +481,20 @@ def _run(
                 if t.used[0] >= len(t.lines) or 2 * (t.used[0] + 1) > len(t.index):
                     return i
                 n = int64(t.used[0])
-                _begin(t, q, actor, now, kind in (_QUERY, _ASSIGN))
+                _begin(t, q, actor, now)
             t.latest[q, 0] = n
         line = t.lines[n]
+        if line.locks_only and kind not in (_LOCK, _LOCK_LOST):
+            line.locks_only, line.fresh = 0, kind in (_QUERY, _ASSIGN)
+            if line.fresh:
+                line.late = 0
         if now - line.last > _SILENCE:
             line.resumed = now
         line.last = now
-        if kind == _DELIVER:
+        if is_store:
+            if offset >= 0:
+                _stored(t, n, kind, offset, int64(attempts[i]))
+        elif kind == _DELIVER:
             if offset >= 0:
                 _deliver(t, n, offset, nexts[i], int64(counts[i]), origins[i], int64(attempts[i]))
         elif kind == _RESULT_OF:
@@ -408,7 +507,7 @@ def _run(
             _memory(t, n, offset)
         elif kind == _COMMIT:
             if offset >= 0 and (int64(1) << int64(paths[i])) & _SENT:
-                _commit(t, n, offset)
+                _commit(t, n, offset, int64(paths[i]))
         elif kind == _PULL:
             _pull(t, n, offset)
         elif kind == _PULL_RESULT:
@@ -421,6 +520,15 @@ def _run(
             line.queried = 1
             line.answer = offset if results[i] == _OK else int64(_UNKNOWN)
             line.start = line.answer
+        elif kind == _LOCK:
+            if results[i] == _OK:
+                line.locked = now
+        elif kind == _LOCK_LOST:
+            line.unlocked = now
+        elif kind == _UNLOCK:
+            line.unlocked = now
+            if line.has == 1 and line.given_back == _NEVER:
+                line.given_back = now
         elif kind == _CORRECT:
             line.mended, line.position = offset, _UNKNOWN
         elif kind == _DISCARDED:
@@ -429,6 +537,10 @@ def _run(
         elif kind == _SEND_BACK:
             if results[i] != _OK:
                 line.refused = 1
+            else:
+                at = _find(t, n, offset)
+                if at >= 0:
+                    t.items[at].sent = 1
         elif kind == _EXPIRE:
             line.cleaned = 1
             at = _find(t, n, offset)
@@ -438,20 +550,22 @@ def _run(
 
 
 @part
-def _begin(t: Any, q: int, actor: int, now: int, fresh: bool) -> None:
+def _begin(t: Any, q: int, actor: int, now: int) -> None:
     n = int64(t.used[0])
     enter(t.index, q, actor, n)
     line = t.lines[n]
-    line.fresh, line.beside = fresh, t.latest[q, 1]
+    line.locks_only, line.beside = 1, t.latest[q, 1]
     t.latest[q, 1] = n
     t.used[0] += 1
     line.slot, line.actor, line.last = q, actor, now
-    line.late = 0 if fresh or t.terms[2] else _BEFORE
+    line.late = 0 if t.terms[2] else _BEFORE
     line.resumed, line.left_at, line.has = _NEVER, _NEVER, -1
     line.asked = line.position = line.start = line.answer = _UNKNOWN
     line.low = line.memory = line.brought = line.mended = line.reset_to = _UNKNOWN
+    line.end = line.beginning = _UNKNOWN
+    line.removing = line.locked = line.unlocked = line.given_back = _NEVER
     for place in range(_MARKS):
-        line.mark[place], line.mark_at[place] = _UNKNOWN, _NEVER
+        line.mark[place], line.mark_at[place], line.batch[place] = _UNKNOWN, _NEVER, _UNKNOWN
 
 
 @part
@@ -484,6 +598,11 @@ def _take(t: Any, n: int, offset: int) -> None:
             _misstep(t, n, _NO_QUERY, now, int64(_UNKNOWN), int64(_UNKNOWN))
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
             _misstep(t, n, _OTHER_START, now, offset, line.answer)
+    if t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
+        known = line.locked != _NEVER or t.terms[2]
+        if known and (line.locked == _NEVER or line.locked < line.unlocked - _APART):
+            _misstep(t, n, _NOT_LOCKED, now, offset, int64(_UNKNOWN))
+    line.given_back = _NEVER
     if line.asked >= 0:
         line.late += 1
     line.window += 1
@@ -496,8 +615,11 @@ def _give_up(t: Any, n: int) -> None:
     line = t.lines[n]
     if line.has == 0:
         _misstep(t, n, _NOT_HAD, line.left_at, int64(_UNKNOWN), int64(_UNKNOWN))
+    if line.given_back != _NEVER and line.last - line.given_back > t.terms[5]:
+        _misstep(t, n, _UNLOCKED_EARLY, line.given_back, int64(_UNKNOWN), int64(_UNKNOWN))
+    line.given_back = _NEVER
     line.has, line.left_at = 0, line.last
-    line.position = _UNKNOWN
+    line.position, line.owed, line.idle, line.removing = _UNKNOWN, 0, 0, _NEVER
 
 
 @part
@@ -544,6 +666,14 @@ def _answer(t: Any, n: int, result: int, offset: int, after: int, low: int, high
             wrong = True
         if wrong:
             _misstep(t, n, _IMPOSSIBLE, now, offset, after)
+        if known and line.late == 0:
+            if high < line.end:
+                _misstep(t, n, _END_BACK, line.end_at, high, line.end)
+            elif low < line.beginning:
+                _misstep(t, n, _END_BACK, line.end_at, low, line.beginning)
+            line.end, line.beginning, line.end_at = max(line.end, high), max(line.beginning, low), now
+        if result == _FOUND:
+            line.found += count if count >= 0 else _FARTHEST * _FARTHEST
         line.brought = after
         line.position = after if line.has == 1 else int64(_UNKNOWN)
     elif (int64(1) << result) & _REFUSED == 0:
@@ -559,14 +689,27 @@ def _deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, a
     now = line.last
     if count == 1 and after >= 0 and after != offset + 1:
         _misstep(t, n, _OTHER_NEXT, now, offset, after)
+    if count > 1:
+        line.batched = 1
+        known = after < 0
+        for place in range(_MARKS):
+            known = known or line.batch[place] == after
+        if not known:
+            if offset > after - count:
+                _misstep(t, n, _OTHER_BATCH, now, offset, after)
+            line.batch[line.batches % _MARKS] = after
+            line.batches += 1
     if not t.judged[_RETURNED_TWICE]:
         return
     at = _find(t, n, offset)
     if at < 0:
         at = _add(t, n, offset)
         item = t.items[at]
-        item.running = item.earlier = item.expired = item.left = 0
+        item.running = item.earlier = item.expired = item.left = item.sent = 0
         item.passed = _NEVER
+        line.given += 1
+        if line.given > line.found > 0 and line.fresh and t.terms[1]:
+            _misstep(t, n, _NOT_BROUGHT, now, offset, line.found)
     item = t.items[at]
     if item.window != line.window:
         item.earlier = item.running
@@ -581,11 +724,15 @@ def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int)
     now = line.last
     at = _find(t, n, offset)
     if at < 0:
+        # A listener that commits by hand tells the fate of messages that it was given before.
+        if line.fresh and (int64(1) << result) & _BY_HAND == 0:
+            _misstep(t, n, _RETURNED_TWICE, now, offset, int64(_UNKNOWN))
         return
     item = t.items[at]
     line.manual = line.manual or result in (_COMMITS, _ROLLS_BACK)
-    if item.running <= 0 and result == _ROLLS_BACK and item.returned:
-        item.ended = _NEVER  # OR-7: with its batch all that was not committed before is rolled back
+    if item.running <= 0 and (int64(1) << result) & _BY_HAND:
+        if result == _ROLLS_BACK and item.returned:
+            item.ended = _NEVER  # OR-7: with its batch all that was not committed before is rolled back
         return
     if item.running <= 0:
         _misstep(t, n, _RETURNED_TWICE, now, offset, int64(_UNKNOWN))
@@ -599,6 +746,7 @@ def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int)
     if item.running > 0:
         return
     if not t.terms[1] or (item.left and item.earlier == 0):
+        line.strays += 1
         _drop(t, at)
     elif result == _OK and item.window == line.window and line.has == 1 and not item.expired:
         item.ended = now
@@ -614,7 +762,7 @@ def _removed(t: Any, n: int, offset: int, after: int) -> None:
             _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
     else:
         item = t.items[at]
-        if not item.returned and not item.expired:
+        if not item.returned and not (item.expired and (item.sent or not t.terms[4])):
             _misstep(t, n, _NOT_RETURNED, now, offset, int64(_UNKNOWN))
         if item.passed != _NEVER and now - item.passed > _APART and now - line.resumed > _APART:
             _misstep(t, n, _NOT_LEFT, item.passed, offset, line.low)
@@ -624,6 +772,12 @@ def _removed(t: Any, n: int, offset: int, after: int) -> None:
             _drop(t, at)
     if after < 0:
         return
+    if line.owed == 0:
+        line.owed_at = now
+    _forgets(t, n, offset)
+    line.owed += 1
+    if after <= line.low:
+        line.idle += 1
     if line.low >= 0 and after > line.low:
         for passed in range(line.low, min(after, line.low + _FARTHEST)):
             other = _find(t, n, passed)
@@ -636,14 +790,40 @@ def _removed(t: Any, n: int, offset: int, after: int) -> None:
 
 
 @part
+def _forgets(t: Any, n: int, offset: int) -> None:
+    """Whether a message that left the window long ago was not made an in-memory offset."""
+    line = t.lines[n]
+    is_calm = line.last - line.owed_at > _LATE and line.last - line.resumed > _LATE
+    if (
+        line.owed > line.idle
+        and is_calm
+        and line.has == 1
+        and not line.batched
+        and not line.refused
+        and not line.cleaned
+    ):
+        _misstep(t, n, _NOT_REMEMBERED, line.owed_at, offset, line.low)
+
+
+@part
 def _memory(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
-    told = line.refused or line.window == 0 or offset in (line.answer, line.brought, line.mended, line.reset_to)
+    line.sets = 1
+    unheard = not (line.fresh or t.terms[2]) or t.flags[line.slot] & BROADCASTING
+    told = line.refused or (line.window == 0 and unheard)
+    told = told or offset in (line.answer, line.brought, line.mended, line.reset_to)
+    marked = False
     for place in range(_MARKS):
-        told = told or line.mark[place] == offset
+        marked = marked or line.mark[place] == offset
     # There may have been more marks than are kept since the thread that sets it was held up.
-    told = told or (line.last - line.mark_at[line.marks % _MARKS] <= _APART and offset <= line.low)
-    if not told:
+    marked = marked or (line.last - line.mark_at[line.marks % _MARKS] <= _APART and offset <= line.low)
+    # A thread whose window has just ended may set it still.
+    is_owed = line.owed > 0 or not line.fresh or line.batched or line.last - line.left_at <= _LATE
+    if line.owed > 0:
+        line.owed, line.owed_at = line.owed - 1, line.last
+        if line.idle > 0 and (offset <= line.memory or line.owed < line.idle):
+            line.idle -= 1
+    if not told and not (marked and is_owed):
         _misstep(t, n, _NOT_IN_WINDOW, line.last, offset, line.low)
     line.memory = max(line.memory, offset)
     found = t.missteps[n, _BEYOND_MEMORY]
@@ -652,8 +832,17 @@ def _memory(t: Any, n: int, offset: int) -> None:
 
 
 @part
-def _commit(t: Any, n: int, offset: int) -> None:
+def _commit(t: Any, n: int, offset: int, path: int) -> None:
     line = t.lines[n]
+    line.sets = 1
+    _forgets(t, n, offset)
+    if path == _SHUTDOWN:
+        _misstep(t, n, _NO_SHUTDOWN, line.last, offset, int64(_UNKNOWN))
+    elif path == _REMOVAL and line.has == 1 and line.removing == _NEVER and t.flags[line.slot] & ORDERLY == 0:
+        if line.last - line.left_at > _LATE:  # else it may be of the window before
+            line.removing = line.last
+    elif line.removing != _NEVER and line.last - line.removing > _LATE:
+        _misstep(t, n, _NO_REMOVAL, line.removing, offset, int64(_UNKNOWN))
     if line.memory >= 0 and offset > line.memory and t.flags[line.slot] & BROADCASTING == 0:
         _misstep(t, n, _BEYOND_MEMORY, line.last, offset, line.memory)
 
@@ -663,6 +852,11 @@ def _discarded(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
     at = _find(t, n, offset)
     excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[1]
+    known = at >= 0 and (t.items[at].returned or t.items[at].running <= 0)
+    if not known and line.strays > 0:
+        line.strays -= 1
+    elif not known and line.fresh and t.flags[line.slot] & ORDERLY == 0:
+        _misstep(t, n, _NEVER_RETURNED, line.last, offset, int64(_UNKNOWN))
     if at >= 0:
         item = t.items[at]
         excused = excused or item.expired or item.left or item.earlier > 0 or item.window != line.window
@@ -679,9 +873,47 @@ def _waits_for_commit(t: Any, line: Any) -> Any:
     return t.flags[line.slot] & ORDERLY != 0 and (line.manual or line.marks == 0)
 
 
+@part
+def _stored(t: Any, n: int, kind: int, offset: int, attempt: int) -> None:
+    """A broker stores a message."""
+    line = t.lines[n]
+    now = line.last
+    is_copy = t.flags[line.slot] & _COPIES != 0
+    if kind == _STORE:
+        if attempt > 0 and not is_copy:
+            _misstep(t, n, _FIRST_COUNT, now, offset, attempt)
+    elif kind == _DEAD_LETTER:
+        if t.flags[line.slot] & DEAD_LETTER_TOPIC == 0:
+            _misstep(t, n, _OTHER_TOPIC, now, offset, int64(_UNKNOWN))
+    elif attempt > 0 and not is_copy:
+        _misstep(t, n, _OTHER_TOPIC, now, offset, int64(_UNKNOWN))
+    if line.end >= 0 and offset != line.end:
+        if offset > line.end:
+            if line.missing == 0:
+                line.first_missing, line.end_at = line.end, now
+            line.missing += offset - line.end
+        elif line.missing > 0 and offset >= line.first_missing:
+            line.missing -= 1
+        else:
+            _misstep(t, n, _STORED_TWICE, now, offset, line.end)
+    if line.missing > 0 and now - line.end_at > _APART:
+        _misstep(t, n, _NOT_STORED, line.end_at, line.first_missing, line.end)
+        line.missing = 0
+    line.end = max(line.end, offset + 1)
+
+
 @entry
 def _finish(t: Any) -> None:
     """The recording ends: what should have followed long before."""
+    for n in range(t.used[0]):
+        line = t.lines[n]
+        if line.missing > 0 and t.terms[3] - line.end_at > _LATE:
+            _misstep(t, n, _NOT_STORED, line.end_at, line.first_missing, line.end)
+        if line.removing != _NEVER and line.last - line.removing > _LATE:
+            _misstep(t, n, _NO_REMOVAL, line.removing, line.memory, int64(_UNKNOWN))
+        _forgets(t, n, line.low - 1)
+        if t.terms[2] and line.sets and line.window == 0 and not line.queried:
+            _misstep(t, n, _NEVER_ASKED, line.last, line.memory, int64(_UNKNOWN))
     for at in range(t.used[1]):
         item = t.items[at]
         if item.line < 0 or item.left or not t.terms[1] or t.lines[item.line].window != item.window:

@@ -12,9 +12,22 @@ from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group
 
-from ..monitors.queue_events import EVERYTHING, Checked, check, commit, deliver, event, found, gap, result, revoke
+from ..monitors.queue_events import (
+    EVERYTHING,
+    Checked,
+    broker_restart,
+    check,
+    commit,
+    deliver,
+    event,
+    found,
+    gap,
+    result,
+    revoke,
+    stop,
+)
 
-STEPS_CLAIM, FIT = "steps-follow-each-other", "events-fit-each-other"
+STEPS_CLAIM, FIT, STORES = "steps-follow-each-other", "events-fit-each-other", "stores-follow-each-other"
 
 
 def asked(time: int, offset: int) -> dict[str, Any]:
@@ -35,6 +48,14 @@ def removed(time: int, offset: int, low: int) -> dict[str, Any]:
 
 def memory(time: int, offset: int) -> dict[str, Any]:
     return event(time, Kind.COMMIT_MEMORY, "one", offset=offset)
+
+
+def locked(time: int, kind: Kind = Kind.LOCK) -> dict[str, Any]:
+    return event(time, kind, "one", result="ok")
+
+
+def store(time: int, offset: int) -> dict[str, Any]:
+    return event(time, Kind.STORE, group=None, offset=offset, attempt=0)
 
 
 def done(time: int, offset: int, low: int) -> list[dict[str, Any]]:
@@ -95,7 +116,31 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.OTHER_COUNT: [*BEGIN, deliver(500, "one", 0), result(501, "one", 0) | {"attempt": 1}],
     Misstep.OTHER_NEXT: [*BEGIN, deliver(500, "one", 0, count=1, next=2)],
     Misstep.IMPOSSIBLE: [*BEGIN, found(800, "one", 2, 4, log=2)],
+    Misstep.OTHER_BATCH: [*BEGIN, deliver(500, "one", 0, count=2, next=1)],
+    Misstep.END_BACK: [*RIGHT, found(800, "one", 2, 3, log=9), pull(810, 3), found(820, "one", 3, 4, log=8)],
+    Misstep.NOT_REMEMBERED: [
+        *BEGIN,
+        *done(500, 0, 1),
+        *done(600, 1, 2)[:3],
+        *(commit(t, "one", 1) for t in range(1_000, 15_000, 2_000)),
+    ],
+    Misstep.NEVER_RETURNED: [*BEGIN, deliver(500, "one", 0), event(600, Kind.DISCARDED, "one", offset=0)],
+    Misstep.NO_SHUTDOWN: [*RIGHT, commit(800, "one", 2, path="shutdown"), commit(20_000, "one", 2)],
+    Misstep.NO_REMOVAL: [*RIGHT, commit(800, "one", 2, path="removal"), commit(20_000, "one", 2)],
+    Misstep.NOT_STORED: [store(100, 0), store(200, 2), store(2_000, 3)],
+    Misstep.STORED_TWICE: [store(100, 0), store(200, 1), store(300, 0)],
+    Misstep.FIRST_COUNT: [store(300, 0) | {"attempt": 1}],
+    Misstep.OTHER_TOPIC: [event(300, Kind.DEAD_LETTER, offset=0, attempt=3)],
+    Misstep.NOT_BROUGHT: [*BEGIN, *done(500, 0, 1), *done(600, 1, 2), deliver(700, "one", 1)],
+    Misstep.NEVER_ASKED: [commit(100, "one", 2), commit(300, "one", 2)],
+    Misstep.NOT_LOCKED: [locked(50), locked(1_500, Kind.UNLOCK), asked(2_000, 0), assign(2_100, 0)],
+    Misstep.UNLOCKED_EARLY: [locked(50), *BEGIN, locked(800, Kind.UNLOCK), revoke(70_000, "one")],
 }
+OF_ORDERLY = (Misstep.NOT_LOCKED, Misstep.UNLOCKED_EARLY)
+
+
+def groups_of(misstep: Misstep) -> dict[str, Any]:
+    return {"groups": ORDERLY} if misstep in OF_ORDERLY else {}
 
 
 @pytest.mark.parametrize("misstep", list(Misstep))
@@ -103,16 +148,19 @@ def test_a_misstep_is_found_where_its_kinds_were_recorded(misstep: Misstep) -> N
     step = STEPS[misstep]
     parts = WRONG[misstep]
     # The commit, the memory or the answer that follows may be wrong too.
-    assert misstep in told(parts, name=step.claim)
-    assert misstep not in told(parts, name=step.claim, evidence=EVERYTHING - {step.needs[0]})
+    assert misstep in told(parts, name=step.claim, complete=misstep is Misstep.NEVER_ASKED, **groups_of(misstep))
+    for kind in step.needs:
+        less = EVERYTHING - {kind}
+        assert misstep not in told(parts, name=step.claim, evidence=less, complete=True, **groups_of(misstep))
 
 
 @pytest.mark.parametrize("misstep", list(Misstep))
 def test_a_misstep_is_in_doubt_where_a_step_may_be_lost(misstep: Misstep) -> None:
     step = STEPS[misstep]
-    checked = check(WRONG[misstep], gap(150, 160))
+    lost, complete = gap(150, 160), misstep is Misstep.NEVER_ASKED
+    checked = check(WRONG[misstep], lost, complete=complete, **groups_of(misstep))
     assert misstep in [row["value"] for row in checked.rows(step.claim)]
-    assert told(WRONG[misstep], gap(150, 160), name=step.claim) == []
+    assert told(WRONG[misstep], lost, name=step.claim, complete=complete, **groups_of(misstep)) == []
 
 
 def test_it_is_told_in_a_sentence() -> None:
@@ -122,6 +170,23 @@ def test_it_is_told_in_a_sentence() -> None:
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
         "one ended offset 0 of T@b:0 with another count than it was given, 0"
     )
+
+
+def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:
+    back = WRONG[Misstep.END_BACK]
+    assert told(*back, broker_restart(815), name=FIT) == []
+    assert told(*WRONG[Misstep.STORED_TWICE], broker_restart(250), name=STORES) == []
+    assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
+    assert told(*WRONG[Misstep.NO_REMOVAL][:-1], revoke(900, "one")) == []
+
+
+def test_stores_of_several_threads_may_be_told_in_another_order() -> None:
+    assert told(store(100, 0), store(200, 2), store(210, 1), store(5_000, 3), name=STORES) == []
+
+
+def test_a_listener_that_commits_by_hand_tells_the_fate_of_messages_again() -> None:
+    again = [result(510, "one", 0, "rollback"), deliver(520, "one", 0), result(530, "one", 0, "commit")]
+    assert told(BEGIN, deliver(500, "one", 0), result(501, "one", 0), again) == []
 
 
 def test_the_listener_of_an_earlier_window_may_run_still() -> None:
@@ -139,7 +204,10 @@ def test_what_runs_in_two_windows_is_discarded_by_the_one_before(first: str) -> 
     order = [*old, *new] if first == "of the window before" else [*new, *old]
     ends = [{**one, "time": one["time"] + 700 + 10 * number} for number, one in enumerate(order)]
     assert told(BEGIN, twice, ends) == []
-    assert told(BEGIN, twice, ends, event(800, Kind.DISCARDED, "one", offset=0)) == [Misstep.KEPT]
+    assert told(BEGIN, twice, ends, event(800, Kind.DISCARDED, "one", offset=0)) == [
+        Misstep.KEPT,
+        Misstep.NEVER_RETURNED,
+    ]
 
 
 def test_a_listener_that_commits_itself_leaves_messages_in_the_window_and_rolls_them_back() -> None:

@@ -84,12 +84,19 @@ def rebalance(
     )
 
 
-def context_of(events: list[Event], *, evidence: frozenset[Kind] = EVERYTHING, end: int | None = None) -> Context:
+def context_of(
+    events: list[Event],
+    *,
+    evidence: frozenset[Kind] = EVERYTHING,
+    end: int | None = None,
+    complete: bool = False,
+) -> Context:
     return Context.of(
         events,
         begin=min(each["time"] for each in events),
         end=max(each["time"] for each in events) if end is None else end,
         evidence=evidence_mask(evidence),
+        complete=complete,
     )
 
 
@@ -104,9 +111,10 @@ class Judged:
         end: int | None = None,
         groups: dict[str, Group] | None = None,
         stores: dict[Slot, Stored] | None = None,
+        complete: bool = False,
     ) -> None:
         self.names = Names(groups)
-        self.context = context_of(events, evidence=evidence, end=end)
+        self.context = context_of(events, evidence=evidence, end=end, complete=complete)
         self.monitor = GroupMonitor(names=self.names, settings=Settings(), context=self.context)
         self.monitor.stores(stores or {})
         self.outcome: Outcome = covered(self.monitor.finish(), self.names, self.context)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.traces.claims.claims import CLAIMS, Monitor
+from rocketproof.traces.claims.group_steps import LIVES, SHARES
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.scan import scan
@@ -20,7 +21,8 @@ from rocketproof.traces.monitors.groups import GroupMonitor
 
 pytestmark = pytest.mark.slow
 
-BY_GROUP = {claim.id for claim in CLAIMS if claim.monitor is Monitor.GROUPS}
+STEPS = {LIVES, SHARES}
+BY_GROUP = {claim.id for claim in CLAIMS if claim.monitor is Monitor.GROUPS} - STEPS
 
 
 def found_in(folder: Path) -> tuple[Outcome, Names]:
@@ -35,7 +37,7 @@ def test_a_correct_cluster_with_churn_violates_nothing(tmp_path: Path, seed: int
     simulate(Plan(out=tmp_path, messages=20_000, topics=2, churn=30, broker_restarts=2, consumers=6, seed=seed))
     outcome, _ = found_in(tmp_path)
     assert outcome.violated.sum() == outcome.doubtful.sum() == 0
-    assert np.count_nonzero(outcome.judged) == 5  # no queue beyond those of the route is stored to
+    assert np.count_nonzero(outcome.judged) == 7  # no queue beyond those of the route is stored to
 
 
 @pytest.mark.parametrize("mutant", ["A1", "A2", "A3", "A5", "A6", "A8"])
@@ -54,5 +56,6 @@ def test_the_injected_violations_are_found_and_no_others(tmp_path: Path, mutant:
         (CLAIMS[claim].id, actor.name, actor.incarnation)
         for claim, actor in zip(outcome.rows["claim"], actors, strict=True)
     )
-    assert found == injected
+    # On the way to them it may take steps that do not follow: a member that keeps an old list divides among others.
+    assert Counter({each: count for each, count in found.items() if each[0] not in STEPS}) == injected
     assert sum(injected.values()) >= 1

@@ -44,8 +44,8 @@ def sent() -> Script:
 
 
 def test_nothing_is_stored_of_what_was_sent_back():
-    assert check(sent(), end=60_012).violated == {}
-    said = check(sent(), end=60_013)
+    assert check(sent(), end=8_012).violated == {}
+    said = check(sent(), end=8_013)
     assert said.violated == {AGAIN: 1}
     assert [(row["value"], row["expected"]) for row in said.violations(AGAIN)] == [(0, 1)]
     assert said.chains == [(MessageStatus.LOST, 0, 0)]

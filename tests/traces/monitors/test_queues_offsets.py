@@ -352,7 +352,7 @@ def test_whoever_has_asked_for_the_offset_may_stop_before_it_takes_the_queue() -
 def test_a_stranger_at_the_beginning_of_a_complete_recording_owns_nothing() -> None:
     foreign = commit(10_000, "two", 10)
     assert check(STORED, foreign).broken == {}  # it may have had the queue before
-    assert check(STORED, foreign, complete=True).broken == {OWNERS: (1, 0)}
+    assert check(STORED, foreign, complete=True).counts(OWNERS) == (1, 0)
     # By the broker's clock a first commit may come before the assignment that it follows.
     early = [revoke(20_000, "one"), commit(20_490, "two", 10), assign(20_500, "two", 10)]
     assert check(STORED, early, complete=True).counts(OWNERS) == (0, 1)

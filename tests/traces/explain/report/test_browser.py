@@ -77,7 +77,7 @@ def test_scripts_run_without_a_complaint_and_nothing_is_fetched(opened: Opened) 
 
 
 def test_claims_are_filtered_by_verdict_and_by_words(opened: Opened) -> None:
-    assert opened.answers["rows"] == [len(CLAIMS), 4, len(CLAIMS), 3, len(CLAIMS)]
+    assert opened.answers["rows"] == [len(CLAIMS), 4, len(CLAIMS), 4, len(CLAIMS)]
 
 
 def test_times_are_shown_in_the_zone_of_the_reader(opened: Opened) -> None:

@@ -1,0 +1,154 @@
+"""What a process does in its group follows from what it did before: each misstep is found, and a right life is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rocketproof.traces.claims.claims import CODE, claim
+from rocketproof.traces.claims.group_steps import GROUP_STEPS, LIVES, SHARES, GroupMisstep
+from rocketproof.traces.explain.titles import title
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
+
+from ..monitors.group_events import EVERYTHING, Event, Judged, event, heartbeat, rebalance, start
+
+QUEUES = ["b:0", "b:1"]
+ORDERLY = {"G": Group(listener="orderly", mode="clustering")}
+
+
+def of_broker(time: int, kind: Kind, **fields: Any) -> Event:
+    return {"time": time, "kind": str(kind), "broker": "b", **fields}
+
+
+def route(time: int, *queues: str) -> Event:
+    return event(time, Kind.ROUTE, "one", topic="T", queues=list(queues or QUEUES))
+
+
+def taken(time: int, kind: Kind, queue: int, **fields: Any) -> Event:
+    return event(time, kind, "one", topic="T", broker="b", queue=queue, **fields)
+
+
+def members(time: int, *names: str) -> Event:
+    return of_broker(time, Kind.MEMBERS, group="G", members=list(names))
+
+
+def pass_(time: int, *assigned: str, **fields: Any) -> Event:
+    return rebalance(time, "one", ["one"], QUEUES, assigned=list(assigned or QUEUES), **fields)
+
+
+def leave(time: int) -> Event:
+    return event(time, Kind.UNREGISTER, "one")
+
+
+def stop(time: int) -> Event:
+    return event(time, Kind.CLIENT_STOP, "one")
+
+
+LOADED = of_broker(1, Kind.FILE_LOAD, result="ok")
+BEGIN = [LOADED, of_broker(2, Kind.BROKER_START), start(100, "one"), route(200), members(300, "one")]
+TOLD = [*BEGIN, heartbeat(310, "one", "T=*@7")]
+OWNS = [
+    *[*TOLD, pass_(400), taken(401, Kind.LOCK, 0, result="ok"), taken(402, Kind.LOCK, 1, result="ok")],
+    *[taken(500, Kind.ASSIGN, 0), taken(500, Kind.ASSIGN, 1), heartbeat(30_000, "one", "T=*@7"), pass_(30_400)],
+]
+ENDS = [
+    *[taken(60_000, Kind.UNLOCK, 0), taken(60_000, Kind.UNLOCK, 1), leave(60_001), members(60_010)],
+    *[taken(60_020, Kind.REVOKE, queue, path="shutdown") for queue in (0, 1)],
+]
+RIGHT = [*OWNS, *ENDS, stop(60_021), of_broker(99_000, Kind.FILE_PERSIST), of_broker(99_999, Kind.BROKER_STOP)]
+
+
+def judged(events: list[Event], *, groups: dict[str, Group] | None = None, **how: Any) -> Judged:
+    return Judged(events, groups=groups, complete=True, **how)
+
+
+def told(events: list[Event], **how: Any) -> list[GroupMisstep]:
+    found = judged(events, **how)
+    return [GroupMisstep(row["value"]) for name in (LIVES, SHARES) for row in found.rows(name)]
+
+
+def without(kind: Kind, at: int = 0) -> list[Event]:
+    place = [n for n, each in enumerate(RIGHT) if each["kind"] == kind][at]
+    return RIGHT[:place] + RIGHT[place + 1 :]
+
+
+def test_every_step_says_what_it_rests_on_and_has_its_place() -> None:
+    assert [one.misstep for one in GROUP_STEPS] == list(GroupMisstep)
+    for one in GROUP_STEPS:
+        assert one.claim in CODE
+        assert one.rules
+        assert one.needs
+        assert one.statement.endswith(".")
+
+
+def test_what_follows_step_by_step_is_healthy() -> None:
+    for groups in (None, ORDERLY):
+        found = judged(RIGHT, groups=groups)
+        assert found.violated == []
+        assert found.judged(LIVES) == found.judged(SHARES) == 1
+
+
+OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
+WRONG: dict[GroupMisstep, list[Event]] = {
+    GroupMisstep.NOT_STARTED: [start(3, "two", "H"), *without(Kind.CLIENT_START)],
+    GroupMisstep.STARTED_TWICE: [*OWNS, start(40_000, "one"), *ENDS, stop(60_021)],
+    GroupMisstep.STOPPED_TWICE: [*RIGHT, stop(70_000)],
+    GroupMisstep.ACTS_STOPPED: [*RIGHT, heartbeat(70_000, "one", "T=*@7")],
+    GroupMisstep.NOT_UNREGISTERED: [
+        *OWNS,
+        *(taken(59_000, Kind.REVOKE, q, path="unsubscribe") for q in (0, 1)),
+        stop(60_021),
+        OTHER_LEAVES,
+    ],
+    GroupMisstep.NOT_STOPPED: without(Kind.CLIENT_STOP),
+    GroupMisstep.HAD_AT_STOP: without(Kind.REVOKE),
+    GroupMisstep.STARTED_IN_VAIN: [*BEGIN[:2], event(100, Kind.CLIENT_START, "one", "H"), *RIGHT[2:]],
+    GroupMisstep.OLD_SUBSCRIPTION: [*OWNS, heartbeat(40_000, "one", "T=*@6")],
+    GroupMisstep.NOT_TOLD: [*OWNS, heartbeat(40_000, "one", "U=*@6"), pass_(41_000)],
+    GroupMisstep.BROKER_NOT_RUNNING: without(Kind.BROKER_START),
+    GroupMisstep.BROKER_TWICE: [*OWNS, LOADED | {"time": 39_000}, of_broker(40_000, Kind.BROKER_START)],
+    GroupMisstep.NOT_LOADED: [LOADED | {"result": "failed"}, *RIGHT[1:]],
+    GroupMisstep.NOT_GIVEN: [*OWNS, pass_(40_000), taken(41_000, Kind.ASSIGN, 2)],
+    GroupMisstep.STILL_GIVEN: [*OWNS, taken(41_000, Kind.REVOKE, 1, path="removal")],
+    GroupMisstep.KEPT: [*OWNS, pass_(40_000, "b:0"), pass_(50_000, "b:0")],
+    GroupMisstep.NOT_ENDING: [*OWNS, taken(41_000, Kind.REVOKE, 1, path="shutdown"), OTHER_LEAVES],
+    GroupMisstep.OTHER_QUEUES: [*OWNS, route(35_000, "b:0"), pass_(40_000)],
+    GroupMisstep.OTHER_MEMBERS: [*OWNS, members(32_000, "one", "two"), pass_(40_000)],
+    GroupMisstep.OTHER_STRATEGY: [*OWNS, pass_(40_000, detail="AVG_BY_CIRCLE")],
+    GroupMisstep.UNKNOWN_GIVEN: [*OWNS, pass_(40_000, "b:0", "b:9")],
+}
+
+
+@pytest.mark.parametrize("misstep", GroupMisstep)
+def test_each_misstep_is_found_and_told_in_a_sentence(misstep: GroupMisstep) -> None:
+    step = GROUP_STEPS[misstep]
+    found = judged(WRONG[misstep], groups=None if misstep is GroupMisstep.KEPT else ORDERLY)
+    rows = [row for row in found.outcome.rows if row["value"] == misstep and row["claim"] == CODE[step.claim]]
+    assert len(rows) == 1
+    text = title(claim(step.claim), {column: int(rows[0][column]) for column in rows[0].dtype.names}, found.names)
+    assert text.startswith(("one ", "broker b "))
+    assert "{" not in text
+
+
+@pytest.mark.parametrize("misstep", GroupMisstep)
+def test_a_row_is_not_asked_where_a_kind_it_rests_on_was_not_recorded(misstep: GroupMisstep) -> None:
+    for kind in GROUP_STEPS[misstep].needs:
+        assert misstep not in told(WRONG[misstep], groups=ORDERLY, evidence=EVERYTHING - {kind})
+
+
+def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
+    for at in range(len(RIGHT)):
+        found = Judged(RIGHT[at:], groups=ORDERLY)
+        assert (at, found.violated) == (at, [])
+
+
+def test_a_process_that_died_owes_nothing() -> None:
+    crash = event(60_000, Kind.CLIENT_CRASH, "one", None)
+    assert told([*OWNS, crash, of_broker(99_000, Kind.FILE_PERSIST)], groups=ORDERLY) == []
+
+
+def test_whether_a_process_stopped_that_was_not_recorded_further_is_not_known() -> None:
+    (row,) = judged(without(Kind.CLIENT_STOP)).rows(LIVES)
+    assert (row["value"], row["doubt"] != 0) == (GroupMisstep.NOT_STOPPED, True)

@@ -1,0 +1,479 @@
+"""The monitor that applies the table of :mod:`..claims.group_steps`: what each process does in each group, in order.
+
+It goes through the few events of the context once, and keeps what each process said last. Of each process and group the
+first misstep of each kind is told. Threads of one process may be recorded in another order than they acted in: what
+comes within :data:`APART` was in time. What another process has told is asked for with :data:`WITHIN` about it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+from ..claims.group_steps import GROUP_STEPS, GroupMisstep
+from ..claims.settings import Settings
+from ..clocks.order import Order
+from ..encoding.names import Actor, Names, Slot
+from ..engine.context import Context, actor_of
+from ..engine.findings import Doubt
+from ..format.coverage import EVER, evidence_mask
+from ..format.kinds import Kind, Path, Result
+from .notebook import Notebook, whole
+
+APART = 1_000
+"""Two threads of a process are recorded at most so much later than they acted, ms."""
+
+WITHIN = 5_000
+"""A request is answered within so long, or given up: ``mqClientApiTimeout`` is 3 s; ms."""
+
+Event = Mapping[str, Any]
+_STEPS = {one.misstep: one for one in GROUP_STEPS}
+_TIME_OF = itemgetter(0)
+
+
+@dataclass(slots=True)
+class _Queue:
+    """A queue as one process has it.
+
+    Attributes:
+        has: whether it has it; None where neither was recorded.
+        lost_at: when a pass took it away that it had; None where none did.
+        left_at: when it was given up, ms.
+    """
+
+    has: bool | None = None
+    lost_at: int | None = None
+    left_at: int = EVER
+
+
+@dataclass(slots=True)
+class _Pass:
+    """The last pass over a topic."""
+
+    time: int
+    assigned: frozenset[str] | None
+    strategy: str
+
+
+@dataclass(slots=True)
+class _Member:
+    """A process in a group.
+
+    Attributes:
+        known: whether it ever started in the recording.
+        started: when it started last, ms; None where that was not recorded, or it has died since.
+        stopped: when it stopped last, while it did not start again.
+        unregistered: when it left the group last, since its start.
+        leaving: when it gave queues up for a shutdown first, since its start.
+        first: its first event but a start, ms.
+        last: its last event.
+        told: its last heartbeat: the versions of its topics.
+        before: the highest version of each topic that it ever told.
+    """
+
+    actor: Actor
+    group: str
+    known: bool = False
+    started: int | None = None
+    stopped: int | None = None
+    unregistered: int | None = None
+    leaving: int | None = None
+    beats: int = 0
+    first: int | None = None
+    last: int = EVER
+    told: dict[str, int] | None = None
+    before: dict[str, int] = field(default_factory=dict)
+    routes: dict[str, frozenset[str]] = field(default_factory=dict)
+    passes: dict[str, _Pass] = field(default_factory=dict)
+    queues: dict[tuple[str, str], _Queue] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Broker:
+    """A broker.
+
+    Attributes:
+        runs: whether it runs; None where that was not recorded.
+        loaded: whether its table of offsets was loaded since it ran last.
+        lists: of each group the lists of members that it had, with the time of each.
+    """
+
+    actor: Actor
+    runs: bool | None = None
+    loaded: bool | None = None
+    since: int = EVER
+    lists: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
+
+
+def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
+    """Note every misstep."""
+    steps = _Steps(context, names, settings, notebook)
+    for event in context.events:
+        take = _TAKEN.get(event["kind"])
+        if take is not None:
+            take(steps, event)
+    steps.end()
+
+
+class _Steps:
+    """What each process did, as far as it was gone through."""
+
+    def __init__(self, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
+        self._context, self._names, self._settings, self._notebook = context, names, settings, notebook
+        self._order = Order(context.clocks, settings.skew)
+        occurring = {event["kind"] for event in context.events}
+        self._judged = {
+            step.misstep
+            for step in GROUP_STEPS
+            if context.evidence & (needs := evidence_mask(step.needs)) == needs
+            and (context.complete or not step.complete)
+            and occurring.issuperset(step.beside)
+        }
+        self._members: dict[tuple[Any, Any, str], _Member] = {}
+        self._everywhere: dict[tuple[Any, Any], int | None] = {}
+        self._brokers: dict[str, _Broker] = {}
+        self._loads = False
+        self._routes: dict[str, set[frozenset[str]]] = {}
+        self._told: set[tuple[Any, ...]] = set()
+        self._starts: set[str] = set()
+        self._started: set[Actor] = set()
+        self._awaited: list[tuple[_Member, str, tuple[str, ...], int, set[str]]] = []
+        for event in context.events:
+            if event["kind"] == Kind.CLIENT_START:
+                self._starts.add(event.get("group") or "")
+                self._started.add(actor_of(event))
+
+    # Of processes.
+
+    def start(self, event: Event) -> None:
+        """A process starts in a group, or, where it names none, in all that it is seen in."""
+        if not event.get("group"):
+            self._everywhere[event.get("client"), event.get("incarnation") or 0] = event["time"]
+        for member in self._all_of(event):
+            if member.started is not None and member.stopped is None:
+                self._miss(GroupMisstep.STARTED_TWICE, member, event, since=member.started)
+            if member.first is not None and not member.known and event["time"] - member.first > APART:
+                self._miss(GroupMisstep.NOT_STARTED, member, event, since=member.first)
+            member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
+            member.known, member.beats, member.told = True, 0, None
+            member.last = event["time"]
+
+    def stop(self, event: Event) -> None:
+        """A process has stopped."""
+        for member in self._all_of(event):
+            time = event["time"]
+            if member.stopped is not None:
+                self._miss(GroupMisstep.STOPPED_TWICE, member, event, since=member.stopped)
+                continue
+            acted = member.first is not None and time - member.first > 2 * WITHIN
+            if member.unregistered is None and member.passes and (member.started is not None or acted):
+                self._miss(GroupMisstep.NOT_UNREGISTERED, member, event, since=member.started or time)
+            for (topic, queue), had in member.queues.items():
+                if had.has:
+                    self._miss(GroupMisstep.HAD_AT_STOP, member, event, topic=topic, queue=queue)
+                had.has = None
+            if member.leaving is not None and time - member.leaving > WITHIN:
+                self._miss(GroupMisstep.NOT_STOPPED, member, event, since=member.leaving)
+            self._without_heartbeat(member, time)
+            self._act(member, event)
+            member.stopped, member.leaving = time, None
+
+    def crash(self, event: Event) -> None:
+        """A process has died."""
+        if (event.get("client"), event.get("incarnation") or 0) in self._everywhere:
+            self._everywhere[event.get("client"), event.get("incarnation") or 0] = None
+        for member in self._all_of(event):
+            member.started = member.stopped = member.unregistered = member.leaving = None
+            member.queues.clear()
+
+    def heartbeat(self, event: Event) -> None:
+        """A process tells the brokers what it consumes."""
+        member = self._act(self._member(event), event)
+        member.beats += 1
+        given = event.get("subscriptions")
+        if given is None:
+            return
+        told = dict(map(_version, given))
+        for topic, version in told.items():
+            before = member.before.get(topic, EVER)
+            again = member.told is not None and topic not in member.told and version <= before
+            if version < before or again:
+                self._miss(GroupMisstep.OLD_SUBSCRIPTION, member, event, topic=topic)
+            member.before[topic] = max(before, version)
+        member.told = told
+
+    def unregister(self, event: Event) -> None:
+        """A process leaves its group at the brokers."""
+        member = self._act(self._member(event), event, within=0)
+        member.unregistered = event["time"]
+
+    def _without_heartbeat(self, member: _Member, until: int) -> None:
+        started = member.started
+        if started is not None and not member.beats and until - started > WITHIN and member.first is None:
+            self._miss(GroupMisstep.STARTED_IN_VAIN, member, {"time": until}, since=started, doubt=Doubt.EVIDENCE)
+
+    # Of passes.
+
+    def route(self, event: Event) -> None:
+        """A process is told the queues of a topic."""
+        if event.get("queues") is None or not event.get("topic"):
+            return
+        queues = frozenset(event["queues"])
+        if not event.get("client"):
+            self._routes.setdefault(event["topic"], set()).add(queues)
+            return
+        member = self._act(self._member(event), event)
+        member.routes[event["topic"]] = queues
+
+    def rebalance(self, event: Event) -> None:
+        """A process divides a topic."""
+        member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
+        topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
+        assigned = None if event.get("assigned") is None else frozenset(event["assigned"])
+        if queues is not None:
+            if assigned is not None and not assigned <= set(queues):
+                self._miss(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
+            known = member.routes.get(topic)
+            is_other = known is not None and known != frozenset(queues)
+            unknown = known is None and self._context.complete and topic not in self._routes and member.routes
+            if (is_other or unknown) and frozenset(queues) not in self._routes.get(topic, ()):
+                self._miss(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
+        if member.told is not None and topic and topic not in member.told:
+            self._miss(GroupMisstep.NOT_TOLD, member, event, topic=topic)
+        if members is not None:
+            self._awaited.append((member, topic, tuple(sorted(members)), time, {_broker(q) for q in queues or ()}))
+        before, strategy = member.passes.get(topic), event.get("detail") or ""
+        if before is not None and strategy and before.strategy and strategy != before.strategy:
+            self._miss(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
+        member.passes[topic] = _Pass(time, assigned, strategy or (before.strategy if before else ""))
+        for (of, queue), had in member.queues.items():
+            if of != topic or assigned is None:
+                continue
+            if queue in assigned or not had.has:
+                had.lost_at = None
+            elif had.lost_at is None:
+                had.lost_at = time
+            elif not self._is_orderly(member.group) and time - had.lost_at > APART:
+                self._miss(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
+
+    def assign(self, event: Event) -> None:
+        """A process takes a queue."""
+        member = self._act(self._member(event), event, within=WITHIN)
+        topic, queue = event.get("topic") or "", _queue(event)
+        last = member.passes.get(topic)
+        given = last is not None and (last.assigned is None or queue in last.assigned)
+        if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
+            self._miss(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
+        had = member.queues.setdefault((topic, queue), _Queue())
+        had.has, had.lost_at, had.left_at = True, None, EVER
+
+    def revoke(self, event: Event) -> None:
+        """A process gives a queue up."""
+        member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
+        topic, queue, path = event.get("topic") or "", _queue(event), event.get("path") or ""
+        had = member.queues.setdefault((topic, queue), _Queue())
+        last = member.passes.get(topic)
+        if path == Path.REMOVAL and last is not None and last.assigned is not None and queue in last.assigned:
+            self._miss(GroupMisstep.STILL_GIVEN, member, event, since=last.time, topic=topic, queue=queue)
+        if path == Path.SHUTDOWN:
+            if member.unregistered is None and (member.started is not None):
+                self._miss(GroupMisstep.NOT_ENDING, member, event, topic=topic, queue=queue)
+            elif member.leaving is None:
+                member.leaving = time
+        had.has, had.lost_at, had.left_at = False, None, time
+
+    # Of brokers.
+
+    def broker_start(self, event: Event) -> None:
+        """A broker starts."""
+        broker = self._broker(event)
+        if broker.runs:
+            self._miss(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
+        if broker.loaded is False:
+            self._miss(GroupMisstep.NOT_LOADED, broker, event)
+        broker.runs, broker.since, broker.loaded = True, event["time"], None
+        for lists in broker.lists.values():
+            lists.append((event["time"], ()))
+
+    def broker_end(self, event: Event) -> None:
+        """A broker stops, or has died."""
+        is_new = self._loads and self._context.complete and event.get("broker") not in self._brokers
+        broker = self._broker(event)
+        if event["kind"] == Kind.BROKER_STOP and (broker.runs is False or is_new):
+            self._miss(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
+        broker.runs, broker.since, broker.loaded = False, event["time"], None
+
+    def file(self, event: Event) -> None:
+        """A table is read or written."""
+        if event.get("client") or not event.get("broker"):
+            if event.get("client") and event.get("group"):
+                self._act(self._member(event), event, within=WITHIN)
+            return
+        broker = self._broker(event)
+        if event["kind"] == Kind.FILE_LOAD:
+            self._loads = True
+            broker.loaded = event.get("result") in (None, "", Result.OK)
+        else:
+            self._runs(broker, event)
+
+    def members(self, event: Event) -> None:
+        """A broker tells who is in a group."""
+        if event.get("client") or event.get("members") is None:
+            return
+        broker = self._broker(event)
+        self._runs(broker, event)
+        told = tuple(sorted(event["members"]))
+        broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
+
+    def _runs(self, broker: _Broker, event: Event) -> None:
+        stopped = broker.runs is False and event["time"] - broker.since > WITHIN
+        not_yet = broker.runs is None and self._loads and self._context.complete and event["kind"] == Kind.MEMBERS
+        if stopped or not_yet:
+            self._miss(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
+
+    # In the end.
+
+    def end(self) -> None:
+        """All was gone through."""
+        for member in self._members.values():
+            end = self._context.end
+            if member.leaving is not None and member.stopped is None and end - member.leaving > WITHIN:
+                doubt = Doubt.NONE if member.last - member.leaving > WITHIN else Doubt.EVIDENCE
+                self._miss(GroupMisstep.NOT_STOPPED, member, {"time": end}, since=member.leaving, doubt=doubt)
+            if member.stopped is None:
+                self._without_heartbeat(member, end)
+            if not member.known and member.first is not None and self._is_recorded(member):
+                self._miss(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
+        for awaited in self._awaited:
+            self._among(*awaited)
+        for claim in {step.claim for step in GROUP_STEPS if step.misstep in self._judged}:
+            self._notebook.judge(claim, len(self._members))
+
+    def _among(self, member: _Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
+        """Whether some broker had that list of members when a process asked for it."""
+        known = [self._brokers[name] for name in brokers if name in self._brokers]
+        lists = [broker.lists.get(member.group) for broker in known]
+        if not lists or len(lists) < len(brokers) or not all(lists):
+            return
+        had: set[tuple[str, ...]] = set()
+        for broker, one in zip(known, lists, strict=True):
+            assert one is not None
+            slack = WITHIN + self._apart(member.actor, broker.actor)
+            if not self._context.complete and time < one[1][0] + slack:
+                return
+            begun = max(bisect_right(one, time - slack, key=_TIME_OF) - 1, 0)
+            had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=_TIME_OF)]}
+        if members not in had:
+            self._miss(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+
+    def _apart(self, one: Actor, other: Actor) -> int:
+        """How far two clocks may be apart to either side, ms: as far as what bounds them leaves open, if it does."""
+        bounds = (self._context.clocks.clocks.get(actor) for actor in (one, other))
+        known = [side for clock in bounds if clock is not None for side in (clock.slow, clock.fast) if side is not None]
+        return max(self._order.apart(one, other), self._order.apart(other, one), sum(known))
+
+    def _is_recorded(self, member: _Member) -> bool:
+        """Whether a start of the process in the group would be in the recording."""
+        return bool(member.passes) or bool(self._starts & {member.group, ""}) or member.actor in self._started
+
+    def _is_orderly(self, group: str) -> bool:
+        known = self._names.of_groups.get(group)
+        return known is not None and known.listener == "orderly"
+
+    def _member(self, event: Event) -> _Member:
+        key = event.get("client"), event.get("incarnation") or 0, event.get("group") or ""
+        found = self._members.get(key)
+        if found is None:
+            found = self._members[key] = _Member(actor_of(event), key[2])
+            if key[:2] in self._everywhere:
+                found.known, found.started = True, self._everywhere[key[:2]]
+        return found
+
+    def _all_of(self, event: Event) -> list[_Member]:
+        """The process in the group that an event names, or in all that it is in."""
+        if event.get("group"):
+            return [self._member(event)]
+        who = event.get("client"), event.get("incarnation") or 0
+        return [member for key, member in self._members.items() if key[:2] == who]
+
+    def _broker(self, event: Event) -> _Broker:
+        name = event.get("broker") or ""
+        found = self._brokers.get(name)
+        if found is None:
+            found = self._brokers[name] = _Broker(Actor(name, -1))
+        return found
+
+    def _act(self, member: _Member, event: Event, within: int = WITHIN) -> _Member:
+        """A process does something in a group."""
+        time = event["time"]
+        if member.first is None:
+            member.first = time
+        member.last = time
+        if member.stopped is not None and time - member.stopped > within:
+            self._miss(GroupMisstep.ACTS_STOPPED, member, event, since=member.stopped)
+        return member
+
+    def _miss(
+        self,
+        misstep: GroupMisstep,
+        who: _Member | _Broker,
+        event: Event,
+        *,
+        since: int | None = None,
+        topic: str = "",
+        queue: str = "",
+        doubt: Doubt = Doubt.NONE,
+    ) -> None:
+        group = who.group if isinstance(who, _Member) else event.get("group") or ""
+        key = misstep, who.actor, group
+        if misstep not in self._judged or key in self._told:
+            return
+        self._told.add(key)
+        broker, _, number = queue.rpartition(":")
+        slot = Slot(group, topic, broker, int(number)) if queue else whole(group, topic)
+        self._notebook.violation(
+            _STEPS[misstep].claim,
+            slot=slot,
+            since=event["time"] if since is None or since == EVER else since,
+            time=event["time"],
+            actor=who.actor,
+            value=int(misstep),
+            doubt=doubt,
+        )
+
+
+_TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
+    Kind.CLIENT_START: _Steps.start,
+    Kind.CLIENT_STOP: _Steps.stop,
+    Kind.CLIENT_CRASH: _Steps.crash,
+    Kind.HEARTBEAT: _Steps.heartbeat,
+    Kind.UNREGISTER: _Steps.unregister,
+    Kind.ROUTE: _Steps.route,
+    Kind.REBALANCE: _Steps.rebalance,
+    Kind.ASSIGN: _Steps.assign,
+    Kind.REVOKE: _Steps.revoke,
+    Kind.BROKER_START: _Steps.broker_start,
+    Kind.BROKER_STOP: _Steps.broker_end,
+    Kind.BROKER_CRASH: _Steps.broker_end,
+    Kind.FILE_LOAD: _Steps.file,
+    Kind.FILE_PERSIST: _Steps.file,
+    Kind.MEMBERS: _Steps.members,
+}
+
+
+def _queue(event: Event) -> str:
+    return f"{event.get('broker') or ''}:{-1 if event.get('queue') is None else event['queue']}"
+
+
+def _broker(queue: str) -> str:
+    return queue.rpartition(":")[0]
+
+
+def _version(text: str) -> tuple[str, int]:
+    """The topic and version of ``topic=expression@version``; EVER without a version."""
+    topic, _, rest = text.partition("=")
+    version = rest.rpartition("@")[2]
+    return topic, int(version) if version.isdecimal() and len(version) < 19 else EVER
