@@ -33,6 +33,7 @@ _BEGIN = frozenset(
         Kind.CLIENT_STOP,
         Kind.OFFSET_QUERY,
         Kind.LOCK,
+        Kind.UNLOCK,
         Kind.COMMIT,
         Kind.GAP,
         Kind.UNREGISTER,

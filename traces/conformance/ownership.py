@@ -228,6 +228,8 @@ def unlock(f: Follower, event: Event) -> None:
         f.take("unlock_later", "it cannot unlock", c=c)
     elif f.owns(c):
         begins_to_stop(f, c)
+    elif f.get("holder", texts.Q) == c + 1:
+        f.run(texts.unlocked, holder=0)  # of a window that nobody has seen begin
 
 
 HANDLERS: dict[Kind, Handler] = {

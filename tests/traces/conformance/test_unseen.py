@@ -52,17 +52,9 @@ def poorer(header: Header, events: Events) -> Iterator[tuple[str, Header, Events
     yield "without the files of brokers", part, [event for event in events if "client" in event]
 
 
-STILL_WRONG = {"sigstop-past-lock-5.3.3"}
-"""Where a queue that was lost and taken again starts is taken for what it was: a false mismatch with less seen."""
-
-
 @pytest.mark.parametrize(
     "sample",
-    [
-        pytest.param(one, id=one.name, marks=[] if one.name in QUICK else pytest.mark.slow)
-        for one in samples()
-        if one.name not in STILL_WRONG
-    ],
+    [pytest.param(one, id=one.name, marks=[] if one.name in QUICK else pytest.mark.slow) for one in samples()],
 )
 def test_less_evidence_is_no_mismatch(sample: Sample, tmp_path: Path) -> None:
     for name, header, events in poorer(*content(sample)):
