@@ -104,9 +104,10 @@ class _Around:
             self._downs.setdefault(broker, []).append((time, context.end))
 
     def ended(self, actor: int, since: int, until: int) -> bool:
-        """Whether a process ended in a period."""
+        """Whether a process ended in a period, or before it for good: what is done on its queues is done by others."""
+        last = self._signs.get(actor, since)
         of_actor = self._ends.actor == actor
-        return bool(np.any(of_actor & (self._ends.time >= since) & (self._ends.time <= until)))
+        return bool(np.any(of_actor & (self._ends.time >= min(since, last)) & (self._ends.time <= until)))
 
     def down(self, broker: str, since: int, until: int) -> int:
         """How long a broker was down in a period, ms."""

@@ -35,7 +35,7 @@ CHURN: Mapping[str, Any] = {
 }
 SMALL: Mapping[str, Any] = {"messages": 30_000, "consumers": 8, "queues": 16, "churn": 20, "duration": 3_600_000}
 PLANS: Mapping[str, Mapping[str, Any]] = {
-    "B1, seed 1": {**SMALL, "mutant": "B1", "mutant_places": 300, "seed": 1},
+    **{f"B1, seed {seed}": {**SMALL, "mutant": "B1", "mutant_places": 300, "seed": seed} for seed in (1, 3)},
     "B7": {"messages": 200_000, "consumers": 6, "queues": 16, "mutant": "B7", "mutant_places": 200, "keys": True},
     **{f"churn, seed {seed}": {**CHURN, "seed": seed} for seed in range(6)},
     **{
