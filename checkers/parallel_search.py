@@ -26,6 +26,9 @@ from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
 PART = 1 << 14
 """Source states of a chunk for each thread, at most: so many that waiting for each other does not count."""
 
+_MOST_CANDIDATES = 1 << 22
+"""Successors of a part of a chunk, at most."""
+
 NARROW = 1 << 12
 """What is left of a level is expanded by one thread if it is not more states than this."""
 
@@ -45,7 +48,8 @@ class Team:
     def __init__(self, threads: int, *, fan: int, words: int) -> None:
         self._threads = threads
         self._fan = fan
-        room = PART * fan
+        self._part = max(1, min(PART, _MOST_CANDIDATES // fan) // search.BLOCK) * search.BLOCK
+        room = self._part * fan
         # Reserved, not used: pages are taken from memory when a candidate is first written to them.
         self._candidates = np.empty((threads * room, words), np.uint64)
         self._hashes = np.empty(threads * room, np.uint64)
@@ -85,7 +89,7 @@ class Team:
             Why, as :func:`.search.advance`: PAUSED; WROTE_OUTSIDE; SLOTS_FULL or TABLE_FULL, with nothing changed.
         """
         front, count = int(control[search.FRONT]), int(control[search.COUNT])
-        sources = min(int(control[search.LEVEL_END]) - front, self._threads * PART)
+        sources = min(int(control[search.LEVEL_END]) - front, self._threads * self._part)
         part = -(-sources // (self._threads * search.BLOCK)) * search.BLOCK
         room = len(self._hashes) // self._threads
         self._told[:] = NOT_FOUND

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketproof.checkers.explore import Limits, explore
+from rocketproof.checkers.exploration import Limits
+from rocketproof.checkers.explore import explore
 from rocketproof.checkers.prove.methods import prove_inductive
 from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Outcome, claim_rows, run_suite
