@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ _CHUNK = 1 << 14
 _RECENT = 1 << 16
 """Successors of which each thread knows at once that they are not new."""
 
-_MOST_RUNS = 8
+_MOST_RUNS = 4
 """Sorted files of known states; of more, the smallest are merged."""
 
 _CHECKPOINT = "search.json"
@@ -241,7 +242,8 @@ class DiskSearch:
         """Expand the last level and write the next; False where the time is over."""
         known, number = self._known, len(self._known.levels)
         level = self._mapped(_level(number - 1), known.levels[-1])
-        runs = [self._mapped(name, count) for name, count in known.runs]
+        # What was found last, and is most often found again, comes first, so that less is looked for in the rest.
+        runs = [self._mapped(name, count) for name, count in reversed(known.runs)]
         expanding = _Expanding(self, level, runs)
         with ThreadPoolExecutor(self._threads, thread_name_prefix="search") as pool:
             workers = list(pool.map(lambda _: expanding.work(), range(self._threads)))
@@ -308,11 +310,12 @@ class DiskSearch:
     def _keep_few(self) -> None:
         known = self._known
         while len(known.runs) > _MOST_RUNS:
-            known.runs.sort(key=lambda run: run[1])
-            one, other = known.runs[:2]
+            # Two that follow each other, which are the smallest: of what was found last there are many.
+            sizes = [one[1] + other[1] for one, other in pairwise(known.runs[:-1])]
+            at = sizes.index(min(sizes))
             name = f"merged-{known.merged:05}.states"
             known.merged += 1
-            known.runs[:2] = [(name, self._merge(one, other, name))]
+            known.runs[at : at + 2] = [(name, self._merge(known.runs[at], known.runs[at + 1], name))]
 
     def _write_checkpoint(self, known: _Known) -> None:
         new = self.folder / f"{_CHECKPOINT}.new"

@@ -40,13 +40,6 @@ def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
     return 0
 
 
-@njit(cache=True, inline="always")
-def _is_less(words: Any, row: Any, key: Any, others: Any, other: Any) -> bool:
-    """Whether a state with this key stands before another one."""
-    its = _key(others, other)
-    return key < its or (key == its and _compared(words, row, others, other) < 0)
-
-
 @njit(cache=True, nogil=True)
 def expand(
     successors: int,
@@ -174,19 +167,31 @@ def _is_before(run: Any, at: Any, words: Any, row: Any, key: Any) -> bool:
 
 @njit(cache=True, nogil=True)
 def merge(one: Any, other: Any, out: Any) -> int:
-    """Merge two sorted runs, states of both once; returns how many they are."""
+    """Merge two sorted runs that are not empty, states of both once; returns how many they are."""
     i = j = count = 0
+    first, second = _key(one, 0), _key(other, 0)
     while i < len(one) or j < len(other):
-        if j == len(other) or (i < len(one) and _is_less(one, i, _key(one, i), other, j)):
+        if j == len(other):
+            order = -1
+        elif i == len(one):
+            order = 1
+        elif first != second:
+            order = -1 if first < second else 1
+        else:
+            order = _compared(one, i, other, j)
+        if order <= 0:
             for column in range(one.shape[1]):
                 out[count, column] = one[i, column]
             i += 1
+            if i < len(one):
+                first = _key(one, i)
         else:
-            if i < len(one) and _compared(one, i, other, j) == 0:
-                i += 1
             for column in range(one.shape[1]):
                 out[count, column] = other[j, column]
+        if order >= 0:
             j += 1
+            if j < len(other):
+                second = _key(other, j)
         count += 1
     return count
 
