@@ -116,6 +116,13 @@ FAILED_BEFORE = Property(
     ),
     rules=("CC-12",),
 )
+HANDLED_WAS_HAD = Property(
+    id="handled-only-after-delivery",
+    statement="Nothing counts as handled before a listener had it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_message(s, lambda q, m: implies(s.handled[q, m], s.delivered[q, m])),
+    rules=("CC-9", "CC-13"),
+)
 ONE_LISTENER = Property(
     id="one-listener-a-message",
     statement="No two listeners have the same message at the same time.",
@@ -222,6 +229,8 @@ def claims() -> Iterator[Claim]:
         {**QUIET, "batch": 2, "pull_batch": 2, "failures": 1},
         "A failure makes the ackIndex -1: the whole batch goes back, whatever the listener was done with.",
     )
+    for constants in (FAULTS, STOPS, BATCHES, PULLS, {**QUIET, "messages": 1, "moves": 1, "held_updates": 1}):
+        yield _claim(HANDLED_WAS_HAD, constants)
     yield _claim(FAILED_BEFORE, FAULTS)
     yield _claim(FAILED_BEFORE, BATCHES)
     yield _claim(ONE_LISTENER, {"messages": 2, "overlaps": 0, "crashes": 1, "failures": 1})

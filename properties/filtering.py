@@ -139,6 +139,13 @@ PUT_BEHIND = Property(
 LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED, PUT_BEHIND)
 """What windows know of filtered queues: together they are preserved by every action."""
 
+GONE_UNANNOUNCED = Property(
+    id="gone-client-announces-nothing",
+    statement="What a client that is gone subscribed to is announced by nobody, until one starts again.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.GONE, s.unannounced[c])),
+    rules=("ST-4", "ST-5"),
+)
 HASH_ONLY = Property(
     id="colliding-tag-is-pulled",
     statement="The broker also hands out a message whose tag only has the hash of one that is asked for.",
@@ -202,6 +209,8 @@ def claims() -> Iterator[Claim]:
         yield _claim(ONLY_ASKED, constants)
     for constants in (COLLIDING, DIFFERENT, ROLLING, BROADCAST, TAIL, FINE, ORDERLY):
         yield _claim(END_COMMITTED, constants)
+    for constants in (UPGRADE, ROLLING):
+        yield _claim(GONE_UNANNOUNCED, constants)
     yield _claim(HASH_ONLY, COLLIDING)
     yield _claim(REFUSAL_ENDS, DIFFERENT)
     yield _claim(REFUSAL_ENDS, ROLLING)

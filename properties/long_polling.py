@@ -158,6 +158,7 @@ _CLAIMED: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
     (SHORT, (ONE_ROUND, IN_TIME, NO_LONGER, NOT_EARLY, ARRIVES)),
     (SHARED, (ONE_STEP, WAKES, ARRIVES)),
     (FULL, (OTHERS_GO_ON, CACHE_IS_BOUNDED, WAKES)),
+    ({**FULL, "messages": 2}, (OTHERS_GO_ON,)),
     (STUCK, (ONE_STEP, HANGS_IN_A_STEP, WAKES, ARRIVES)),
 )
 _FALSE: tuple[tuple[Property, Constants, str], ...] = (

@@ -15,6 +15,7 @@ from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS
 from .offsets import (
     AT_THE_END,
     CAUSED,
+    COPIED,
     COUNTED,
     NEVER_BACK,
     ONE_PULL,
@@ -346,4 +347,5 @@ def _progress_claims() -> Iterator[Claim]:
     )
     for constants in repaired:
         yield _claim(STORED, constants)
+    yield _claim(COPIED, {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1})
     yield _claim(QUIET_ONCE, {"messages": 2, "consumers": 1, "causes": 1})

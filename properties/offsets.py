@@ -134,6 +134,14 @@ STORED = Property(
     assuming=PROGRESS.assuming,
     rules=("G10", "OF-6"),
 )
+COPIED = Property(
+    id="slave-has-the-offsets",
+    statement="When nothing changes any more the slave has the offsets of its master.",
+    kind=Kind.SETTLES,
+    holds=lambda s: all_of(not_(s.failed_over), every_queue(s, lambda q: s.other[q] == s.committed[q])),
+    assuming=("a master that is away comes back",),
+    rules=("OF-23",),
+)
 PINNED = Property(
     id="hung-message-pins-the-offset",
     statement="The committed offset never passes a message whose listener hangs, whatever is finished above it.",

@@ -28,6 +28,10 @@ def _some(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
     return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: holds(c, q)))
 
 
+def _untouched(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return all_of(s.window[c, q] == Window.OUT, s.request[c, q] == Request.NONE)
+
+
 def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
     """What is true of a client and a queue for a while only."""
     return Property(
@@ -46,6 +50,14 @@ REQUEST_ENDS = _sooner_or_later(
     lambda s, c, q: s.request[c, q] != Request.NONE,
     "OR-1",
     "OR-9",
+)
+FREE_IS_ASKED_FOR = Property(
+    id="free-queue-is-asked-for",
+    statement="A queue that nobody has is asked for by a client that runs.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Queue, lambda q: s.forall(Consumer, lambda c: _untouched(s, c, q))),
+    holds=lambda s: s.forall(Queue, lambda q: s.exists(Consumer, lambda c: not_(_untouched(s, c, q)))),
+    rules=("OR-1", "RB-30"),
 )
 UNLOCK_COMES = _sooner_or_later(
     "late-unlock-comes", "An unlock that 4.9.8 puts off is sent.", lambda s, c, q: s.unlocking[c, q], "RB-34"
@@ -137,6 +149,7 @@ def claims() -> Iterator[Claim]:
     """All claims about what goes on around a lock."""
     asked: tuple[tuple[Property, Constants], ...] = (
         (REQUEST_ENDS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (FREE_IS_ASKED_FOR, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
         (UNLOCK_COMES, {"consumers": 1, "version": "4.9.8"}),
         (DROPPED_IS_REMOVED, {"consumers": 1}),
         (DROPPED_IS_REMOVED, {"consumers": 1, "version": "4.9.8"}),
@@ -157,6 +170,7 @@ def claims() -> Iterator[Claim]:
         (ENDS_FOR_A_REASON, {"crashes": 1}),
         (ENDS_FOR_A_REASON, {"consumers": 1, "leaves": 1}),
         (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0}),
+        (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0, "renewals": "certain"}),
         (STOP_ENDS, {"leaves": 1, "drops": 0}),
     )
     for property, constants in asked:

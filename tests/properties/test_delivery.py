@@ -23,6 +23,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 moves=1 crashes=1 late_commits=1 lost_commits=1 broker_restarts=1": (455414, 3321837),
     "messages=2 causes=1 leaves=1 restarts=1 crashes=1": (35782, 130726),
     "messages=3 causes=1 batch=2 pull_batch=3 failures=1 refusals=1 moves=1": (65422, 253126),
+    "messages=1 causes=1 moves=1 held_updates=1": (598, 1612),
     "messages=2 causes=1 pauses=1 moves=1": (14176, 52060),
     "messages=2 causes=1 batch=2 pull_batch=2 failures=1": (294, 644),
     "messages=2 overlaps=0 crashes=1 failures=1": (343, 754),

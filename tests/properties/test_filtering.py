@@ -68,6 +68,13 @@ EXPECTED: list[tuple[str, str, int, int, int | None]] = [
         None,
     ),
     (
+        "gone-client-announces-nothing",
+        "consumers=1 messages=2 expression=Aa next_expression=C tags=Aa,C crashes=1 restarts=1",
+        49,
+        67,
+        None,
+    ),
+    (
         "wanted-never-passed-over",
         "consumers=2 messages=2 expression=Aa next_expression=C tags=Aa,C crashes=1 restarts=1",
         1843,
@@ -76,6 +83,13 @@ EXPECTED: list[tuple[str, str, int, int, int | None]] = [
     ),
     (
         "unasked-never-delivered",
+        "consumers=2 messages=2 expression=Aa next_expression=C tags=Aa,C crashes=1 restarts=1",
+        1843,
+        5320,
+        None,
+    ),
+    (
+        "gone-client-announces-nothing",
         "consumers=2 messages=2 expression=Aa next_expression=C tags=Aa,C crashes=1 restarts=1",
         1843,
         5320,

@@ -18,6 +18,7 @@ STATES = {
     "queues=2 messages=1": 3084,
     "queues=2 messages=1 cache=0 listener=hangs-on-q0": 2332,
     "queues=2 messages=1 hangs=1": 8566,
+    "queues=2 messages=2 cache=0 listener=hangs-on-q0": 13324,
 }
 PROPERTIES = {claim.property.id: claim.property for claim in claims()}
 

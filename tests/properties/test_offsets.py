@@ -661,6 +661,7 @@ EXPECTED: list[tuple[str, str, str, int, int, int | None]] = [
     ("progress-is-stored", "messages=2 consumers=1 resets=1 corrections=steps piggyback=1", "HOLDS", 92, 165, None),
     ("progress-is-stored", "messages=2 consumers=1 moves=1 resets=1 version=4.9.8", "HOLDS", 619, 1417, None),
     ("progress-is-stored", "messages=2 consumers=1 moves=1 pulls=fine piggyback=1", "HOLDS", 341, 904, None),
+    ("slave-has-the-offsets", "messages=2 crashes=1 slaves=1 fail_overs=1", "HOLDS", 2929, 14408, None),
     ("quiet-group-has-no-duplicates", "messages=2 consumers=1 causes=1", "HOLDS", 19, 27, None),
 ]
 
