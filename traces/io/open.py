@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,10 @@ _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
 _OWN = (_JSONL, _PARQUET)
 _CAPTURED = "captured"  # JSONL as an agent wrote it
 _RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
+
+
+_STORE = re.compile(r"((?:s3[an]?|hdfs|gs|abfss?|wasbs?|oss|cosn|https?)):/")
+"""An address of an object store or a file system of a cluster; as a path it has lost one of two slashes."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,12 @@ def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
         if not str(name):
             raise TraceError("an empty name was given, perhaps of a variable that is not set; name files or folders.")
         given = Path(name)
+        store = _STORE.match(str(name))
+        if store is not None and not given.exists():
+            raise TraceError(
+                f"{store[1]}: addresses are not read, only files. Copy it to a folder, or mount it; "
+                "or read it with Spark, and give the DataFrame to rocketproof.mine."
+            )
         try:
             given.stat()
         except FileNotFoundError:

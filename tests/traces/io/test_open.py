@@ -93,6 +93,14 @@ def test_sizes_of_several_parquet_files_add_up(tmp_path: Path) -> None:
     assert (trace.rows, trace.time_range) == (3, (2_000, 8_000))
 
 
+@pytest.mark.parametrize("address", ["s3a://bucket/day", "hdfs://name/day", "gs://bucket/day", "https://host/day"])
+def test_addresses_are_told_from_files_that_are_not_there(address: str) -> None:
+    scheme = address.partition(":")[0]
+    for given in (address, Path(address)):
+        with pytest.raises(TraceError, match=f"^{scheme}: addresses are not read, only files. Copy it to a folder"):
+            open_trace([given])
+
+
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
