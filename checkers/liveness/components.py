@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -35,6 +34,8 @@ def components_by_networkx(
     starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
     """:func:`components` through networkx."""
+    import networkx  # here, as it takes a tenth of the time of a small question, and most need none
+
     graph = networkx.DiGraph()
     for source in np.flatnonzero(inside).tolist():
         graph.add_node(source)
