@@ -36,6 +36,7 @@ class GroupMisstep(enum.IntEnum):
     OTHER_MEMBERS = 18  # a pass divides among members that no broker has told
     OTHER_STRATEGY = 19  # a pass has another strategy than the one before
     UNKNOWN_GIVEN = 20  # a pass gives queues that are not among those that it divides
+    SILENT = 21  # a process balances on, and tells the brokers nothing more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +217,13 @@ GROUP_STEPS = (
         statement="A pass gives queues of those that it divides.",
         needs=(Kind.REBALANCE,),
         rules=("RB-21",),
+    ),
+    GroupStep(
+        misstep=GroupMisstep.SILENT,
+        claim=LIVES,
+        statement="A process that balances a topic goes on to tell it the brokers, before they forget it.",
+        needs=(Kind.HEARTBEAT, Kind.REBALANCE),
+        rules=("ST-4", "ST-6"),
     ),
 )
 """What must follow; in the order of :class:`GroupMisstep`."""

@@ -32,6 +32,7 @@ class Reason(enum.IntEnum):
     NOT_IN_MEMORY = 8  # all is finished up to ``until``, and the in-memory offset ``offset`` does not follow
     NOT_RESET = 9  # of ``reset-is-followed``: its owner goes on as if there had been no reset
     NOT_RENEWED = 10  # of ``orderly-lock-is-renewed``: its owner does not renew its lock
+    NOT_POLLED = 11  # its owner asks no more whether there are messages
 
 
 class Mark(enum.IntEnum):
@@ -70,6 +71,7 @@ class Condition(enum.IntFlag):
     RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
     PULLING = 128  # its owner has pulled it since it took it
     AGAIN = 256  # its owner was given what another one had finished, and may not be through with it
+    POLLING = 512  # its owner's pulls are recorded, not only their answers
 
 
 class Value(enum.IntEnum):
@@ -189,7 +191,7 @@ TURNS = (
     Turn(kind=Kind.LOCK_LOST, begins=Condition.UNLOCKED),
     Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
     Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
-    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING | Condition.POLLING, ends=Condition.UNLOCKED),
     Turn(kind=Kind.PULL_RESULT, begins=Condition.PULLING, ends=Condition.UNLOCKED),
     Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED),
     Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
@@ -329,6 +331,19 @@ OBLIGATIONS = (
         met_by=_PULLS,
         needs=(_PULLS,),
         rules=("PL-1", "PL-22", "PQ-11"),
+    ),
+    Obligation(
+        reason=Reason.NOT_POLLED,
+        statement="A client asks anew for a queue that it pulls, whether or not there are messages: a long poll ends.",
+        within=lambda t: t.silent_death + t.rounds,
+        mark=Mark.PULLED,
+        idle=True,
+        during=Condition.POLLING,
+        unless=Condition.UNLOCKED,
+        met_by=_PULLS,
+        moves=False,
+        needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        rules=("PL-1", "PL-22"),
     ),
     Obligation(
         reason=Reason.UNKNOWN,

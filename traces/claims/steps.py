@@ -47,6 +47,7 @@ class Misstep(enum.IntEnum):
     NOT_BROUGHT = 29  # listeners are given more messages than the ``expected`` ones that pulls brought
     NOT_LOCKED = 30  # an orderly queue is taken that was not locked
     UNLOCKED_EARLY = 31  # an orderly queue is unlocked, and not given up within the life of a lock
+    LOCK_OVER = 32  # an orderly message is delivered without the lock: it was refused, and is no longer had
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,6 +289,12 @@ STEPS = (
         statement="A client unlocks a queue that it gives up.",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
         rules=("OR-9", "RB-32"),
+    ),
+    Step(
+        misstep=Misstep.LOCK_OVER,
+        statement="A listener is given nothing of an orderly queue whose lock was refused and has run out.",
+        needs=(Kind.DELIVER, Kind.LOCK),
+        rules=("OR-3", "OR-11"),
     ),
 )
 """What must follow; in the order of :class:`Misstep`."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..claims.causes import Missing
 from ..claims.claims import TraceClaim
 from ..claims.group_steps import GroupMisstep
+from ..claims.obligations import Reason
 from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
@@ -104,6 +105,7 @@ _MISSTEPS = {
     Misstep.NOT_BROUGHT: "was given {message}, one more than the {expected} messages that its pulls had brought",
     Misstep.NOT_LOCKED: "took {queue} and had not locked it",
     Misstep.UNLOCKED_EARLY: "unlocked {queue} and kept it",
+    Misstep.LOCK_OVER: "was given {message}, long after its lock of the queue was refused",
 }
 """What does not follow, or does not fit."""
 
@@ -129,6 +131,7 @@ _GROUP_MISSTEPS = {
     GroupMisstep.OTHER_MEMBERS: "divided {topic} among members that no broker had told",
     GroupMisstep.OTHER_STRATEGY: "divided {topic} by another strategy than before",
     GroupMisstep.UNKNOWN_GIVEN: "gave itself queues of {topic} that are not among those it divided",
+    GroupMisstep.SILENT: "balanced {topic} of group {group}, and had told the brokers nothing for {span}",
 }
 """What does not follow in a group."""
 
@@ -157,6 +160,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
     last = max(row["until"], row["offset"] + 1) - 1
     template = _TITLES[claim.id]
+    if claim.id == "every-queue-moves" and row["value"] == Reason.NOT_POLLED:
+        template = "{actor} asked {queue} for messages no more, for {span}"
     if "{uncaused}" in template:
         template = template.replace("{uncaused}", _UNCAUSED[Missing(row["value"])])
     if "{misstep}" in template:

@@ -29,6 +29,9 @@ APART = 1_000
 WITHIN = 5_000
 """A request is answered within so long, or given up: ``mqClientApiTimeout`` is 3 s; ms."""
 
+SOME = 4
+"""Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
+
 Event = Mapping[str, Any]
 _STEPS = {one.misstep: one for one in GROUP_STEPS}
 _TIME_OF = itemgetter(0)
@@ -68,6 +71,8 @@ class _Member:
         stopped: when it stopped last, while it did not start again.
         unregistered: when it left the group last, since its start.
         leaving: when it gave queues up for a shutdown first, since its start.
+        beats: its heartbeats since it started.
+        silent_since: its first pass since the last of them, ms.
         first: its first event but a start, ms.
         last: its last event.
         told: its last heartbeat: the versions of its topics.
@@ -82,6 +87,7 @@ class _Member:
     unregistered: int | None = None
     leaving: int | None = None
     beats: int = 0
+    silent_since: int | None = None
     first: int | None = None
     last: int = EVER
     told: dict[str, int] | None = None
@@ -193,6 +199,7 @@ class _Steps:
         """A process tells the brokers what it consumes."""
         member = self._act(self._member(event), event)
         member.beats += 1
+        member.silent_since = None
         given = event.get("subscriptions")
         if given is None:
             return
@@ -243,6 +250,10 @@ class _Steps:
                 self._miss(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._miss(GroupMisstep.NOT_TOLD, member, event, topic=topic)
+        if member.beats >= SOME:
+            member.silent_since = time if member.silent_since is None else member.silent_since
+            if time - member.silent_since > self._settings.silent_death:
+                self._miss(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
         if members is not None:
             self._awaited.append((member, topic, tuple(sorted(members)), time, {_broker(q) for q in queues or ()}))
         before, strategy = member.passes.get(topic), event.get("detail") or ""

@@ -51,7 +51,7 @@ def late_rows(
             kept.append(at)
             row["doubt"] = around.doubt(one, int(row["actor"]), since, within)
             if (
-                one.reason is Reason.NO_PULLS
+                one.reason in (Reason.NO_PULLS, Reason.NOT_POLLED)
                 and int(row["note"]) == Note.NONE
                 and around.rests(int(row["actor"]), since, until)
             ):

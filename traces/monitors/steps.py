@@ -139,6 +139,7 @@ _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.RE
     _NOT_BROUGHT,
     _NOT_LOCKED,
     _UNLOCKED_EARLY,
+    _LOCK_OVER,
 ) = map(int, Misstep)
 _NEVER, _UNKNOWN, _NOBODY = -(2**60), -1, -1
 _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
@@ -198,6 +199,7 @@ LINE = np.dtype(
                 "given",  # messages that its listeners were given, once for each time they were in a window
                 "sets",  # 1: it has set or stored an offset
                 "locked",  # when it locked the queue last; _NEVER: it did not
+                "refused_at",  # when its lock was refused first since it had it; _NEVER: it was not
                 "unlocked",  # when it gave the lock back or found it lost last, ms
                 "given_back",  # when it gave the lock back first since it took the queue; _NEVER: it did not
                 "locks_only",  # 1: nothing but its locks was recorded
@@ -517,12 +519,15 @@ def _run(
         elif kind == _REVOKE:
             _give_up(t, n)
         elif kind == _QUERY:
-            line.queried = 1
+            if (int64(1) << int64(results[i])) & _REFUSED == 0:
+                line.queried = 1
             line.answer = offset if results[i] == _OK else int64(_UNKNOWN)
             line.start = line.answer
         elif kind == _LOCK:
             if results[i] == _OK:
-                line.locked = now
+                line.locked, line.refused_at = now, _NEVER
+            elif line.refused_at == _NEVER:
+                line.refused_at = now
         elif kind == _LOCK_LOST:
             line.unlocked = now
         elif kind == _UNLOCK:
@@ -563,7 +568,7 @@ def _begin(t: Any, q: int, actor: int, now: int) -> None:
     line.asked = line.position = line.start = line.answer = _UNKNOWN
     line.low = line.memory = line.brought = line.mended = line.reset_to = _UNKNOWN
     line.end = line.beginning = _UNKNOWN
-    line.removing = line.locked = line.unlocked = line.given_back = _NEVER
+    line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = _NEVER
     for place in range(_MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = _UNKNOWN, _NEVER, _UNKNOWN
 
@@ -689,6 +694,9 @@ def _deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, a
     now = line.last
     if count == 1 and after >= 0 and after != offset + 1:
         _misstep(t, n, _OTHER_NEXT, now, offset, after)
+    is_refused = line.refused_at != _NEVER and now - line.refused_at > _APART
+    if is_refused and line.locked != _NEVER and now - line.locked > t.terms[5] and t.flags[line.slot] & ORDERLY:
+        _misstep(t, n, _LOCK_OVER, line.refused_at, offset, int64(_UNKNOWN))
     if count > 1:
         line.batched = 1
         known = after < 0

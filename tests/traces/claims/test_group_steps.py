@@ -117,6 +117,11 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.OTHER_QUEUES: [*OWNS, route(35_000, "b:0"), pass_(40_000)],
     GroupMisstep.OTHER_MEMBERS: [*OWNS, members(32_000, "one", "two"), pass_(40_000)],
     GroupMisstep.OTHER_STRATEGY: [*OWNS, pass_(40_000, detail="AVG_BY_CIRCLE")],
+    GroupMisstep.SILENT: [
+        *OWNS,
+        *(heartbeat(time, "one", "T=*@7") for time in (40_000, 50_000)),
+        *(pass_(time) for time in range(60_000, 220_000, 20_000)),
+    ],
     GroupMisstep.UNKNOWN_GIVEN: [*OWNS, pass_(40_000, "b:0", "b:9")],
 }
 

@@ -135,8 +135,9 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.NEVER_ASKED: [commit(100, "one", 2), commit(300, "one", 2)],
     Misstep.NOT_LOCKED: [locked(50), locked(1_500, Kind.UNLOCK), asked(2_000, 0), assign(2_100, 0)],
     Misstep.UNLOCKED_EARLY: [locked(50), *BEGIN, locked(800, Kind.UNLOCK), revoke(70_000, "one")],
+    Misstep.LOCK_OVER: [locked(50), *BEGIN, locked(30_000) | {"result": "failed"}, *done(70_000, 0, 1)],
 }
-OF_ORDERLY = (Misstep.NOT_LOCKED, Misstep.UNLOCKED_EARLY)
+OF_ORDERLY = (Misstep.NOT_LOCKED, Misstep.UNLOCKED_EARLY, Misstep.LOCK_OVER)
 
 
 def groups_of(misstep: Misstep) -> dict[str, Any]:
@@ -178,6 +179,13 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     assert told(*WRONG[Misstep.STORED_TWICE], broker_restart(250), name=STORES) == []
     assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
     assert told(*WRONG[Misstep.NO_REMOVAL][:-1], revoke(900, "one")) == []
+
+
+def test_a_queue_is_not_taken_whose_offset_could_not_be_read() -> None:
+    failed = asked(800, 0) | {"result": "failed"}
+    left = [*RIGHT, revoke(750, "one"), failed]
+    assert told(left, assign(900, 2)) == [Misstep.NO_QUERY]
+    assert told(left, asked(850, 2), assign(900, 2)) == []
 
 
 def test_stores_of_several_threads_may_be_told_in_another_order() -> None:

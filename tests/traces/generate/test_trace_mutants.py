@@ -88,3 +88,10 @@ def test_a_fixed_sample_is_noticed(tmp_path: Path) -> None:
     assert len(judged) == 23
     assert noticed >= {f"pull {change}" for change in ("delete", "swap", "alter client", "alter offset", "alter queue")}
     assert noticed >= {f"removed {change}" for change in ("delete", "repeat", "delay", "alter client", "alter next")}
+
+
+def test_whatever_is_wrong_with_an_end_is_noticed(tmp_path: Path) -> None:
+    right = recording("graceful-shutdown-slow-listener-5.3.3", tmp_path)
+    judged = list(right.judged(each=1, kinds=[Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.REVOKE]))
+    assert len(judged) == 24
+    assert [f"{one.kind} {one.label}" for one in judged if one.check < Noticed.UNKNOWN] == []
