@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import z3
+
+from .canonical import Canonical
 
 _FINITE_DOMAIN_KINDS = frozenset(
     {
@@ -65,6 +67,7 @@ class Solver:
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
         self._finite_domain = finite_domain
+        self._own: Callable[[Any], Any] = self._translated
         self._scopes: list[list[Any]] = [[]]
         self._model: Any = None
         self.work = 0
@@ -73,9 +76,8 @@ class Solver:
     def add(self, *constraints: Any) -> None:
         """Demand the constraints (of the main context) until the matching :meth:`pop`."""
         for constraint in constraints:
-            own = constraint.translate(self._context)
-            self._scopes[-1].append(own)
-            self._solver.add(own)
+            self._scopes[-1].append(constraint)
+            self._solver.add(self._own(constraint))
 
     def push(self) -> None:
         """Begin a scope."""
@@ -116,7 +118,7 @@ class Solver:
         names = {f"fact {number}": name for number, name in enumerate(facts)}
         marks = [z3.Bool(mark, ctx=self._context) for mark in names]
         for mark, fact in zip(marks, facts.values(), strict=True):
-            self._solver.add(z3.Implies(mark, fact.translate(self._context)))
+            self._solver.add(z3.Implies(mark, self._own(fact)))
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
         answer = self._solver.check(*marks)
         core = {names[str(mark)] for mark in self._solver.unsat_core()} if answer == z3.unsat else None
@@ -127,7 +129,10 @@ class Solver:
         return core
 
     def _try(self, rlimit: int) -> tuple[Any, str]:
-        """Ask with one seed after the other, each time with twice the work: a proof is found soon by most of them."""
+        """Ask with one seed after the other, with more and more work: a proof is found soon by most of them.
+
+        From the second one on the terms are canonical, so that a hard proof is found in every process or in none.
+        """
         begun, seed, most = self.work, 0, _FIRST_TRY
         while True:
             left = rlimit - (self.work - begun)
@@ -135,8 +140,11 @@ class Solver:
             left = rlimit - (self.work - begun)
             if answer != z3.unknown or _OUT_OF_WORK not in reason or left <= 0:
                 return answer, reason
-            seed, most = seed + 1, 2 * most
+            seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
             self._solver = self._again(searches_models=False, seed=seed)
+
+    def _translated(self, term: Any) -> Any:
+        return term.translate(self._context)
 
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
@@ -146,10 +154,11 @@ class Solver:
 
     def _again(self, *, searches_models: bool, seed: int = 0) -> Any:
         solver = self._new(searches_models=searches_models, seed=seed)
+        self._own = Canonical(self._context, seed=seed).term if seed else self._translated
         for number, constraints in enumerate(self._scopes):
             if number:
                 solver.push()
-            solver.add(*constraints)
+            solver.add(*map(self._own, constraints))
         return solver
 
     def _new(self, *, searches_models: bool, seed: int = 0) -> Any:

@@ -48,7 +48,7 @@ class Family:
     @property
     def allowed(self) -> str:
         """The range in words, with where its end comes from."""
-        high = self.variable.kind.high if isinstance(self.variable.kind, Int) else None
+        high = self.variable.kind.high if isinstance(self.variable.kind, Int) and self.high is not None else None
         said = f" ({high})" if isinstance(high, str) else " (computed from the constants)" if callable(high) else ""
         return f"{self.low}…{'' if self.limit is None else self.limit}{said}"
 

@@ -143,7 +143,7 @@ def test_a_budget_without_limit_leaves_a_configuration_to_every_engine() -> None
         claim_rows([replace(claim(machine, "up", lambda s: s.height <= s.best), constants=constants)])[0]
         for constants in ({"slips": UNBOUNDED}, {"top": UNBOUNDED})
     )
-    assert unlimited.engines == ("explore", "prove", "simulate")
+    assert unlimited.engines == ("explore", "prove", "simulate", "stateful")
     assert unbounded.engines == ("prove",)
     (outcome,) = run_suite([unlimited])
     assert (outcome.result.verdict, outcome.result.bounds) == (

@@ -166,6 +166,7 @@ GROUP_STEPS = (
         claim=SHARES,
         statement="A client takes a queue that its last pass over the topic gives it.",
         needs=(Kind.REBALANCE, Kind.ASSIGN),
+        beside=(Kind.REBALANCE,),
         rules=("RB-27", "RB-30"),
     ),
     GroupStep(

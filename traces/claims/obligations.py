@@ -71,7 +71,8 @@ class Condition(enum.IntFlag):
     RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
     PULLING = 128  # its owner has pulled it since it took it
     AGAIN = 256  # its owner was given what another one had finished, and may not be through with it
-    POLLING = 512  # its owner's pulls are recorded, not only their answers
+    POLLING = 512  # its owner was seen to ask again after an answer without messages
+    EMPTY = 1024  # the last pull was answered without messages
 
 
 class Value(enum.IntEnum):
@@ -191,10 +192,12 @@ TURNS = (
     Turn(kind=Kind.LOCK_LOST, begins=Condition.UNLOCKED),
     Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
     Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
-    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING | Condition.POLLING, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL, given=Condition.EMPTY, begins=Condition.POLLING),
+    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING, ends=Condition.UNLOCKED | Condition.EMPTY),
     Turn(kind=Kind.PULL_RESULT, begins=Condition.PULLING, ends=Condition.UNLOCKED),
     Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED),
     Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
+    Turn(kind=Kind.PULL_RESULT, results=(Result.NO_NEW_MESSAGE,), begins=Condition.EMPTY),
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
     Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),

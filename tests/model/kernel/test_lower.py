@@ -201,7 +201,7 @@ def test_a_bound_that_is_an_unbounded_constant_stays_a_bound() -> None:
     assert {family.high for family in families.values()} == {None}
     assert [check.allowed for check in lowered.instances[0].checks] == ["-1…messages", "0…messages - 1"]
     finite = {cell.family.name: cell.family for cell in lower(machine.configure(messages=3)).cells if not cell.is_array}
-    assert (finite["next"].high, finite["next"].limit, finite["next"].allowed) == (3, 3, "-1…3")
+    assert (finite["next"].high, finite["next"].limit, finite["next"].allowed) == (3, 3, "-1…3 (messages)")
 
 
 def test_an_initial_value_must_fit_for_every_number() -> None:
