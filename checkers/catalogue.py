@@ -14,6 +14,8 @@ from ..properties.delivery import claims as delivery_claims
 from ..properties.equal_views import EQUAL_VIEW_CLAIMS
 from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
+from ..properties.flow_control import FLOW_THEOREMS, NAIVE_FLOW_THEOREMS
+from ..properties.flow_control import claims as flow_control_claims
 from ..properties.long_polling import claims as long_polling_claims
 from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
@@ -36,6 +38,8 @@ ALLOCATION = "allocation"
 """Where the theorems about strategies belong; it is a set of rules, not a machine."""
 RETRY = "retry"
 """Where the theorems about attempts, delay levels and dead letters belong."""
+FLOW_CONTROL = "flow_control"
+"""Where the theorems about limits of cached messages belong."""
 
 
 REFINEMENT = "refinement"
@@ -44,7 +48,7 @@ REFINEMENT = "refinement"
 
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + retry_rows() + claim_rows(_claims()) + refinement_rows()
+    return allocation_rows() + retry_rows() + flow_control_rows() + claim_rows(_claims()) + refinement_rows()
 
 
 def refinement_rows() -> list[Row]:
@@ -70,6 +74,7 @@ def _claims() -> Iterator[Claim]:
     yield from retry_claims()
     yield from schedule_claims()
     yield from settings_claims()
+    yield from flow_control_claims()
 
 
 def retry_rows() -> list[Row]:
@@ -78,6 +83,12 @@ def retry_rows() -> list[Row]:
     naive = (*NAIVE_RETRY_THEOREMS, *NAIVE_SCHEDULE_THEOREMS)
     rows = [Row(subject=item, machine=RETRY, expected=Verdict.HOLDS) for item in proven]
     return rows + [Row(subject=item, machine=RETRY, expected=Verdict.VIOLATED) for item in naive]
+
+
+def flow_control_rows() -> list[Row]:
+    """Theorems about limits of cached messages."""
+    rows = [Row(subject=item, machine=FLOW_CONTROL, expected=Verdict.HOLDS) for item in FLOW_THEOREMS]
+    return rows + [Row(subject=item, machine=FLOW_CONTROL, expected=Verdict.VIOLATED) for item in NAIVE_FLOW_THEOREMS]
 
 
 def preset_rows(name: str) -> list[Row]:

@@ -1,4 +1,9 @@
-"""Flow control: when a client does not pull although it could (PL-7, PL-9).
+"""Flow control: when a client does not pull although it could (PL-7, PL-8, PL-9).
+
+Limits are asked before a pull, none of them while an answer is put: messages and whole MiB of a window, and, for
+concurrent listeners, how far its messages are apart. A limit for the topic is no limit of its own: whenever the table
+of a client changes, it is divided by the queues in it (those of the retry topic too), and takes the place of the limit
+of each queue. What was cached under the old one stays.
 
 Flow control asks the counter of a window, not the window (PQ-8). With ``counters=1`` the counter is a variable of its
 own, so that a path which changes one and not the other shows.
@@ -7,14 +12,41 @@ own, so that a path which changes one and not the other shows.
 from __future__ import annotations
 
 from .consume_queue import Message
-from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, not_
-from .process_queue import held
+from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, ite, maximum, not_, rule
+from .process_queue import held, in_table
+from .rebalance import Queue
 
 flow_control = Machine("flow_control", doc="Thresholds before a pull.")
 flow_control.constant(
     "threshold", 0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none"
 )
 flow_control.constant("span", 0, high=16, doc="consumeConcurrentlyMaxSpan before a pull; 0 is none")
+flow_control.constant(
+    "topic_threshold", 0, high=16, doc="pullThresholdForTopic, divided by the queues of a client; 0 is none"
+)
+flow_control.constant(
+    "size_threshold", 0, high=16, doc="pullThresholdSizeForQueue: most MiB cached before a pull; 0 is none"
+)
+flow_control.constant(
+    "topic_size_threshold", 0, high=16, doc="pullThresholdSizeForTopic, divided by the queues of a client; 0 is none"
+)
+flow_control.constant("per_mib", 1, low=1, high=8, doc="how many messages make one MiB")
+flow_control.constant("large", 0, high=16, doc="MiB of the first message of each queue; 0: like the others")
+
+
+@rule
+def divided_limit(limit: IntLike, queues: IntLike) -> IntLike:
+    """What a limit for a topic leaves to each of ``queues`` that a client has: at least 1.
+
+    ``RebalancePushImpl#messageQueueChanged``, which counts all queues in the table, of all topics.
+    """
+    return maximum(1, limit // queues)
+
+
+@rule
+def whole_mib(large: IntLike, others: IntLike, per_mib: IntLike) -> IntLike:
+    """PL-8: the size of ``large`` MiB and ``others`` messages, ``per_mib`` to a MiB, in whole MiB, cut off."""
+    return (large * per_mib + others) // per_mib
 
 
 @flow_control.definition
@@ -23,11 +55,34 @@ def cached(s: State, c: IntLike, q: IntLike) -> IntLike:
     return s.counted[c, q] if s.counters else s.count(Message, lambda m: held(s, c, q, m))
 
 
+def cached_mib(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """PL-8: whole MiB in the window (``ProcessQueue#getMsgSize``)."""
+    if not s.large:
+        return whole_mib(0, cached(s, c, q), s.per_mib)
+    first = held(s, c, q, 0)
+    return whole_mib(ite(first, s.large, 0), cached(s, c, q) - ite(first, 1, 0), s.per_mib)
+
+
+def _limit(s: State, c: IntLike, of_queue: int, of_topic: int) -> IntLike:
+    return divided_limit(of_topic, maximum(1, s.count(Queue, lambda p: in_table(s, c, p)))) if of_topic else of_queue
+
+
+def message_limit(s: State, c: IntLike) -> IntLike:
+    """PL-7: most messages that a window of ``c`` may have before a pull; 0 is none."""
+    return _limit(s, c, s.threshold, s.topic_threshold)
+
+
+def size_limit(s: State, c: IntLike) -> IntLike:
+    """PL-8: most MiB that a window of ``c`` may have before a pull; 0 is none."""
+    return _limit(s, c, s.size_threshold, s.topic_size_threshold)
+
+
 def flow_allows(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """PL-7, PL-9: neither too many messages cached, nor too large a span (``DefaultMQPushConsumerImpl``)."""
-    few = cached(s, c, q) <= s.threshold if s.threshold else True
+    """PL-7 to PL-9: not too many messages cached, not too many MiB, no large span (``DefaultMQPushConsumerImpl``)."""
+    few = cached(s, c, q) <= message_limit(s, c) if s.threshold or s.topic_threshold else True
+    small = cached_mib(s, c, q) <= size_limit(s, c) if s.size_threshold or s.topic_size_threshold else True
     near = _span(s, c, q) <= s.span if s.span and s.listener == "concurrently" else True
-    return all_of(few, near)
+    return all_of(few, small, near)
 
 
 def _span(s: State, c: IntLike, q: IntLike) -> IntLike:

@@ -14,6 +14,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "guarantees.md"
 MACHINES = {
     "allocation": "Allocation strategies",
     "retry": "Attempts, levels and dead letters as rules",
+    "flow_control": "Limits of cached messages as rules",
     "assignment": "Who owns which queue",
     "orderly_lock": "Locks of orderly queues",
     "long_polling": "Requests that wait at the broker",

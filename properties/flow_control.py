@@ -1,0 +1,195 @@
+"""What limits of cached messages promise: by bytes, and for a topic that several queues share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ..model.consume_queue import Message
+from ..model.consumption import consumption
+from ..model.flow_control import divided_limit, whole_mib
+from ..model.kernel import BoolLike, IntLike, State, all_of, implies, ite, not_
+from ..model.membership import Consumer
+from ..model.process_queue import held
+from ..model.rebalance import Queue
+from .claim import Claim, claim_about
+from .delivery import AT_LEAST_ONCE, PROGRESS, every_window
+from .property import Kind, Property
+from .theorem import Theorem
+
+Constants = dict[str, int | str]
+
+
+def _held_at_last_pull(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    return all_of(held(s, c, q, m), m < s.next_offset[c, q] - s.pull_batch)
+
+
+def _mib_at_last_pull(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """Of what the window had at its last pull, and has still, the whole MiB."""
+    large = ite(_held_at_last_pull(s, c, q, 0), s.large, 0) if s.large else 0
+    small = s.count(Message, lambda m: all_of(_held_at_last_pull(s, c, q, m), m > 0 if s.large else True))
+    return whole_mib(large, small, s.per_mib)
+
+
+def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
+    return s.count(Message, lambda m: held(s, c, q, m))
+
+
+SIZE_KEPT = Property(
+    id="size-threshold-kept",
+    statement="When a client pulls from a queue it has at most pullThresholdSizeForQueue whole MiB of it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(s, lambda c, q: _mib_at_last_pull(s, c, q) <= s.size_threshold),
+    rules=("PL-8",),
+)
+SIZE_REACHED = Property(
+    id="size-threshold-reached",
+    statement="A pull is put off above pullThresholdSizeForQueue, and a part of a MiB is not above it.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: not_(
+        every_window(s, lambda c, q: _cached(s, c, q) < (s.size_threshold + 1) * s.per_mib - 1 + s.pull_batch)
+    ),
+    rules=("PL-8",),
+)
+LARGE_ALONE = Property(
+    id="large-message-waits-alone",
+    statement="While a client has a message larger than its limit it pulls nothing after it but what came along.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(s, lambda c, q: implies(held(s, c, q, 0), s.next_offset[c, q] <= s.pull_batch)),
+    assuming=("the queue is consumed from its beginning",),
+    rules=("PL-8",),
+)
+
+
+def _keeps_to_its_part(s: State, c: IntLike, queues: int) -> BoolLike:
+    part = divided_limit(s.topic_threshold, queues)
+    return s.exists(Queue, lambda q: _cached(s, c, q) <= part + s.pull_batch)
+
+
+TOPIC_DIVIDED = Property(
+    id="topic-threshold-divided",
+    statement="Of a client's queues the one taken last has at most its part of pullThresholdForTopic, and one pull.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Consumer, lambda c: _keeps_to_its_part(s, c, s.queues)),
+    assuming=("the client keeps its queues",),
+    rules=("PL-7",),
+)
+TOPIC_REACHED = Property(
+    id="topic-threshold-reached",
+    statement="Each queue of a client may have its part of pullThresholdForTopic, and one pull.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Consumer,
+        lambda c: s.forall(
+            Queue, lambda q: _cached(s, c, q) >= divided_limit(s.topic_threshold, s.queues) + s.pull_batch
+        ),
+    ),
+    rules=("PL-7",),
+)
+TOPIC_KEPT = Property(
+    id="topic-threshold-kept",
+    statement="A client has at most pullThresholdForTopic messages of all its queues, and one pull of each.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: sum(_cached(s, c, q) for q in range(s.queues)) <= s.topic_threshold + s.queues * s.pull_batch,
+    ),
+    rules=("PL-7",),
+)
+TOPIC_SIZE_DIVIDED = Property(
+    id="topic-size-threshold-divided",
+    statement="Of a client's queues the one taken last pulls with its part of pullThresholdSizeForTopic at most.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: s.exists(
+            Queue,
+            lambda q: _mib_at_last_pull(s, c, q) <= divided_limit(s.topic_size_threshold, s.queues),
+        ),
+    ),
+    assuming=("the client keeps its queues",),
+    rules=("PL-8",),
+)
+
+
+def topic_limit_kept(*, at_least_one_each: bool) -> Theorem:
+    """Whether the parts of a limit are together no more than it."""
+    return Theorem(
+        id="topic-limit-shared" if at_least_one_each else "topic-limit-never-exceeded",
+        statement="The parts of a topic's limit that the queues of a client get are together no more than the limit.",
+        sizes=("limit", "queues"),
+        given=lambda limit, queues: all_of(limit >= 1, queues >= 1, queues <= limit if at_least_one_each else True),
+        claim=lambda limit, queues: queues * divided_limit(limit, queues) <= limit,
+        tells=lambda limit, queues: (
+            f"each of {queues} queues may have {divided_limit(limit, queues)} of {limit} in all"
+        ),
+        covers="every limit and every number of queues",
+        rules=("PL-7", "PL-8"),
+    )
+
+
+def nothing_given_away() -> Theorem:
+    """No queue is left without a part, and no part could be larger."""
+    return Theorem(
+        id="topic-limit-used-up",
+        statement="Each queue may have one message at least, and one more for each queue would exceed the limit.",
+        sizes=("limit", "queues"),
+        given=lambda limit, queues: all_of(limit >= 1, queues >= 1),
+        claim=lambda limit, queues: all_of(
+            divided_limit(limit, queues) >= 1,
+            queues * (divided_limit(limit, queues) + 1) > limit,
+        ),
+        covers="every limit and every number of queues",
+        rules=("PL-7", "PL-8"),
+    )
+
+
+def size_is_cut_off() -> Theorem:
+    """PL-8: integer division."""
+    return Theorem(
+        id="cached-size-in-whole-mib",
+        statement="Flow control counts whole MiB: less than one more is not seen.",
+        sizes=("large", "others", "per_mib"),
+        given=lambda large, others, per_mib: all_of(large >= 0, others >= 0, per_mib >= 1),
+        claim=lambda large, others, per_mib: all_of(
+            (whole_mib(large, others, per_mib) - large) * per_mib <= others,
+            others < (whole_mib(large, others, per_mib) - large + 1) * per_mib,
+        ),
+        covers="every number and size of messages",
+        rules=("PL-8",),
+    )
+
+
+FLOW_THEOREMS: tuple[Theorem, ...] = (topic_limit_kept(at_least_one_each=True), nothing_given_away(), size_is_cut_off())
+"""What holds of limits, whatever they are."""
+
+NAIVE_FLOW_THEOREMS: tuple[Theorem, ...] = (topic_limit_kept(at_least_one_each=False),)
+"""A limit that is smaller than the number of queues is exceeded."""
+
+ALONE: Constants = {"consumers": 1}
+SIZES: Constants = {**ALONE, "messages": 4, "size_threshold": 1, "per_mib": 2}
+LARGE: Constants = {**ALONE, "messages": 3, "size_threshold": 1, "per_mib": 2, "large": 2}
+TOPIC: Constants = {**ALONE, "queues": 2, "messages": 3, "topic_threshold": 2}
+TOPIC_SIZE: Constants = {**ALONE, "queues": 2, "messages": 3, "topic_size_threshold": 2}
+
+_claim = partial(claim_about, consumption)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about limits by bytes and by topic; those by messages and span stand with the other settings."""
+    for constants in (SIZES, {**SIZES, "messages": 5, "pull_batch": 2}, LARGE):
+        yield _claim(SIZE_KEPT, constants)
+    yield _claim(SIZE_REACHED, SIZES)
+    yield _claim(LARGE_ALONE, LARGE)
+    # A message above the limit is no obstacle to itself: the limit is asked before a pull.
+    for constants in (SIZES, LARGE, {**LARGE, "size_threshold": 1, "large": 5}):
+        yield _claim(PROGRESS, constants)
+    for property in (TOPIC_DIVIDED, TOPIC_REACHED, AT_LEAST_ONCE):
+        yield _claim(property, TOPIC)
+    yield _claim(
+        TOPIC_KEPT,
+        TOPIC,
+        "The limit of a topic is divided by the queues a client has now: what it cached when it had fewer stays.",
+    )
+    yield _claim(TOPIC_SIZE_DIVIDED, TOPIC_SIZE)
+    yield _claim(PROGRESS, {**TOPIC, "topic_threshold": 1, "messages": 2})
