@@ -754,6 +754,89 @@ def conform(
     )
 
 
+COLLECT_EXIT_CODES = """
+
+\b
+Exit codes:
+  0  all that was asked for is in the folder
+  2  there is more: a limit was reached, a broker gave nothing, or Ctrl-C; run the same again
+  3  wrong usage, or the cluster does not answer or refuses
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+
+@app.command(
+    short_help="Read a running cluster, changing nothing, into a folder to check.",
+    help="Read the message trace, stored offsets, members and routes of a running cluster into a folder that check "
+    "reads. Nothing is changed in the cluster. Run it again, and it adds what is new." + COLLECT_EXIT_CODES,
+    epilog="Example: rocketproof collect --namesrv 10.0.0.1:9876 --group orders --since 2h --out incident",
+)
+def collect(
+    namesrv: Annotated[str, typer.Option(metavar="HOST:PORT", help="Name servers, with ; between several.")],
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="New or empty, or one that was collected before.")],
+    group: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A consumer group; repeatable.")] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A topic, besides those that the groups consume; repeatable."),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="From when on: how long ago, such as 2h, or ISO 8601.")
+    ] = "1h",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Until when; usually now.")] = "",
+    messages: Annotated[
+        bool,
+        typer.Option(
+            "--messages", help="Also which messages the topics, retry and dead-letter topics hold, without bodies."
+        ),
+    ] = False,
+    trace_topic: Annotated[
+        str, typer.Option(metavar="NAME", help="Where clients send their message trace; '' leaves it out.")
+    ] = "RMQ_SYS_TRACE_TOPIC",
+    watch: Annotated[str, typer.Option(metavar="TIME", help="Go on for so long, such as 30m.")] = "",
+    every: Annotated[str, typer.Option(metavar="TIME", help="With --watch: from one sample to the next.")] = "10s",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Stop beyond: messages=N (1e6), bytes=SIZE (1GiB), seconds=N (600, besides --watch); repeatable.",
+        ),
+    ] = None,
+    credentials: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Access control: a file with accessKey and secretKey; else ROCKETPROOF_ACCESS_KEY and "
+            "ROCKETPROOF_SECRET_KEY are taken.",
+        ),
+    ] = "",
+    tls: Annotated[bool, typer.Option("--tls", help="Encrypt connections.")] = False,
+    ca: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificates to trust, PEM.")] = "",
+    cert: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificate of this client, PEM.")] = "",
+    key: Annotated[str, typer.Option(metavar="FILE", help="With --cert: its key, PEM.")] = "",
+    tls_unverified: Annotated[
+        bool, typer.Option("--tls-unverified", help="With --tls: take any certificate, as RocketMQ's clients do.")
+    ] = False,
+) -> None:
+    """Collect what was asked for, and leave with its exit code."""
+    from .commands import collect as run
+    from .traces.cluster.collect import Asked
+
+    asked = Asked(groups=tuple(group or ()), topics=tuple(topic or ()), trace_topic=trace_topic, messages=messages)
+    security = run.Security(credentials=credentials, tls=tls, ca=ca, cert=cert, key=key, unverified=tls_unverified)
+    code = run.collect(
+        asked,
+        security,
+        namesrv=namesrv,
+        out=out,
+        since=since,
+        until=until,
+        watch=watch,
+        every=every,
+        limits=limit or [],
+    )
+    raise typer.Exit(code)
+
+
 DIAGNOSE_EXIT_CODES = """
 
 \b

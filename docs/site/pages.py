@@ -59,7 +59,8 @@ def explorers() -> None:
 
 
 GUIDES = {
-    "Recordings": "checking-traces importing capturing captured conformance incident trace-mutants differential lab spark",
+    "Recordings": "checking-traces importing collecting capturing captured conformance incident trace-mutants "
+    "differential lab spark",
     "Deployments": "in-your-ci deployment-file strategies",
     "The model": "mutants writing-a-machine python",
 }

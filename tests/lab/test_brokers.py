@@ -13,7 +13,8 @@ import pytest
 from rocketproof.lab.brokers import BROKER_PORTS, broker_file, check_settings, namesrv_file, write_logging
 from rocketproof.lab.errors import LabError
 from rocketproof.lab.ports import free_ports
-from rocketproof.lab.remoting import Answer, ask, brokers_known
+from rocketproof.lab.remoting import brokers_known
+from rocketproof.traces.cluster.remoting import Answer, ask
 
 
 def values(text: str) -> dict[str, str]:
@@ -89,7 +90,7 @@ def served(answer: bytes) -> tuple[str, list[bytes], threading.Thread]:
 
 
 def frame(header: dict[str, object], body: bytes) -> bytes:
-    head = json.dumps(header).encode()
+    head = json.dumps({"opaque": 1, "flag": 1} | header).encode()
     return struct.pack(">II", 4 + len(head) + len(body), len(head)) + head + body
 
 

@@ -1,0 +1,317 @@
+"""What a cluster may be asked: questions only. None of them stores, creates, commits or resets anything.
+
+Messages are pulled as the group ``TOOLS_CONSUMER``, which every broker has for its own tools
+(SubscriptionGroupManager), so that no group is made. Flags of a pull ask neither for a commit nor to be kept waiting
+(PullSysFlag). Groups of users are never pulled as: a broker of 5.x would hand out a reset that waits for them
+(ConsumerOffsetManager#queryThenEraseResetOffset).
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .remoting import SUCCESS, Answer, ClusterError, Connection, Credentials
+
+READER = "TOOLS_CONSUMER"
+TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
+
+# Java RequestCode.
+_PULL_MESSAGE = 11
+_QUERY_CONSUMER_OFFSET = 14
+_GET_BROKER_CONFIG = 26
+_GET_BROKER_RUNTIME_INFO = 28
+_SEARCH_OFFSET_BY_TIMESTAMP = 29
+_GET_MAX_OFFSET = 30
+_GET_MIN_OFFSET = 31
+_GET_ROUTEINFO_BY_TOPIC = 105
+_GET_BROKER_CLUSTER_INFO = 106
+_GET_CONSUMER_CONNECTION_LIST = 203
+_QUERY_TOPICS_BY_CONSUMER = 343
+READ_ONLY = frozenset(
+    {
+        _PULL_MESSAGE,
+        _QUERY_CONSUMER_OFFSET,
+        _GET_BROKER_CONFIG,
+        _GET_BROKER_RUNTIME_INFO,
+        _SEARCH_OFFSET_BY_TIMESTAMP,
+        _GET_MAX_OFFSET,
+        _GET_MIN_OFFSET,
+        _GET_ROUTEINFO_BY_TOPIC,
+        _GET_BROKER_CLUSTER_INFO,
+        _GET_CONSUMER_CONNECTION_LIST,
+        _QUERY_TOPICS_BY_CONSUMER,
+    }
+)
+"""All codes that are ever sent."""
+
+# Java ResponseCode.
+_BUSY = frozenset({2, 215})  # SYSTEM_BUSY, FLOW_CONTROL
+NO_PERMISSION, TOPIC_NOT_EXIST = 16, 17
+PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY, PULL_OFFSET_MOVED, QUERY_NOT_FOUND = 19, 20, 21, 22
+CONSUMER_NOT_ONLINE = 206
+
+_WITH_SUBSCRIPTION = 1 << 2
+_TRIES = 4
+_SECRETS = ("acl", "accesskey", "signature", "authenticat", "authoriz", "permission", "user:")
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Queue:
+    """A queue of a topic."""
+
+    topic: str
+    broker: str
+    id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Members:
+    """A group as one broker knows it.
+
+    Attributes:
+        clients: client id and address of each member.
+        subscriptions: of each topic what was told last, as ``topic=expression@version``.
+        topics: those that are subscribed.
+        broadcasting: whether each member has offsets of its own.
+    """
+
+    clients: Mapping[str, str]
+    subscriptions: tuple[str, ...]
+    topics: tuple[str, ...]
+    broadcasting: bool
+
+
+class Cluster:
+    """The cluster behind some name servers.
+
+    Args:
+        namesrv: addresses, ``host:port``; the first that answers is asked.
+        credentials: signs all requests, if given.
+        tls: for all connections, if given.
+        timeout: seconds for each part of an answer.
+    """
+
+    def __init__(
+        self,
+        namesrv: tuple[str, ...],
+        *,
+        credentials: Credentials | None = None,
+        tls: ssl.SSLContext | None = None,
+        timeout: float = 5.0,
+    ) -> None:
+        self._namesrv = namesrv
+        self._credentials, self._tls, self._timeout = credentials, tls, timeout
+        self._open: dict[str, Connection] = {}
+        self._addresses: dict[str, str] = {}
+
+    def close(self) -> None:
+        """End all connections."""
+        for connection in self._open.values():
+            connection.close()
+        self._open.clear()
+
+    def brokers(self) -> dict[str, str]:
+        """The brokers: name, and address of the master, or of the first slave where there is no master.
+
+        Raises:
+            ClusterError: no name server answers, or it knows no broker.
+        """
+        answer = self._ask_namesrv(_GET_BROKER_CLUSTER_INFO, {})
+        table = self._read(answer, "the brokers").get("brokerAddrTable") or {}
+        self._addresses = {name: _first(data["brokerAddrs"]) for name, data in sorted(table.items())}
+        if not self._addresses:
+            raise ClusterError(f"{self._name}: no broker is registered with this name server; is it the right one?")
+        return dict(self._addresses)
+
+    def queues(self, topic: str) -> list[Queue]:
+        """The queues of a topic that can be read; empty if there is no such topic."""
+        answer = self._ask_namesrv(_GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
+        if answer.code == TOPIC_NOT_EXIST:
+            return []
+        route = self._read(answer, f"the route of {topic}")
+        for data in route.get("brokerDatas") or []:
+            self._addresses.setdefault(data["brokerName"], _first(data["brokerAddrs"]))
+        return sorted(
+            Queue(topic=topic, broker=data["brokerName"], id=number)
+            for data in route.get("queueDatas") or []
+            for number in range(data["readQueueNums"])
+            if data["brokerName"] in self._addresses
+        )
+
+    def settings(self, broker: str) -> dict[str, str]:
+        """A broker's settings; empty where they may not be asked for, as for most accounts under access control."""
+        answer = self._ask_broker(broker, _GET_BROKER_CONFIG, {})
+        lines = answer.body.decode(errors="replace").splitlines() if answer.code == SUCCESS else []
+        return dict(line.split("=", 1) for line in lines if "=" in line)
+
+    def release(self, broker: str) -> str:
+        """A broker's release, such as 5.3.3; empty where it does not tell."""
+        answer = self._ask_broker(broker, _GET_BROKER_RUNTIME_INFO, {})
+        if answer.code != SUCCESS:
+            return ""
+        told = str((self._read(answer, "the release").get("table") or {}).get("brokerVersionDesc") or "")
+        return told.removeprefix("V").replace("_", ".") if told.startswith("V") else ""
+
+    def end(self, queue: Queue) -> int:
+        """The offset that the next message will have."""
+        return self._offset(queue, _GET_MAX_OFFSET, {})
+
+    def begin(self, queue: Queue) -> int:
+        """The offset of the first message that is still there."""
+        return self._offset(queue, _GET_MIN_OFFSET, {})
+
+    def offset_at(self, queue: Queue, when: int) -> int:
+        """The offset of the first message stored at a time (ms) or later, or one before it."""
+        return max(0, self._offset(queue, _SEARCH_OFFSET_BY_TIMESTAMP, {"timestamp": str(when)}))
+
+    def pull(self, queue: Queue, offset: int) -> Answer:
+        """Up to 32 messages of a queue from an offset on; the fields ``nextBeginOffset`` and ``minOffset`` say more.
+
+        Raises:
+            ClusterError: it may not be read.
+        """
+        fields = {
+            "consumerGroup": READER,
+            "queueOffset": str(offset),
+            "maxMsgNums": "32",
+            "sysFlag": str(_WITH_SUBSCRIPTION),
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "0",
+            "subscription": "*",
+            "subVersion": "0",
+            "expressionType": "TAG",
+        }
+        answer = self._ask_broker(queue.broker, _PULL_MESSAGE, _of(queue) | fields)
+        if answer.code not in (SUCCESS, PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY, PULL_OFFSET_MOVED):
+            raise self._refused(answer, queue.broker, f"messages of {queue.topic}")
+        return answer
+
+    def offset_of(self, group: str, queue: Queue) -> int | None:
+        """The offset that a broker has stored for a group; None if it has none."""
+        fields = _of(queue) | {"consumerGroup": group, "setZeroIfNotFound": "false"}
+        answer = self._ask_broker(queue.broker, _QUERY_CONSUMER_OFFSET, fields)
+        if answer.code == QUERY_NOT_FOUND:
+            return None
+        if answer.code != SUCCESS:
+            raise self._refused(answer, queue.broker, f"offsets of group {group}")
+        return int(answer.fields["offset"])
+
+    def members(self, broker: str, group: str) -> Members | None:
+        """A group as a broker knows it; None if it knows no member."""
+        answer = self._ask_broker(broker, _GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
+        if answer.code == CONSUMER_NOT_ONLINE:
+            return None
+        if answer.code != SUCCESS:
+            raise self._refused(answer, broker, f"members of group {group}")
+        told = self._read(answer, f"the members of {group}")
+        table = told.get("subscriptionTable") or {}
+        return Members(
+            clients={str(one["clientId"]): str(one.get("clientAddr")) for one in told.get("connectionSet") or []},
+            subscriptions=tuple(
+                f"{topic}={data.get('subString')}@{data.get('subVersion')}" for topic, data in sorted(table.items())
+            ),
+            topics=tuple(sorted(table)),
+            broadcasting=told.get("messageModel") == "BROADCASTING",
+        )
+
+    def topics_of(self, broker: str, group: str) -> list[str]:
+        """The topics of which a broker has stored offsets of a group; empty where it cannot tell."""
+        answer = self._ask_broker(broker, _QUERY_TOPICS_BY_CONSUMER, {"group": group})
+        if answer.code != SUCCESS or not answer.body:
+            return []
+        return sorted(self._read(answer, f"the topics of {group}").get("topicList") or [])
+
+    @property
+    def _name(self) -> str:
+        return ";".join(self._namesrv)
+
+    def _offset(self, queue: Queue, code: int, fields: Mapping[str, str]) -> int:
+        answer = self._ask_broker(queue.broker, code, {**_of(queue), **fields})
+        if answer.code != SUCCESS:
+            raise self._refused(answer, queue.broker, f"offsets of {queue.topic}")
+        return int(answer.fields["offset"])
+
+    def _ask_namesrv(self, code: int, fields: Mapping[str, str]) -> Answer:
+        failed: list[str] = []
+        for address in self._namesrv:
+            try:
+                return self._ask(address, code, fields)
+            except (OSError, ValueError) as error:
+                failed.append(f"{address}: {_why(error)}")
+        advice = "is the certificate the right one (--ca)?" if self._tls else "does it want TLS (--tls)?"
+        raise ClusterError(f"no name server answers: {'; '.join(failed)}. Is the address right, and {advice}")
+
+    def _ask_broker(self, broker: str, code: int, fields: Mapping[str, str]) -> Answer:
+        address = self._addresses[broker]
+        try:
+            return self._ask(address, code, fields)
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"broker {broker} at {address} does not answer: {_why(error)}. The name server gives this address: "
+                "it must be reachable from here. What was read so far is kept; run again to go on."
+            ) from None
+
+    def _ask(self, address: str, code: int, fields: Mapping[str, str]) -> Answer:
+        if code not in READ_ONLY:
+            raise AssertionError(f"request {code} is none that only reads")
+        for attempt in range(_TRIES):
+            fresh = address not in self._open
+            try:
+                if fresh:
+                    self._open[address] = Connection(
+                        address, credentials=self._credentials, tls=self._tls, timeout=self._timeout
+                    )
+                answer = self._open[address].ask(code, fields)
+            except BaseException as error:
+                if address in self._open:
+                    self._open.pop(address).close()
+                # A connection that was idle may have been closed by the server; a new one tells.
+                if fresh or not isinstance(error, OSError):
+                    raise
+                continue
+            if answer.code not in _BUSY or attempt == _TRIES - 1:
+                return answer
+            time.sleep(0.2 * 2**attempt)
+        return answer
+
+    def _read(self, answer: Answer, what: str) -> Any:
+        if answer.code != SUCCESS:
+            raise self._refused(answer, self._name, what)
+        try:
+            told = answer.json()
+        except ValueError:
+            told = None
+        if not isinstance(told, dict):
+            raise ClusterError(f"{self._name}: what it answers about {what} is no JSON object.")
+        return told
+
+    def _refused(self, answer: Answer, who: str, what: str) -> ClusterError:
+        said = " ".join(answer.remark.split())[:300]
+        if answer.code == NO_PERMISSION or any(word in said.lower() for word in _SECRETS):
+            advice = (
+                f"The account needs to read (SUB) the topic and group {READER}, and the groups that are named"
+                if self._credentials
+                else "Give the keys of an account: --credentials, or ROCKETPROOF_ACCESS_KEY and ROCKETPROOF_SECRET_KEY"
+            )
+            return ClusterError(f"{who} does not allow to read {what} (code {answer.code}: {said}). {advice}.")
+        return ClusterError(f"{who}: {what} cannot be read (code {answer.code}: {said}).")
+
+
+def _of(queue: Queue) -> dict[str, str]:
+    return {"topic": queue.topic, "queueId": str(queue.id)}
+
+
+def _first(addresses: Mapping[str, str]) -> str:
+    return str(addresses[min(addresses, key=int)])
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed ({error.reason or error})"
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,171 @@
+"""Messages of queues, read from where the last run ended to where the queues end now, within limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .questions import PULL_OFFSET_MOVED, PULL_RETRY_IMMEDIATELY, Cluster, Queue
+from .remoting import SUCCESS, ClusterError
+from .stored import Stored, messages_of
+
+_AGAIN = 3
+"""How often a broker may say that it is to be asked again at once, without having anything."""
+
+
+@dataclass(kw_only=True)
+class Limits:
+    """What one run may read at most, and what it has read.
+
+    Attributes:
+        messages: at most so many.
+        size: at most so many bytes, as they came.
+        seconds: at most so long.
+        read: messages that were read.
+        received: bytes that came.
+    """
+
+    messages: int
+    size: int
+    seconds: float
+    read: int = 0
+    received: int = 0
+    _began: float = field(default_factory=time.monotonic)
+
+    def reached(self) -> str:
+        """The limit that is reached, in words; empty if none is."""
+        if self.read >= self.messages:
+            return f"{self.messages:,} messages"
+        if self.received >= self.size:
+            return f"{self.size:,} bytes"
+        return f"{self.seconds:g} seconds" if time.monotonic() - self._began >= self.seconds else ""
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """How far queues were read.
+
+    Attributes:
+        since: messages stored before are left out, ms by the clocks of the brokers.
+        until: messages stored then or later are left out; None for no end.
+        next: of each queue the offset to go on with.
+        last: of each queue when the last message that was read was stored, ms.
+        lost: of each queue how many messages its broker had deleted before they were read.
+        unread: queues that a limit, or the cluster, kept from being read to their end, with the reason.
+    """
+
+    since: int
+    until: int | None = None
+    next: dict[Queue, int] = field(default_factory=dict)
+    last: dict[Queue, int] = field(default_factory=dict)
+    lost: dict[Queue, int] = field(default_factory=dict)
+    unread: dict[Queue, str] = field(default_factory=dict)
+
+    def read(
+        self,
+        cluster: Cluster,
+        queues: Sequence[Queue],
+        limits: Limits,
+        take: Callable[[Queue, Stored], None],
+        after: Callable[[], None],
+    ) -> None:
+        """Read all queues in turns, so that a limit leaves out the latest of each and not all of some.
+
+        Args:
+            cluster: where they are.
+            queues: those to read.
+            limits: what may be read.
+            take: is given each message of the window.
+            after: is called after each answer, when all that came has been taken.
+
+        Raises:
+            ClusterError: a broker does not answer, or refuses.
+        """
+        ends = {queue: cluster.end(queue) for queue in queues}
+        for queue in queues:
+            self.unread.pop(queue, None)
+            if queue not in self.next:
+                self.next[queue] = max(cluster.begin(queue), cluster.offset_at(queue, self.since) if ends[queue] else 0)
+            if ends[queue] < self.next[queue]:
+                self.unread[queue] = f"it ends at {ends[queue]}, before {self.next[queue]}, where reading would go on"
+        left = [queue for queue in queues if self.next[queue] < ends[queue]]
+        self.unread.update(dict.fromkeys(left, "the run ended before"))
+        again: dict[Queue, int] = {}
+        while left:
+            for queue in list(left):
+                if limit := limits.reached():
+                    self.unread.update(dict.fromkeys(left, f"the limit of {limit} is reached"))
+                    return
+                if not self._pull(cluster, queue, ends[queue], limits, take, again):
+                    left.remove(queue)
+                after()
+
+    def _pull(
+        self,
+        cluster: Cluster,
+        queue: Queue,
+        end: int,
+        limits: Limits,
+        take: Callable[[Queue, Stored], None],
+        again: dict[Queue, int],
+    ) -> bool:
+        """Pull once; returns whether there is more to read."""
+        at = before = self.next[queue]
+        answer = cluster.pull(queue, at)
+        limits.received += len(answer.body)
+        told = answer.fields.get("nextBeginOffset", "")
+        following = min(int(told), end) if told.isdecimal() else at
+        if answer.code == SUCCESS:
+            try:
+                messages = list(messages_of(answer.body))
+            except ValueError as error:
+                raise ClusterError(
+                    f"broker {queue.broker}, {queue.topic} queue {queue.id} offset {at}: {error}."
+                ) from None
+            for message in messages:
+                if message.offset >= end or (self.until is not None and message.time >= self.until):
+                    del self.unread[queue]
+                    return False
+                if message.offset >= at:
+                    limits.read += 1
+                    at, self.last[queue] = message.offset + 1, message.time
+                    self.next[queue] = at
+                    if message.time >= self.since:
+                        take(queue, message)
+        elif answer.code == PULL_OFFSET_MOVED and following > at:
+            self.lost[queue] = self.lost.get(queue, 0) + following - at
+        if max(at, following) == before:
+            again[queue] = again.get(queue, 0) + 1
+            if answer.code != PULL_RETRY_IMMEDIATELY or again[queue] >= _AGAIN:
+                self.unread[queue] = f"the broker gives nothing from {at} on"
+                return False
+        self.next[queue] = max(at, following)
+        if self.next[queue] < end:
+            return True
+        del self.unread[queue]
+        return False
+
+    def kept(self) -> dict[str, Any]:
+        """How far queues were read, as JSON takes it."""
+        rows = [
+            [queue.topic, queue.broker, queue.id, offset, self.last.get(queue), self.lost.get(queue, 0)]
+            for queue, offset in sorted(self.next.items())
+        ]
+        return {"since": self.since, "queues": rows}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Take up what was kept.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is damaged.
+        """
+        self.since = int(kept["since"])
+        for topic, broker, number, offset, last, lost in kept["queues"]:
+            queue = Queue(topic=topic, broker=broker, id=number)
+            self.next[queue] = int(offset)
+            if last is not None:
+                self.last[queue] = int(last)
+            if lost:
+                self.lost[queue] = int(lost)

@@ -1,0 +1,149 @@
+"""What brokers tell of groups again and again: stored offsets, members, routes; events where something has changed.
+
+A sample is no recording: what happened between two of them and was undone again is in none. So the time from the first
+sample to the last one is a gap for each group and broker.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..format.kinds import Kind
+from ..format.schema import Group
+from .questions import Cluster, Members, Queue
+
+Event = dict[str, Any]
+
+
+def now() -> int:
+    """The time of this machine, ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(kw_only=True)
+class Sampling:
+    """What was told last, to tell what has changed.
+
+    Attributes:
+        clock: tells the time, ms.
+        told: of each thing that was asked, what was told last, as JSON; by the name of the thing.
+        spans: of each group and broker, as ``group@broker``, the times of the first and the last sample.
+        groups: what is known of groups.
+    """
+
+    clock: Callable[[], int] = now
+    told: dict[str, Any] = field(default_factory=dict)
+    spans: dict[str, list[int]] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+
+    def topics(self, cluster: Cluster, brokers: Sequence[str], group: str) -> list[str]:
+        """The topics of a group: what its members subscribe, and what it has offsets of; without retry topics."""
+        found: set[str] = set()
+        for broker in brokers:
+            members = cluster.members(broker, group)
+            found.update(members.topics if members else ())
+            found.update(cluster.topics_of(broker, group))
+        return sorted(topic for topic in found if not topic.startswith("%"))
+
+    def sample(
+        self, cluster: Cluster, groups: Mapping[str, Sequence[str]], queues: Mapping[str, Sequence[Queue]]
+    ) -> list[Event]:
+        """Ask once; returns events for all that differs from the last time.
+
+        Args:
+            cluster: whom to ask.
+            groups: topics of each group, retry topics among them.
+            queues: of each topic.
+
+        Raises:
+            ClusterError: a broker does not answer, or refuses.
+        """
+        before = dict(self.told)
+        try:
+            return self._sample(cluster, groups, queues)
+        except BaseException:
+            self.told = before  # what was told and is not returned has to be told again
+            raise
+
+    def _sample(
+        self, cluster: Cluster, groups: Mapping[str, Sequence[str]], queues: Mapping[str, Sequence[Queue]]
+    ) -> list[Event]:
+        events: list[Event] = []
+        brokers = sorted({queue.broker for topic in queues.values() for queue in topic})
+        for topic, found in sorted(queues.items()):
+            names = [f"{queue.broker}:{queue.id}" for queue in found]
+            events += self._changed(f"route {topic}", names, {"kind": Kind.ROUTE, "topic": topic, "queues": names})
+        for group, topics in sorted(groups.items()):
+            for broker in brokers:
+                members = cluster.members(broker, group)
+                events += self._members(broker, group, members)
+                span = self.spans.setdefault(f"{group}@{broker}", [self.clock()] * 2)
+                span[1] = self.clock()
+            if self.groups[group].mode == "broadcasting":
+                continue  # OF-2: each member keeps its own
+            for queue in (queue for topic in topics for queue in queues.get(topic, ())):
+                events += self._offset(group, queue, cluster.offset_of(group, queue))
+        return events
+
+    def _members(self, broker: str, group: str, members: Members | None) -> list[Event]:
+        known = Group(mode="broadcasting" if members and members.broadcasting else "clustering")
+        if members or group not in self.groups:
+            self.groups[group] = known
+        clients = sorted(members.clients) if members else []
+        event = {
+            "kind": Kind.MEMBERS,
+            "broker": broker,
+            "group": group,
+            "members": clients,
+            "detail": f"subscribed, as told last: {', '.join(members.subscriptions)}" if members else "nobody",
+        }
+        return self._changed(f"members {group} {broker}", [clients, event["detail"]], event)
+
+    def _offset(self, group: str, queue: Queue, offset: int | None) -> list[Event]:
+        name = f"offset {group} {queue.topic} {queue.broker} {queue.id}"
+        # A broker of 4.x answers 0 where nothing is stored: only after another value it is one.
+        if offset is None or (offset == 0 and name not in self.told):
+            return []
+        event = {"kind": Kind.COMMIT, "group": group, "topic": queue.topic, "broker": queue.broker, "queue": queue.id}
+        return self._changed(name, offset, event | {"offset": offset})
+
+    def _changed(self, name: str, value: Any, event: Event) -> list[Event]:
+        if self.told.get(name) == value:
+            return []
+        self.told[name] = value
+        return [{"time": self.clock(), **event}]
+
+    def gaps(self) -> list[Event]:
+        """The times between samples."""
+        return [
+            {
+                "time": last,
+                "kind": Kind.GAP,
+                "due": first,
+                "group": group,
+                "broker": broker,
+                "detail": "sampled: what happened between two samples is not known",
+            }
+            for (group, _, broker), (first, last) in sorted(
+                (name.rpartition("@"), span) for name, span in self.spans.items()
+            )
+        ]
+
+    def kept(self) -> dict[str, Any]:
+        """What was told last, as JSON takes it."""
+        groups = {name: group.mode for name, group in self.groups.items()}
+        return {"told": self.told, "spans": self.spans, "modes": groups}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Take up what was kept."""
+        self.told, self.spans = dict(kept["told"]), dict(kept["spans"])
+        self.groups = {name: Group(mode=mode) for name, mode in kept["modes"].items()}
+
+
+def line(event: Mapping[str, Any]) -> str:
+    """An event as a line of JSON."""
+    return json.dumps(event, ensure_ascii=False)
