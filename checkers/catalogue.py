@@ -28,6 +28,7 @@ from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
 from ..properties.settings import claims as settings_claims
+from ..properties.turns import claims as turns_claims
 from ..properties.unbounded import claims as unbounded_claims
 from ..properties.unbounded_broadcast import claims as unbounded_broadcast_claims
 from ..properties.unequal_views import GROUP_CLAIMS
@@ -75,6 +76,7 @@ def _claims() -> Iterator[Claim]:
     yield from schedule_claims()
     yield from settings_claims()
     yield from flow_control_claims()
+    yield from turns_claims()
 
 
 def retry_rows() -> list[Row]:

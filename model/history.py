@@ -9,8 +9,8 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from .consume_queue import Message
-from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
-from .membership import Consumer
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
+from .membership import Consumer, Life
 from .process_queue import in_table
 from .rebalance import Queue
 
@@ -70,6 +70,13 @@ history.constant("watch_offsets", 0, high=1, doc="1 to note why committed offset
 history.constant("watch_starts", 0, high=1, doc="1 to note where the group first starts in each queue")
 history.constant("watch_clients", 0, high=1, doc="1 to note which client has had which message")
 history.constant("watch_marks", 0, high=1, doc="1 to note how far the in-memory offset of a window has come")
+history.constant("watch_windows", 0, high=1, doc="1 to note windows, calls and commits out of turn")
+history.constant("watch_answers", 0, high=1, doc="1 to note what an orderly listener said COMMIT for")
+
+
+def _watches_windows(k: Constants) -> bool:
+    return k.watch_windows == 1
+
 
 history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
 history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
@@ -118,6 +125,14 @@ history.variable(
     doc="an in-memory offset that this window has had; -1: none was noted",
 )
 
+history.variable("taken_twice", bool, when=_watches_windows, doc="a client took a queue that it had")
+history.variable("taken_late", bool, when=_watches_windows, doc="a client that shuts down took a queue")
+history.variable("called_late", bool, when=_watches_windows, doc="a client that shuts down called a listener")
+history.variable("sent_late", bool, when=_watches_windows, doc="a client sent an offset after its last commit")
+history.variable(
+    "agreed", bool, Queue, Message, when=lambda k: k.watch_answers == 1, doc="an orderly listener said COMMIT for it"
+)
+
 
 @history.action(tells="an observer notes the offset of {c} for {q}", when=lambda k: k.watch_marks == 1)
 def look(s: State, c: Consumer, q: Queue) -> None:
@@ -132,6 +147,8 @@ def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike
         again = s.exists(Message, lambda m: all_of(delivered(m), s.had[c, q, m] != Had.NOTHING))
         s.had_twice = any_of(s.had_twice, again)
         s.had[c, q] = lambda m: ite(all_of(delivered(m), s.had[c, q, m] == Had.NOTHING), Had.CALLED, s.had[c, q, m])
+    if s.watch_windows:
+        s.called_late = any_of(s.called_late, s.life[c] != Life.UP)
     if s.copies and s.watch_retries:
         s.answered[c, q] = lambda m: all_of(not_(delivered(m)), s.answered[c, q, m])
     if not s.causes:
@@ -224,10 +241,25 @@ def note_commit(
     s.disturbed = disturbed
 
 
-def note_sender(s: State, owns: BoolLike) -> None:
-    """A client sends an offset of a queue that it ``owns``, or does not (U13)."""
+def note_sender(s: State, c: IntLike, owns: BoolLike) -> None:
+    """``c`` sends an offset of a queue that it ``owns``, or does not (U13)."""
     if s.watch_offsets:
         s.sent_unowned = any_of(s.sent_unowned, not_(owns))
+    if s.watch_windows and s.leaves:
+        s.sent_late = any_of(s.sent_late, s.persisted[c])
+
+
+def note_taken(s: State, c: IntLike, won: Callable[[IntLike], BoolLike]) -> None:
+    """``c`` takes the queues ``won``."""
+    if s.watch_windows:
+        s.taken_twice = any_of(s.taken_twice, s.exists(Queue, lambda q: all_of(won(q), s.owns[c, q])))
+        s.taken_late = any_of(s.taken_late, all_of(s.exists(Queue, won), s.life[c] != Life.UP))
+
+
+def note_agreed(s: State, q: IntLike, taken: Callable[[IntLike], BoolLike]) -> None:
+    """An orderly listener says COMMIT for what is ``taken`` of ``q``."""
+    if s.watch_answers:
+        s.agreed[q] = lambda m: any_of(s.agreed[q, m], taken(m))
 
 
 def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:

@@ -103,7 +103,7 @@ def write_offset(
     written = ite(accepts_commit(s, q), offset, s.committed[q]) if checked else offset
     if because is None:
         note_commit(s, lambda p: p == q, lambda _: written, by=c)
-        note_sender(s, in_table(s, c, q))
+        note_sender(s, c, in_table(s, c, q))
     else:
         note_commit(s, lambda p: p == q, lambda _: written, because=lambda _: because)
     note_cause(s, cause, lambda p, m: all_of(p == q, written <= m, m < s.committed[q]))

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from .concurrently import handle
 from .consume_queue import Message
-from .history import Cause, note_cause, note_delivery, note_success
+from .history import Cause, note_agreed, note_cause, note_delivery, note_success
 from .kernel import (
     BoolLike,
     Constants,
@@ -218,6 +218,7 @@ def say_commit(s: State, c: Consumer, q: Queue) -> None:
     """OR-7, autoCommit=false: everything taken since the last commit is to be committed."""
     s.require(_returns(s, c, q), _may_succeed(s, c, q))
     _succeeds(s, c, q, lambda m: batch_of(s, c, q, m))
+    note_agreed(s, q, lambda m: _taken(s, c, q, m))
     _returned(s, c, q, Result.COMMIT)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .history import Cause, note_cause, note_commit, note_new_windows, note_start, note_window
+from .history import Cause, note_cause, note_commit, note_new_windows, note_start, note_taken, note_window
 from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
 from .local_file import write_one
 from .membership import PROCESS, Consumer
@@ -109,6 +109,8 @@ def change_windows(
     if filtered(s.constants):
         s.put_end[c] = lambda q: ite(any_of(lost(q), won(q)), 0, s.put_end[c, q])
     note_start(s, c, won, first)
+    if won is not nothing:
+        note_taken(s, c, won)
     note_new_windows(s, c, lambda q: any_of(lost(q), won(q)))
     windows_change(s, c)
     lock_follows(s, c, lost, won)
