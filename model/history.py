@@ -75,7 +75,7 @@ history.constant("watch_answers", 0, high=1, doc="1 to note what an orderly list
 
 
 def _watches_windows(k: Constants) -> bool:
-    return k.watch_windows == 1
+    return bool(k.watch_windows)
 
 
 history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
