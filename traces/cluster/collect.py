@@ -146,7 +146,8 @@ class Collection:
                     return self._done()
                 sleep(max(0.0, rest))
         except ClusterError:
-            self._save()
+            if self._folder.waiting or self._folder.kept is not None:  # else nothing is bound to what was asked
+                self._save()
             raise
 
     def _look(self, brokers: Sequence[str]) -> tuple[dict[str, list[str]], dict[str, list[Queue]], list[Queue]]:

@@ -243,6 +243,7 @@ def test_what_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
             collected(fake, tmp_path / "1")
         with pytest.raises(ClusterError, match="group CGX: no broker knows a member of it, or offsets"):
             collected(fake, tmp_path / "2", Asked(groups=("CGX",)))
+        assert [path.name for path in (tmp_path / "2").iterdir()] == ["_lock"]
         with pytest.raises(ClusterError, match="topic nix: the name server does not know it"):
             collected(fake, tmp_path / "3", Asked(topics=("nix",)))
         fake.queues = {at: kept for at, kept in fake.queues.items() if at[0] != TRACE_TOPIC}
