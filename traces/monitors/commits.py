@@ -262,9 +262,10 @@ def _unfinished(s: Any, q: int, time: int, actor: int, offset: int) -> None:
 @part
 def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
     slot = s.slots[q]
-    if slot.passed_time != time:
-        slot.passed_from, slot.passed_to, slot.passed_time = begin_, end, time
+    if time - slot.passed_time > s.terms[0].widest:
+        slot.passed_from, slot.passed_to = begin_, end
     slot.passed_from, slot.passed_to = min(slot.passed_from, begin_), max(slot.passed_to, end)
+    slot.passed_time = time
 
 
 @hot

@@ -369,6 +369,8 @@ class _Steps:
         lists = [broker.lists.get(member.group) for broker in known]
         if not lists or len(lists) < len(brokers) or not all(lists):
             return
+        if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
+            return
         had: set[tuple[str, ...]] = set()
         for broker, one in zip(known, lists, strict=True):
             assert one is not None
@@ -379,6 +381,11 @@ class _Steps:
             had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=_TIME_OF)]}
         if members not in had:
             self._miss(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+
+    def _is_bounded(self, actor: Actor) -> bool:
+        """Whether it is known how far its clock is from the others, where some of them were seen to be off."""
+        clock = self._context.clocks.clocks.get(actor)
+        return not self._context.clocks.corrects or (clock is not None and clock.uncertainty is not None)
 
     def _apart(self, one: Actor, other: Actor) -> int:
         """How far two clocks may be apart to either side, ms: as far as what bounds them leaves open, if it does."""

@@ -851,7 +851,9 @@ def _commit(t: Any, n: int, offset: int, path: int) -> None:
             line.removing = line.last
     elif line.removing != _NEVER and line.last - line.removing > _LATE:
         _misstep(t, n, _NO_REMOVAL, line.removing, offset, int64(_UNKNOWN))
-    if line.memory >= 0 and offset > line.memory and t.flags[line.slot] & BROADCASTING == 0:
+    # The thread that sets the in-memory offset may tell so later than the one that stores it.
+    sets = offset <= line.low and line.marks > 0 and line.last - line.mark_at[(line.marks - 1) % _MARKS] <= _APART
+    if line.memory >= 0 and offset > line.memory and not sets and t.flags[line.slot] & BROADCASTING == 0:
         _misstep(t, n, _BEYOND_MEMORY, line.last, offset, line.memory)
 
 

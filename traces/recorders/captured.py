@@ -104,7 +104,8 @@ def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated
     table = pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
     if table.column(EXTRA).null_count == len(table):
         table = table.drop_columns([EXTRA])
-    return source.stated, Recording.of(str(path), table, source=source.stated.header.source)
+    recording = Recording.of(str(path), table, source=source.stated.header.source, counted=source.counted)
+    return source.stated, recording
 
 
 def _whole_lines(path: Path) -> int:

@@ -38,7 +38,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
         last = -(-int(recording.stamps[-1]) // 1000)
         if last >= end or _stopped(recording):
             continue
-        for who in _who(recording, processes):
+        for who in processes.who(recording):
             if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
                 continue
             gone = _gone(who, last, recordings, lists)
@@ -57,15 +57,6 @@ def _stopped(recording: Recording) -> bool:
     """Whether the last that is told of the process is that it stopped in order."""
     steps = recording.events(recording.rows((*_STOPS, *_STARTS)))
     return bool(steps) and steps[-1]["kind"] in _STOPS
-
-
-def _who(recording: Recording, processes: Processes) -> list[Event]:
-    if recording.of_broker:
-        return [{"broker": recording.broker}] if recording.broker else []
-    return [
-        {"client": client, "incarnation": processes.number(recording, client), "group": group}
-        for client, group in recording.clients
-    ]
 
 
 def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:

@@ -24,6 +24,7 @@ from ..format.schema import ARROW
 from .confirming import confirmed
 from .endings import endings
 from .in_time import put_in_time
+from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, without_nulls
 
@@ -81,7 +82,7 @@ def join(
     tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
     stamps = np.concatenate([recording.stamps for recording in recordings])
     gaps = _gaps(recordings, killed, problems, missing)
-    added = [*killed, *gaps]
+    added = [*killed, *gaps, *missing_events(recordings, processes)]
     if added:
         tables.append(Recording.of_events("", added).table)
         stamps = np.concatenate([stamps, np.array([event["time"] * 1000 + 999 for event in added], np.int64)])

@@ -51,6 +51,15 @@ class Processes:
         """The number of the process of a client that a recording is about."""
         return self._numbers.get(client, {}).get(recording.process, 0)
 
+    def who(self, recording: Recording) -> list[Event]:
+        """The fields that name those whose recording it is: a broker, or each client with its group."""
+        if recording.of_broker:
+            return [{"broker": recording.broker}] if recording.broker else []
+        return [
+            {"client": client, "incarnation": self.number(recording, client), "group": group}
+            for client, group in recording.clients
+        ]
+
     def latest(self, client: str, stamp: int) -> int:
         """The number of the process of a client id that began last before a time; 0 where none is known."""
         began = [self._numbers[client][p] for p, begin in self._begins.get(client, {}).items() if begin <= stamp]
@@ -75,20 +84,11 @@ def deaths_recorded(
         time = max(death.time, *(-(-int(recording.stamps[-1]) // 1000) for recording in own))
         for recording in own:
             since = max(int(recording.stamps[-1]) // 1000, time - UNWRITTEN)
-            for who, kind in _ends(recording, processes):
+            for who in processes.who(recording):
+                kind = Kind.BROKER_CRASH if recording.of_broker else Kind.CLIENT_CRASH
                 gap = {"kind": str(Kind.GAP), **who, "due": since, "detail": "killed before it wrote"}
                 added += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
     return added, unknown
-
-
-def _ends(recording: Recording, processes: Processes) -> list[tuple[Event, Kind]]:
-    """Who ends with the process of a recording."""
-    if recording.of_broker:
-        return [({"broker": recording.broker}, Kind.BROKER_CRASH)]
-    return [
-        ({"client": client, "incarnation": processes.number(recording, client), "group": group}, Kind.CLIENT_CRASH)
-        for client, group in recording.clients
-    ]
 
 
 def unrecorded(recordings: Iterable[Recording]) -> Mapping[str, Sequence[str]]:

@@ -42,6 +42,7 @@ class Recording:
         stamps: when each was, µs since 1970; never decreasing unless the clock was set back.
         set_back: how often the clock was.
         source: what its header says recorded it.
+        counted: whether its recorder counted its events, from 0: ``seq``.
     """
 
     file: str
@@ -49,14 +50,15 @@ class Recording:
     stamps: Any
     set_back: int
     source: str = ""
+    counted: bool = False
 
     @classmethod
-    def of(cls, file: str, table: pa.Table, *, source: str = "") -> Recording:
+    def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False) -> Recording:
         """The events of a file; none counts as earlier than the one before it."""
         table = table.unify_dictionaries().combine_chunks()
         time, micros = (_numbers(table, name) for name in ("time", "micros"))
         stamps, set_back = _never_back(time * 1000 + micros)
-        return cls(file=file, table=table, stamps=stamps, set_back=set_back, source=source)
+        return cls(file=file, table=table, stamps=stamps, set_back=set_back, source=source, counted=counted)
 
     @classmethod
     def of_events(cls, file: str, events: Iterable[Mapping[str, Any]]) -> Recording:

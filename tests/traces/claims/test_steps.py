@@ -238,6 +238,13 @@ def test_a_thread_may_be_overtaken_by_many_others_before_it_sets_the_offset() ->
     assert told(begin, all_, memory(9_400, 4)) == [Misstep.NOT_IN_WINDOW]
 
 
+def test_the_thread_that_sets_the_offset_may_tell_so_after_the_one_that_stores_it() -> None:
+    left = [*BEGIN, *done(500, 0, 1), *done(600, 1, 2)[:3]]
+    assert told(left, commit(700, "one", 2), memory(1_500, 2)) == []
+    assert told(left, commit(1_700, "one", 2), memory(1_800, 2)) == [Misstep.BEYOND_MEMORY]
+    assert told(left, commit(700, "one", 3), memory(800, 2)) == [Misstep.BEYOND_MEMORY]
+
+
 def test_a_client_that_resets_sets_the_offset_when_it_has_waited() -> None:
     ordered = [event(800, Kind.RESET, offset=0), found(850, "one", 2, 4), pull(900, 4), revoke(1_000, "one", "reset")]
     assert told(RIGHT, ordered, memory(11_000, 0)) == []

@@ -179,6 +179,14 @@ def test_past_a_listener_that_returned_at_about_the_same_time() -> None:
     assert check(ONE_HAS_IT, pulled, close, settings=Settings(skew=20)).counts(UNFINISHED) == (1, 0)
 
 
+def test_past_several_listeners_within_the_skew() -> None:
+    """The commit that comes next passes others, and takes nothing back of what the one before passed."""
+    pulled = found(2_500, "one", 10, 12)
+    given = [deliver(3_000, "one", 10), deliver(3_000, "one", 11), commit(5_000, None, 11), commit(5_010, None, 12)]
+    close = [result(5_030, "one", 10), result(5_040, "one", 11)]
+    assert check(ONE_HAS_IT, pulled, given, close).counts(UNFINISHED) == (0, 2)
+
+
 def test_doubts_about_running_listeners() -> None:
     running = [found(2_500, "one", 10, 11), deliver(3_000, "one", 10), commit(5_000, "one", 11)]
     assert check(ONE_HAS_IT, running, gap(3_500, 4_000)).doubts(UNFINISHED) == [Doubt.GAP]

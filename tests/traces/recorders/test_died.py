@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from rocketproof.traces.io import open_trace
 from rocketproof.traces.recorders.processes import UNWRITTEN, Death
 from rocketproof.traces.samples import FOLDER
 
-from ...agents import split_into_recordings
+from ...agents import read, split_into_recordings
 
 SAMPLE = FOLDER / "kill-9-mid-batch-5.3.3.jsonl.zst"
 
@@ -31,8 +32,10 @@ def without_lists(folder: Path) -> Path:
     """The raw files of the sample; nobody tells who the members of the group are."""
     split_into_recordings(SAMPLE, folder)
     for path in folder.iterdir():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        path.write_text("".join(line for line in lines if '"members": [' not in line), encoding="utf-8")
+        header, events = read(path)
+        kept = [event for event in events if "members" not in event]
+        numbered = ({**event, "seq": seq} for seq, event in enumerate(kept))
+        path.write_text("".join(json.dumps(line) + "\n" for line in (header, *numbered)), encoding="utf-8")
     return folder
 
 
