@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.group_steps import GROUP_STEPS, LIVES, SHARES, GroupMisstep
+from rocketproof.traces.clocks.clocks import Clock, Clocks, Run
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group
@@ -147,6 +150,18 @@ def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
     for at in range(len(RIGHT)):
         found = Judged(RIGHT[at:], groups=ORDERLY)
         assert (at, found.violated) == (at, [])
+
+
+def test_lists_of_brokers_are_not_asked_for_by_a_clock_of_which_nothing_is_known() -> None:
+    """Where the broker was seen to be 9 s off, a process without causal pairs may be so too."""
+    broker, other = Actor("b", -1), Actor("other", 0)
+    off = Clock(recorder=other, pairs=9, runs=(Run(since=0, moments=(0,), offsets=(9_000_000,)),), reference=broker)
+    known = Clock(recorder=broker, pairs=9, reference=broker, slow=0, fast=0)
+    wrong = WRONG[GroupMisstep.OTHER_MEMBERS]
+    assert told(wrong, groups=ORDERLY, clocks=Clocks(clocks={broker: known, other: off})) == []
+    one = replace(known, recorder=Actor("one", 0))
+    bounded = Clocks(clocks={broker: known, other: off, one.recorder: one})
+    assert told(wrong, groups=ORDERLY, clocks=bounded) == told(wrong, groups=ORDERLY)
 
 
 def test_a_process_that_died_owes_nothing() -> None:

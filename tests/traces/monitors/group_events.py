@@ -9,6 +9,7 @@ import numpy as np
 from rocketproof.model.allocation import Averagely, MessageQueue, sorted_ids
 from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.context import Context
@@ -90,6 +91,7 @@ def context_of(
     evidence: frozenset[Kind] = EVERYTHING,
     end: int | None = None,
     complete: bool = False,
+    clocks: Clocks | None = None,
 ) -> Context:
     return Context.of(
         events,
@@ -97,6 +99,7 @@ def context_of(
         end=max(each["time"] for each in events) if end is None else end,
         evidence=evidence_mask(evidence),
         complete=complete,
+        clocks=clocks,
     )
 
 
@@ -112,9 +115,10 @@ class Judged:
         groups: dict[str, Group] | None = None,
         stores: dict[Slot, Stored] | None = None,
         complete: bool = False,
+        clocks: Clocks | None = None,
     ) -> None:
         self.names = Names(groups)
-        self.context = context_of(events, evidence=evidence, end=end, complete=complete)
+        self.context = context_of(events, evidence=evidence, end=end, complete=complete, clocks=clocks)
         self.monitor = GroupMonitor(names=self.names, settings=Settings(), context=self.context)
         self.monitor.stores(stores or {})
         self.outcome: Outcome = covered(self.monitor.finish(), self.names, self.context)
