@@ -16,21 +16,17 @@ import typer
 from typer.exceptions import TyperException
 
 from .commands.lab_commands import lab
+from .commands.options import Constants, Json, Junit, Master, Paths, Slack, Strict, Terms, exit_codes
 from .output.progress import Interrupted
 from .traces.format.printable import printable, printable_lines
 
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
 
-EXIT_CODES = """
-
-\b
-Exit codes:
-  0  everything as expected
-  1  a property is violated, or an expected finding was not found
-  2  something is unknown: a limit was hit, a solver gave up, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
+EXIT_CODES = exit_codes(
+    "everything as expected",
+    "a property is violated, or an expected finding was not found",
+    "something is unknown: a limit was hit, a solver gave up, or Ctrl-C",
+)
 
 
 class Annotations(enum.StrEnum):
@@ -39,27 +35,17 @@ class Annotations(enum.StrEnum):
     GITHUB = "github"
 
 
-MUTANT_EXIT_CODES = """
+MUTANT_EXIT_CODES = exit_codes(
+    "every mutant is killed, and nothing is violated without it",
+    "a mutant survived, or its property is violated without it",
+    "something is unknown: a limit was hit, a mutant is missing, or Ctrl-C",
+)
 
-\b
-Exit codes:
-  0  every mutant is killed, and nothing is violated without it
-  1  a mutant survived, or its property is violated without it
-  2  something is unknown: a limit was hit, a mutant is missing, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
-
-CHECK_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  nothing is violated
-  1  a claim is violated
-  2  something is unknown: a part cannot be read, clocks are too far apart, nothing could be judged, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
+CHECK_EXIT_CODES = exit_codes(
+    "nothing is violated",
+    "a claim is violated",
+    "something is unknown: a part cannot be read, clocks are too far apart, nothing could be judged, or Ctrl-C",
+)
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What goes wrong with standard output that is a file on a full disk."""
@@ -75,6 +61,15 @@ app = typer.Typer(
 )
 
 app.add_typer(lab)
+
+
+def _settle(context: typer.Context) -> bool:
+    """Prepare the process for a trace, if it is the command's own; whether it is."""
+    if context.obj is OWN_PROCESS:
+        from .commands.preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    return context.obj is OWN_PROCESS
 
 
 @app.callback(invoke_without_command=True)
@@ -110,10 +105,7 @@ def verify(
         str,
         typer.Option(metavar="MODULE", help="Check the CLAIMS of a module of your own, about machines of your own."),
     ] = "",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configurations; repeatable."),
-    ] = None,
+    set_: Constants = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
@@ -160,10 +152,8 @@ def verify(
     fail_on: Annotated[
         str, typer.Option(metavar="LEVEL", help="With a deployment: fail on error (usual), warning or note, and above.")
     ] = "",
-    json: Annotated[
-        str, typer.Option("--json", metavar="FILE|-", help="Write the rows as JSON; - for standard output.")
-    ] = "",
-    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the rows as JUnit XML.")] = "",
+    json: Json = "",
+    junit: Junit = "",
     report: Annotated[
         str, typer.Option(metavar="FILE.html", help="Write a page in which each finding opens as a run.")
     ] = "",
@@ -262,8 +252,8 @@ def mutants(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="As for verify; usually states=30000000 for each search."),
     ] = None,
-    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the table as JSON.")] = "",
-    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the table as JUnit XML.")] = "",
+    json: Json = "",
+    junit: Junit = "",
     report: Annotated[
         str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
     ] = "",
@@ -342,10 +332,7 @@ def mutants(
 )
 def export(
     machine: Annotated[str, typer.Argument(metavar="MACHINE", help="Name of the machine, such as assignment.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant from its default; repeatable."),
-    ] = None,
+    set_: Constants = None,
     invariant: Annotated[
         list[str] | None,
         typer.Option(metavar="PROPERTY", help="Assert this property of kind 'always' after each step; repeatable."),
@@ -372,10 +359,7 @@ def explore(
             metavar="NAME", show_default=False, help="A machine, preset, property, known bug or recorded trace."
         ),
     ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configuration; repeatable."),
-    ] = None,
+    set_: Constants = None,
     also: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE…", help="A further configuration in the page, as in 'messages=1 crashes=2'."),
@@ -408,12 +392,9 @@ def explore(
 )
 def check(
     context: typer.Context,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
-    ] = None,
+    paths: Paths = None,
     engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this process), or spark.")] = "auto",
-    master: Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")] = "",
+    master: Master = "",
     property_: Annotated[
         list[str] | None,
         typer.Option("--property", metavar="ID", help="Only this claim counts, see --list; repeatable."),
@@ -430,10 +411,7 @@ def check(
     delays: Annotated[
         str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
     ] = "",
-    config: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers and maxima of retries."),
-    ] = "",
+    config: Terms = "",
     format_: Annotated[
         str, typer.Option("--format", metavar="NAME", help="Form of the files; auto looks at what is in them.")
     ] = "auto",
@@ -448,7 +426,7 @@ def check(
         list[str] | None,
         typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed then; repeatable."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    strict: Strict = False,
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
     ] = "4GiB",
@@ -457,8 +435,8 @@ def check(
     report: Annotated[
         str, typer.Option(metavar="DIR", help="Write a report to look at, and tables of all findings, to a folder.")
     ] = "",
-    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answers as JSON.")] = "",
-    junit: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answers as JUnit XML.")] = "",
+    json: Json = "",
+    junit: Junit = "",
     sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
     annotations: Annotated[
         Annotations | None,
@@ -467,10 +445,9 @@ def check(
     list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
-    if context.obj is OWN_PROCESS:
-        from .commands.preparing import keep_freed_memory, pyarrow_without_pandas
+    if _settle(context):
+        from .commands.preparing import keep_freed_memory
 
-        pyarrow_without_pandas()
         keep_freed_memory()
     from .commands import check as run
     from .commands.sizes import read_death, read_size, read_time
@@ -610,10 +587,7 @@ def record(
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="Of a random run: consumption, everything or assignment.")
     ] = "consumption",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the machine; repeatable."),
-    ] = None,
+    set_: Constants = None,
     steps: Annotated[int, typer.Option(metavar="N", min=1, help="Length of a random run.")] = 100,
     seed: Annotated[int, typer.Option(metavar="N", help="What its chances follow from.")] = 0,
     mutant: Annotated[
@@ -648,7 +622,7 @@ def samples(
         list[str] | None,
         typer.Argument(metavar="NAME", show_default=False, help="Scenarios, or samples as scenario-release."),
     ] = None,
-    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the numbers as JSON.")] = "",
+    json: Json = "",
     add: Annotated[
         bool, typer.Option("--add", help="NAMEs are folders that 'lab run --out' has left: make these runs samples.")
     ] = False,
@@ -659,16 +633,11 @@ def samples(
     raise typer.Exit(run.add(names or []) if add else run.check_samples(names or [], to_json=json))
 
 
-LEARN_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  shown, or the answer is right
-  1  the answer is not right yet
-  2  the answer could not be judged: a limit was hit, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
+LEARN_EXIT_CODES = exit_codes(
+    "shown, or the answer is right",
+    "the answer is not right yet",
+    "the answer could not be judged: a limit was hit, or Ctrl-C",
+)
 
 
 @app.command(
@@ -695,16 +664,11 @@ def learn(
     raise typer.Exit(run.learn(words or [], language=language, notebook=notebook))
 
 
-CONFORM_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  every event that concerns a queue is a behaviour of the model
-  1  there is a model mismatch
-  2  something is unknown: events are missing, there is nothing to follow, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
+CONFORM_EXIT_CODES = exit_codes(
+    "every event that concerns a queue is a behaviour of the model",
+    "there is a model mismatch",
+    "something is unknown: events are missing, there is nothing to follow, or Ctrl-C",
+)
 
 
 @app.command(
@@ -715,28 +679,21 @@ Exit codes:
 )
 def conform(
     context: typer.Context,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
-    ] = None,
+    paths: Paths = None,
     engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this machine), or spark.")] = "auto",
     jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that follow queues side by side.")] = 1,
-    master: Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")] = "",
-    slack: Annotated[
-        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
-    ] = "50ms",
+    master: Master = "",
+    slack: Slack = "50ms",
     mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="Mismatches that are printed, at most.")] = 10,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
-    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
+    strict: Strict = False,
+    json: Json = "",
 ) -> None:
     """Follow what was given, and leave with its exit code."""
     from .commands.check import Engine, engine_of
 
     on_spark = engine_of(engine) is Engine.SPARK
-    if context.obj is OWN_PROCESS and not on_spark:
-        from .commands.preparing import pyarrow_without_pandas
-
-        pyarrow_without_pandas()
+    if not on_spark:
+        _settle(context)
     from .commands import conform as run
     from .commands.sizes import read_time
 
@@ -754,15 +711,12 @@ def conform(
     )
 
 
-COLLECT_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  all that was asked for is in the folder
-  2  there is more: a limit was reached, a broker gave nothing, or Ctrl-C; run the same again
-  3  wrong usage, or the cluster does not answer or refuses
-  4  a defect of rocketproof itself, told by a traceback
-"""
+COLLECT_EXIT_CODES = exit_codes(
+    "all that was asked for is in the folder",
+    "",
+    "there is more: a limit was reached, a broker gave nothing, or Ctrl-C; run the same again",
+    wrong_usage="wrong usage, or the cluster does not answer or refuses",
+)
 
 
 @app.command(
@@ -837,16 +791,11 @@ def collect(
     raise typer.Exit(code)
 
 
-DIAGNOSE_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  nothing is wrong: no claim is violated, and the model allows every event
-  1  something is wrong; known bugs that explain it are named, if there are any
-  2  it cannot be told: too little was recorded, or Ctrl-C
-  3  wrong usage or input
-  4  a defect of rocketproof itself, told by a traceback
-"""
+DIAGNOSE_EXIT_CODES = exit_codes(
+    "nothing is wrong: no claim is violated, and the model allows every event",
+    "something is wrong; known bugs that explain it are named, if there are any",
+    "it cannot be told: too little was recorded, or Ctrl-C",
+)
 
 
 @app.command(
@@ -857,25 +806,15 @@ Exit codes:
 )
 def diagnose(
     context: typer.Context,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
-    ] = None,
-    config: Annotated[
-        str, typer.Option(metavar="FILE", help="A deployment file with timers, delay levels and maxima.")
-    ] = "",
-    slack: Annotated[
-        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
-    ] = "50ms",
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
-    json: Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON.")] = "",
+    paths: Paths = None,
+    config: Terms = "",
+    slack: Slack = "50ms",
+    strict: Strict = False,
+    json: Json = "",
     report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as a page.")] = "",
 ) -> None:
     """Diagnose what was given, and leave with its exit code."""
-    if context.obj is OWN_PROCESS:
-        from .commands.preparing import pyarrow_without_pandas
-
-        pyarrow_without_pandas()
+    _settle(context)
     from .commands import diagnose as run
     from .commands.sizes import read_time
 
@@ -885,15 +824,12 @@ def diagnose(
     raise typer.Exit(code)
 
 
-REPRODUCE_EXIT_CODES = """
-
-\b
-Exit codes:
-  0  the run, and what reproduces it, is written
-  2  Ctrl-C
-  3  wrong usage or input, nothing to reproduce, or no run of the model shows it
-  4  a defect of rocketproof itself, told by a traceback
-"""
+REPRODUCE_EXIT_CODES = exit_codes(
+    "the run, and what reproduces it, is written",
+    "",
+    "Ctrl-C",
+    wrong_usage="wrong usage or input, nothing to reproduce, or no run of the model shows it",
+)
 
 
 @app.command(
@@ -910,19 +846,12 @@ def reproduce(
         str, typer.Argument(metavar="[FINDING]", show_default=False, help="A violated claim, or a known bug.")
     ] = "",
     out: Annotated[str, typer.Option(metavar="DIR", help="The folder, new or empty.")] = "incident",
-    config: Annotated[
-        str, typer.Option(metavar="FILE", help="A deployment file with timers, delay levels and maxima.")
-    ] = "",
-    slack: Annotated[
-        str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
-    ] = "50ms",
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    config: Terms = "",
+    slack: Slack = "50ms",
+    strict: Strict = False,
 ) -> None:
     """Reproduce what was given, and leave with its exit code."""
-    if context.obj is OWN_PROCESS:
-        from .commands.preparing import pyarrow_without_pandas
-
-        pyarrow_without_pandas()
+    _settle(context)
     from .commands import reproduce as run
     from .commands.sizes import read_time
 

@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-EXIT_CODES = """
+from .options import exit_codes
 
-\b
-Exit codes:
-  0  everything as expected
-  1  not as expected: a scenario shows something else, or a part of the cluster does not answer
-  2  interrupted
-  3  wrong usage or input, or trouble of the lab: no JDK or Maven, a part that did not start
-  4  a defect of rocketproof itself, told by a traceback
-"""
+EXIT_CODES = exit_codes(
+    "everything as expected",
+    "not as expected: a scenario shows something else, or a part of the cluster does not answer",
+    "interrupted",
+    wrong_usage="wrong usage or input, or trouble of the lab: no JDK or Maven, a part that did not start",
+)
 
 Home = Annotated[
     str, typer.Option(metavar="DIR", help="Folder of the cluster; usually one of yours among the temporary files.")
