@@ -294,16 +294,7 @@ def mutants(
     if list_ and not generated:
         run.list_mutants(ids or [])
         raise typer.Exit(AS_EXPECTED)
-    request = Request.of(
-        properties=[],
-        machine="",
-        constants=[],
-        engine="",
-        limits=limit or [],
-        config=None,
-        strategy="",
-        strategy_command="",
-    )
+    request = Request.of(limits=limit or [])
     if generated:
         from .commands import generated_mutants
 

@@ -129,14 +129,14 @@ class Request:
     def of(
         cls,
         *,
-        properties: Sequence[str],
-        machine: str,
-        constants: Sequence[str],
-        engine: str,
-        limits: Iterable[str],
-        config: Path | None,
-        strategy: str,
-        strategy_command: str,
+        properties: Sequence[str] = (),
+        machine: str = "",
+        constants: Sequence[str] = (),
+        engine: str = "",
+        limits: Iterable[str] = (),
+        config: Path | None = None,
+        strategy: str = "",
+        strategy_command: str = "",
         preset: str = "",
         module: str = "",
         jobs: int = 1,
@@ -220,16 +220,7 @@ class Request:
         Raises:
             InputError: the file cannot be read.
         """
-        return cls.of(
-            properties=(),
-            machine="",
-            constants=(),
-            engine="",
-            limits=(),
-            config=config,
-            strategy="",
-            strategy_command="",
-        )
+        return cls.of(config=config)
 
 
 def _deployment(path: Path) -> DeploymentFile | None:
