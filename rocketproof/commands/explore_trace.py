@@ -1,8 +1,9 @@
 """Findings in a recording as runs of the model: one that goes along with it, and those of known bugs beside it.
 
-The first run follows the recording: its constants are those of the recorded group, its steps go along with the recorded
-events, and where the model has none for an event it ends. The others are those of known bugs which the same property
-notices: how such a thing comes about. That is no claim that one of them is the cause.
+The first run follows the recording of the queue, of the message with its retries, or of the group: its constants are
+those that were recorded, its steps go along with the recorded events, and where the model has none for an event it
+ends. The others are those of known bugs which the same property notices: how such a thing comes about. That is no claim
+that one of them is the cause.
 """
 
 from __future__ import annotations
@@ -16,22 +17,29 @@ from ..checkers.mutants import MachineMutant, entries
 from ..errors import InputError
 from ..explorer.page import Entry, Recorded
 from ..explorer.subjects import Subject, entry_of, of_bug
-from ..model.consumption import consumption
-from ..model.kernel import ConfigurationError, readable
+from ..model.delay import DEFAULT_LEVELS, DelayTable
+from ..model.kernel import Configuration, ConfigurationError, Machine, readable
 from ..properties.claim import Claim
-from ..properties.property import Kind
+from ..properties.property import Kind as PropertyKind
 from ..properties.verdict import Verdict
-from ..traces.conformance.alongside import Alongside, alongside
-from ..traces.conformance.events import Event
+from ..traces.claims.claims import Monitor
+from ..traces.conformance.along_group import AlongGroup, expressions, members
+from ..traces.conformance.along_queue import AlongQueue
+from ..traces.conformance.along_retries import AlongRetries, chain
+from ..traces.conformance.alongside import Alongside, Following, alongside
+from ..traces.conformance.events import Event, event_of
 from ..traces.conformance.excerpt import excerpt, recorded
-from ..traces.conformance.streams import Stream
+from ..traces.conformance.streams import Place, Stream
 from ..traces.encoding.names import Names
 from ..traces.engine.result import CheckResult
 from ..traces.explain.by_model import MOST_EVENTS, place_of, weighed
+from ..traces.explain.evidence import Question, collect, turning_points
 from ..traces.explain.report.rules import rule_texts
 from ..traces.explain.sentences import clock, tell
 from ..traces.explain.story import CERTAIN, Story, stories
+from ..traces.format.kinds import Kind
 from ..traces.format.printable import printable
+from ..traces.format.schema import Group
 from ..traces.io import Trace, open_trace
 from .check import CheckRequest, run, settings_of
 
@@ -70,11 +78,16 @@ ALSO_IN_THE_MODEL: Mapping[str, tuple[str, ...]] = {
 }
 """Claim about groups, retries or times → properties of the model that are violated by what breaks it.
 
-They do not say the same of states, so no run follows the recording; known bugs show how such a thing comes about.
+They do not say the same of states; known bugs show how such a thing comes about.
 """
 
 MOST_FINDINGS = 12
 """Claims of a recording whose first finding is shown as a run."""
+
+MOST_ACTORS = 200
+"""Processes and brokers of a recording of which the members of a group are looked for."""
+
+ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 
 MOST_BUGS = 3
 """Known bugs that are shown beside one finding."""
@@ -120,8 +133,7 @@ def runs_of(trace: Trace, result: CheckResult, told: Iterable[Story]) -> dict[st
     streams = recorded(trace, set(places.values())) if places and result.events <= MOST_EVENTS else {}
     found = {}
     for claim, story in first.items():
-        stream = streams.get(places[claim]) if claim in places else None
-        followed = _followed(story, stream, names) if stream is not None else None
+        followed = _followed(story, trace, streams, names) if result.events <= MOST_EVENTS else None
         entries = [*([followed] if followed else []), *itertools.islice(_known_bugs(story), MOST_BUGS)]
         if entries:
             found[claim] = entries
@@ -132,37 +144,105 @@ def _violated(result: CheckResult) -> list[str]:
     return [answer.claim.id for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
 
 
-def _followed(story: Story, stream: Stream, names: Names) -> Entry | None:
-    """The run that goes along with the recording of a finding."""
-    named = [names.actors[story.row[role]] for role in ("actor", "other") if story.row[role] >= 0]
-    chosen = excerpt(stream, story.row, [(actor.name, actor.incarnation) for actor in named])
-    if chosen is None:
+def _followed(story: Story, trace: Trace, streams: Mapping[Place, Stream], names: Names) -> Entry | None:
+    """The run that goes along with the recording of a finding; None where there is none."""
+    following = _following(story, trace, streams, names)
+    if following is None:
         return None
     try:
-        configuration = consumption.configure(**chosen.constants())
+        configuration = following.configuration()
     except ConfigurationError:
         return None
-    claim = _claim_of(IN_THE_MODEL.get(story.claim.id, ""))
-    if claim and not readable(configuration, {claim.property.id: claim.property.holds}):
-        claim = None
-    along = alongside(chosen, wanted=claim.property if claim else None)
+    machine = configuration.machine
+    about = (IN_THE_MODEL.get(story.claim.id, ""), *ALSO_IN_THE_MODEL.get(story.claim.id, ()))
+    claims = [claim for name in about if (claim := _claim_of(name, machine)) is not None]
+    spoken = [claim for claim in claims if _speaks(claim, configuration)]
+    claim = spoken[0] if spoken else None
+    along = alongside(following, wanted=claim.property if claim else None)
     if not along.steps:
         return None
     subject = Subject(
         id=story.claim.id,
         title=f"{story.claim.id}, as recorded",
-        doc=f"{printable(story.title)}. {_who_is_who(along)} {_how_far(along)}",
+        doc=f"{printable(story.title)}. {printable(', '.join(following.names()))}. {_how_far(along)}",
         configuration=configuration,
-        claims=(replace(claim, constants=chosen.constants()),) if claim else (),
+        claims=(replace(claim, constants=dict(configuration.constants)),) if claim else (),
         hunt=claim.property.id if claim else "",
     )
-    shown = [_recorded(one.event, one.steps, story.model) for one in along.events]
+    # What the model says of a queue is no word on a message or a group.
+    model = story.model if isinstance(following, AlongQueue) else ""
+    shown = [_recorded(one.event, one.steps, model) for one in along.events]
     entry = entry_of(subject, rules=rule_texts(), steps=along.steps)
     return replace(entry, verdict=str(Verdict.VIOLATED), note="recorded", recorded=shown, follows=True)
 
 
-def _claim_of(name: str) -> Claim | None:
-    """The claim of a property of states of ``consumption``."""
+def _speaks(claim: Claim, configuration: Configuration) -> bool:
+    """Whether a property can be asked of a configuration: it reads what is there, and a search could have it."""
+    try:
+        claim.machine.configure(**configuration.constants)
+    except ConfigurationError:
+        return False
+    return bool(readable(configuration, {claim.property.id: claim.property.holds}))
+
+
+def _following(story: Story, trace: Trace, streams: Mapping[Place, Stream], names: Names) -> Following | None:
+    """What a finding is about, as it can be followed: its queue, its message or its group."""
+    row = story.row
+    place = place_of(row["slot"], names)
+    if story.claim.monitor is Monitor.MESSAGES:
+        return _of_message(story, trace, names)
+    if place is None:
+        return _of_group(story, trace, names)
+    named = [names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0]
+    stream = streams.get(place)
+    chosen = excerpt(stream, row, [(actor.name, actor.incarnation) for actor in named]) if stream else None
+    return AlongQueue(chosen) if chosen is not None else None
+
+
+def _of_message(story: Story, trace: Trace, names: Names) -> Following | None:
+    """A message with its retries; which processes had it shows only when its events have been read."""
+    row = story.row
+    own = collect(trace, [Question(origin=row["origin"])], names)[0]
+    group = next((each.event.get("group") for each in own if each.event["kind"] == Kind.DELIVER), None)
+    if not group:
+        return None
+    actors = tuple({names.actors[each.actor]: None for each in own if each.actor >= 0})
+    asked = Question(origin=row["origin"], actors=actors, moments=((0, row["time"]),), kinds=ENDS)
+    found = collect(trace, [asked], names)[0]
+    events = [event_of(number, each.event) for number, each in enumerate(found)]
+    key = next((event.key for event in events if event.key), "the message")
+    try:
+        table = DelayTable.parse(trace.header.delays or DEFAULT_LEVELS)
+    except ConfigurationError:
+        return None
+    chosen = chain(
+        [event for event in events if event.group in (None, "", group)],
+        key,
+        until=row["time"],
+        group=trace.header.groups.get(group, Group()),
+        table=table,
+        release=trace.header.release,
+    )
+    return AlongRetries(chosen) if chosen is not None else None
+
+
+def _of_group(story: Story, trace: Trace, names: Names) -> Following | None:
+    """The members of a group, as far as what they said changed."""
+    slot = story.slot
+    row = story.row
+    actors = tuple(names.actors)
+    if slot is None or not slot.group or len(actors) > MOST_ACTORS:
+        return None
+    asked = Question(actors=actors, group=slot.group, moments=((0, row["time"]),))
+    found = turning_points(collect(trace, [asked], names)[0], None, (row["since"], row["time"]))
+    events = [event_of(number, each.event) for number, each in enumerate(found)]
+    told = {number: expressions(each.event.get("subscriptions")) for number, each in enumerate(found)}
+    chosen = members(events, told, group=slot.group, topic=slot.topic, until=row["time"])
+    return AlongGroup(chosen) if chosen is not None else None
+
+
+def _claim_of(name: str, machine: Machine) -> Claim | None:
+    """The claim of a property of states of a machine."""
     subjects = (row.subject for row in all_rows())
     return next(
         (
@@ -170,22 +250,11 @@ def _claim_of(name: str) -> Claim | None:
             for claim in subjects
             if isinstance(claim, Claim)
             and claim.property.id == name
-            and claim.machine is consumption
-            and claim.property.kind is Kind.ALWAYS
+            and claim.machine.name == machine.name
+            and claim.property.kind is PropertyKind.ALWAYS
         ),
         None,
     )
-
-
-def _who_is_who(along: Alongside) -> str:
-    """What the names of the model stand for."""
-    clients = [f"c{number} is {name}{f'#{count}' if count else ''}" for (name, count), number in _numbered(along)]
-    messages = [f"m{number} is offset {offset}" for number, offset in enumerate(along.excerpt.messages)]
-    return printable(f"{', '.join([*clients, *messages])}; q0 is {along.excerpt.stream.place}.")
-
-
-def _numbered(along: Alongside) -> list[tuple[tuple[str, int], int]]:
-    return sorted(along.excerpt.actors.items(), key=lambda item: item[1])
 
 
 def _how_far(along: Alongside) -> str:
@@ -209,7 +278,7 @@ def _known_bugs(story: Story) -> Iterator[Entry]:
     if story.model:
         shown = [*shown, Recorded(text=printable(story.model))]
     for bug in entries(all_rows()):
-        if isinstance(bug, MachineMutant) and bug.killer.id in about and bug.killer.kind is Kind.ALWAYS:
+        if isinstance(bug, MachineMutant) and bug.killer.id in about and bug.killer.kind is PropertyKind.ALWAYS:
             given = replace(of_bug(bug), others=(), note="")
             yield replace(
                 entry_of(given, rules=rule_texts()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -86,6 +87,18 @@ class Event:
             if getattr(self, name) is not None:
                 words.append(f"{name}={getattr(self, name)}")
         return " ".join(words)
+
+
+def event_of(number: int, told: Mapping[str, Any]) -> Event:
+    """One event of what is told of it, by the columns of the schema; its kind must be known."""
+    client, incarnation = told.get("client"), told.get("incarnation")
+    values: dict[str, Any] = {name: told.get(name) for name in COLUMNS}
+    values |= {
+        "kind": _KINDS[str(told["kind"])],
+        "result": _RESULTS.get(str(told.get("result")), Result.NONE),
+        "path": _PATHS.get(str(told.get("path")), Path.NONE),
+    }
+    return Event(number=number, actor=None if client is None else (client, incarnation or 0), **values)
 
 
 COLUMNS = tuple(item.name for item in fields(Event) if item.name in BY_NAME)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ...model.consumption import consumption
 from ..format.kinds import SUCCESSES, Kind, Path
 from ..io import Trace
+from .alongside import possible
 from .events import Actor, Event, events_of
 from .machine import batches_of
 from .sorting_out import queues_in, sort_out
@@ -91,7 +92,7 @@ class Excerpt:
         if clustering and orderly:
             constants |= {"client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
             constants |= {"forced_unlock": int(not old), "reallocations": int(revoked > 0), "lock_losses": 1}
-        return {name: _possible(name, value) for name, value in constants.items()}
+        return possible(consumption, constants)
 
 
 def recorded(trace: Trace, places: Collection[Place]) -> Mapping[Place, Stream]:
@@ -199,9 +200,3 @@ def _concerns(event: Event, messages: Collection[int], actors: Collection[Actor]
 def stops(event: Event) -> bool:
     """Whether it is part of a shutdown in order."""
     return event.kind is Kind.CLIENT_STOP or event.path is Path.SHUTDOWN
-
-
-def _possible(name: str, value: int | str) -> int | str:
-    """A constant that the machine takes."""
-    high = consumption.constants[name].high
-    return min(value, high) if isinstance(value, int) and isinstance(high, int) else value

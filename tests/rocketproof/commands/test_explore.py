@@ -113,15 +113,27 @@ def test_the_report_of_a_check_links_each_finding_to_its_run(
     assert entries_of(tmp_path / "runs.html")[0]["id"] == "offset-never-past-unfinished"
 
 
-@pytest.mark.parametrize(("mutant", "claim"), [("A3", "same-subscriptions"), ("D7", "attempts-follow-each-other")])
-def test_findings_of_groups_and_of_retries_open_as_known_bugs(
-    mutant: str, claim: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("mutant", "claim", "machine", "stops_at"),
+    [
+        ("A3", "same-subscriptions", "assignment", "sends a heartbeat"),
+        ("D7", "attempts-follow-each-other", "consumption", "(attempt 2) waits at level 4"),
+    ],
+)
+def test_findings_of_groups_and_of_retries_open_as_runs_that_go_along(
+    mutant: str, claim: str, machine: str, stops_at: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = tmp_path / "trace"
     assert run(capsys, "simulate", "--messages", "2000", "--mutant", mutant, "--out", str(trace))[0] == 0
     assert run(capsys, "explore", str(trace / "trace.parquet"), "--out", str(tmp_path / "t.html"))[0] == 0
-    shown = [str(entry["id"]) for entry in entries_of(tmp_path / "t.html")]
-    bugs = [id for id in shown if id.startswith(f"{claim}-")]
+    shown = entries_of(tmp_path / "t.html")
+    followed = next(entry for entry in shown if entry["id"] == claim)
+    assert (followed["follows"], followed["title"]) == (True, f"{claim}, as recorded")
+    recorded = followed["recorded"]
+    assert isinstance(recorded, list)
+    assert recorded[0][1] is not None
+    assert stops_at in next(text for text, step in recorded if step is None)
+    bugs = [str(entry["id"]) for entry in shown if str(entry["id"]).startswith(f"{claim}-")]
     assert f"{claim}-{mutant}" in bugs
     assert len(bugs) <= MOST_BUGS
 

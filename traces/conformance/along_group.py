@@ -1,0 +1,248 @@
+"""Along a group: which steps of the model show what was recorded of its members, and of what each gave itself.
+
+The machine is ``assignment``, with the processes, the queues and the strategy of the recording, from the start of the
+first of them. A pass shows which members and how many queues it saw, and which queues it took of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...model.assignment import assignment
+from ...model.kernel import Configuration
+from ...model.kernel.lowered import Instance
+from ...model.kernel.plain import StateTuple
+from ...model.membership import Life
+from ..format.kinds import FAILURES, Kind, Result
+from ..monitors.allocations import Unreadable, queues_of
+from .alongside import Following, Shows, possible, processes
+from .events import Actor, Event
+
+MOST_MEMBERS = 6
+"""As many as the machine has."""
+
+MOST_QUEUES = 32
+"""More than the machine is searched with: a run takes one way only."""
+
+MOST_EVENTS = 80
+"""Events that are followed; of more none: a run from the middle of a group's life would be another one."""
+
+BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
+"""Strategies that go by places in sorted lists; the answers of others depend on names, which the machine has not."""
+
+_QUEUES = dataclasses.replace(assignment.constants["queues"], high=MOST_QUEUES)
+_MACHINE = dataclasses.replace(assignment, constants={**assignment.constants, "queues": _QUEUES})
+
+_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
+_BY_BROKERS = frozenset({Kind.MEMBERS, Kind.BROKER_START})
+_CHANGES = frozenset({"heartbeat", "expire_member", "channel_closed", "unregister"})
+_QUIET = _CHANGES | {"refresh_route", "add_queue", "unsubscribe", "truncate"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Members:
+    """What was recorded of a group on one topic.
+
+    Attributes:
+        group, topic: which.
+        events: what its members and the brokers did, in order.
+        subscribed: number of a heartbeat → the expression on the topic that it tells; None where it does not name it.
+        actors: process → its number here, in the order of client ids (RB-6).
+        queues: of the topic, sorted.
+        brokers: those that have told of members or of themselves.
+        strategies: names, by process.
+    """
+
+    group: str
+    topic: str
+    events: tuple[Event, ...]
+    subscribed: Mapping[int, str | None]
+    actors: Mapping[Actor, int]
+    queues: tuple[str, ...]
+    brokers: tuple[str, ...]
+    strategies: Mapping[Actor, str]
+
+    def constants(self) -> dict[str, int | str]:
+        """The configuration of ``assignment`` that has them."""
+        kinds = Counter(event.kind for event in self.events)
+        counts = [len(event.queues) for event in self.events if event.queues]
+        usual = Counter(self.strategies.values()).most_common(1)[0][0] if self.strategies else BY_COUNT[0]
+        last = self.strategies.get(max(self.actors, key=lambda actor: self.actors[actor]), usual)
+        constants: dict[str, int | str] = {
+            "consumers": len(self.actors),
+            "running": 0,
+            "brokers": 2 if len(self.brokers) > 1 and len(self.actors) <= 3 else 1,
+            "queues": len(self.queues),
+            "strategy": usual,
+            "last_strategy": "same" if last == usual else last,
+            "route_changes": max(counts, default=0) - min(counts, default=0),
+            "leaves": kinds[Kind.CLIENT_STOP],
+            "crashes": kinds[Kind.CLIENT_CRASH],
+            "unsubscribes": sum(each is None for each in self._told_last().values()),
+            "broker_restarts": len(self.restarts()),
+        }
+        return possible(_MACHINE, constants)
+
+    def restarts(self) -> list[Event]:
+        """The starts of brokers when members had something to do with them already."""
+        first = next((event.number for event in self.events if event.actor is not None), 0)
+        return [event for event in self.events if event.kind is Kind.BROKER_START and event.number > first]
+
+    def _told_last(self) -> Mapping[Actor | None, str | None]:
+        """What each process has said last of the topic."""
+        told = [event for event in self.events if event.number in self.subscribed]
+        return {event.actor: self.subscribed[event.number] for event in told}
+
+
+def members(
+    events: Sequence[Event], subscriptions: Mapping[int, Mapping[str, str]], *, group: str, topic: str, until: int
+) -> Members | None:
+    """What was recorded of a group on a topic; None where the machine has no room for it, or not its strategy.
+
+    Args:
+        events: of the processes of the group, and of brokers, without what says nothing new.
+        subscriptions: number of a heartbeat → what it says is consumed: topic → expression.
+        group: which group.
+        topic: which topic; an empty one is that which is divided most often.
+        until: time of what is wrong, ms.
+    """
+    past = [event for event in events if event.time <= until and event.group in (None, "", group)]
+    passes = [event for event in past if event.kind is Kind.REBALANCE]
+    told = Counter(event.topic for event in passes if event.topic and not event.topic.startswith("%"))
+    topic = topic or (told.most_common(1)[0][0] if told else "")
+    kept = [event for event in past if event.topic in (None, "", topic) and _tells(event)]
+    listed = {name for event in kept for name in event.members or ()}
+    found = {event.actor for event in kept if event.actor is not None}
+    actors = sorted(found | {(name, 0) for name in listed - {name for name, _ in found}})
+    try:
+        queues = queues_of(topic, {queue for event in kept for queue in event.queues or ()})
+    except Unreadable:
+        return None
+    strategies = {event.actor: event.detail or BY_COUNT[0] for event in kept if event.kind is Kind.REBALANCE}
+    if not actors or len(actors) > MOST_MEMBERS or len(queues) > MOST_QUEUES or len(kept) > MOST_EVENTS:
+        return None
+    if not set(strategies.values()) <= set(BY_COUNT):
+        return None
+    expressions = {
+        event.number: subscriptions[event.number].get(topic)
+        for event in kept
+        if event.kind is Kind.HEARTBEAT and subscriptions.get(event.number)
+    }
+    return Members(
+        group=group,
+        topic=topic,
+        events=tuple(kept),
+        subscribed=expressions,
+        actors={actor: number for number, actor in enumerate(actors)},
+        queues=tuple(f"{queue.broker_name}:{queue.queue_id}" for queue in queues) or ("",),
+        brokers=tuple(sorted({event.broker for event in kept if event.kind in _BY_BROKERS and event.broker})),
+        strategies={actor: name for actor, name in strategies.items() if actor is not None},
+    )
+
+
+def expressions(subscriptions: Sequence[str] | None) -> dict[str, str]:
+    """Topic → expression of what a heartbeat tells, each as ``topic=expression@version``."""
+    told = (text.partition("=") for text in subscriptions or ())
+    return {topic: (rest.rpartition("@")[0] or rest) for topic, _, rest in told}
+
+
+def _tells(event: Event) -> bool:
+    if event.kind in _BY_BROKERS:
+        return True
+    return event.kind in AlongGroup.KINDS and (event.actor is not None or event.kind is Kind.ROUTE)
+
+
+class AlongGroup(Following):
+    """Following the members of a group through ``assignment``.
+
+    Args:
+        found: what was recorded of them.
+    """
+
+    KINDS = frozenset(
+        {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, *_ENDS, *_BY_BROKERS}
+    )
+
+    def __init__(self, found: Members) -> None:
+        super().__init__(found.events)
+        self._found = found
+        self._constants = found.constants()
+        self._brokers = [f"b{number}" for number in range(int(self._constants["brokers"]))]
+        self._clients = {f"c{number}": name for (name, _), number in found.actors.items()}
+        self._started = {event.actor for event in found.events if event.kind is Kind.CLIENT_START}
+
+    def configuration(self) -> Configuration:
+        """As :class:`Following` says."""
+        return _MACHINE.configure(**self._constants)
+
+    def names(self) -> list[str]:
+        """As :class:`Following` says."""
+        queues = [f"q{number} is {name}" for number, name in enumerate(self._found.queues) if name]
+        return [*processes(self._found.actors), *queues]
+
+    def unrecorded(self, event: Event) -> frozenset[str]:
+        """As :class:`Following` says."""
+        names = _QUIET if len(self._started) == len(self._found.actors) else _QUIET | {"start"}
+        return names | {"stop"} if event.kind in (Kind.UNREGISTER, Kind.CLIENT_STOP) else names
+
+    def may_come_later(self, event: Event) -> bool:
+        """A heartbeat is told when it is sent, and counts when a broker has it."""
+        return event.kind is Kind.HEARTBEAT and not self._differs(event)
+
+    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
+        """What an event shows, one thing after the other, each with the steps that lead there."""
+        c = self._found.actors.get(event.actor) if event.actor is not None else None
+        kind, me = event.kind, f"c{c}"
+        if kind is Kind.CLIENT_START:
+            yield self.own({"start"}, c=c), lambda s, p: p is not None and self.get(s, "life", me) == Life.UP
+        elif kind is Kind.HEARTBEAT and c is not None:
+            own = [] if self._differs(event) else self.own({"heartbeat"}, c=c)
+            yield own, lambda s, p: bool(own) and self._is_member(s, me)
+            if int(self._constants["unsubscribes"]) and self._found.subscribed.get(event.number, "") is None:
+                yield self.own({"unsubscribe"}, c=c), lambda s, p: not self.get(s, "subscribed", me)
+        elif kind is Kind.UNREGISTER and c is not None:
+            yield self.own({"unregister"}, c=c), lambda s, p: not self._is_member(s, me)
+        elif kind in _ENDS and c is not None:
+            names = {"end_stop"} if kind is Kind.CLIENT_STOP else {"die"}
+            yield self.own(names, c=c), lambda s, p: self.get(s, "life", me) == Life.GONE
+        elif kind is Kind.MEMBERS and event.members is not None:
+            listed = frozenset(event.members)
+            yield self.own(_CHANGES), lambda s, p: any(self._listed(s, "members", b) == listed for b in self._brokers)
+        elif event in self._found.restarts():
+            yield self.own({"restart_broker"}), lambda s, p: p is not None
+        elif kind is Kind.REBALANCE and c is not None and self._answered(event):
+            yield self.own({"rebalance_pass"}, c=c), lambda s, p: p is not None and self._divided(s, me, event)
+
+    def _answered(self, event: Event) -> bool:
+        """Whether the pass is told with all that it saw and took."""
+        told = event.members is not None and event.queues is not None and event.assigned is not None
+        return told and event.result not in FAILURES | {Result.ERROR}
+
+    def _divided(self, s: StateTuple, c: str, event: Event) -> bool:
+        """RB-4, RB-6, RB-30: whether a client saw these members and queues, and has taken what it gave itself."""
+        queues, taken = self._found.queues, set(event.assigned or ())
+        seen = self.get(s, "view_route", c) or len(queues)
+        return (
+            self._listed(s, "view", c) == frozenset(event.members or ())
+            and seen == len(event.queues or ())
+            and all(bool(self.get(s, "owns", c, f"q{q}")) == (name in taken) for q, name in enumerate(queues))
+        )
+
+    def _listed(self, s: StateTuple, name: str, of: str) -> frozenset[str]:
+        """The client ids in a member table, or in the view of a client."""
+        return frozenset(client for c, client in self._clients.items() if self.get(s, name, of, c))
+
+    def _is_member(self, s: StateTuple, c: str) -> bool:
+        return any(self.get(s, "members", b, c) for b in self._brokers)
+
+    def _differs(self, event: Event) -> bool:
+        """EN-2: whether a heartbeat tells another expression than one of another process: the machine has one."""
+        told = self._found.subscribed.get(event.number)
+        if told is None:
+            return False
+        before = [one for one in self.events if one.number < event.number and one.actor != event.actor]
+        others = [self._found.subscribed.get(one.number) for one in before]
+        return any(other is not None and other != told for other in others)

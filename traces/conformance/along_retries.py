@@ -1,0 +1,330 @@
+"""Along retries: which steps of the model show what was recorded of one message, from its failure to the dead letter.
+
+A message may be tried 16 times, a configuration that can be stepped through has four tries. So the last deliveries are
+followed: counts, the maximum and the levels are lowered by the count of the first of them, which changes no decision of
+the broker (SB-14, DL-2). The model has no clock; a delay that has not passed by the times of the recording has not
+passed in it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...model.consumption import consumption
+from ...model.delay import DelayTable
+from ...model.kernel import Configuration
+from ...model.kernel.lowered import Instance
+from ...model.kernel.plain import StateTuple
+from ...model.membership import Life
+from ...model.process_queue import Orphan, Stage
+from ...model.retry_copy import Place
+from ..format.kinds import SUCCESSES, Kind, Path, Result
+from ..format.schema import Group
+from .alongside import Following, Shows, possible, processes
+from .events import Actor, Event
+
+MOST_DELIVERIES = 4
+"""Deliveries of a message that are followed: as many as the counts of the machine allow."""
+
+MOST_PROCESSES = 3
+
+MOST_LEVEL = 6
+"""The highest level that the fourth delivery leads to, where no listener asks for another one."""
+
+SLACK = 1_000
+"""How far clocks may be apart before a delivery counts as too early, ms."""
+
+DEFAULT_MAXIMUM = 16
+"""SB-2: ``maxReconsumeTimes`` of -1."""
+
+_DEAD_LETTERS, _RETRIES = "%DLQ%", "%RETRY%"
+_STORES = frozenset({Kind.DELAY_STORE, Kind.DEAD_LETTER})
+_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
+_OF_LISTENERS = frozenset({Kind.DELIVER, Kind.RESULT, Kind.DISCARDED, Kind.SEND_BACK, Kind.EXPIRE})
+_TOLD = frozenset({*_OF_LISTENERS, Kind.DELAY_DELIVER, *_STORES, *_ENDS})
+_ASKED = "send_back_by_request send_back_to_nowhere send_back_twice orphan_copied"
+_PRODUCED = "send_back_by_fallback send_back_without_count"
+_SEND_BACKS = frozenset(f"{_ASKED} {_PRODUCED} clean_expired overdue_fails".split())
+_GOOD = frozenset({"succeed", "orphan_succeeds", "overdue_succeeds"})
+_BAD = frozenset({"fail", "orphan_listener_fails", "overdue_fails"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """What was recorded of a message and its retries.
+
+    Attributes:
+        key: what the message is called.
+        events: its last deliveries and what became of them, in their order.
+        actors: process → its number here.
+        first: count of the first delivery that is followed.
+        maximum: ``maxReconsumeTimes``.
+        table: the delay levels of the broker.
+        release: of RocketMQ.
+    """
+
+    key: str
+    events: tuple[Event, ...]
+    actors: Mapping[Actor, int]
+    first: int
+    maximum: int
+    table: DelayTable
+    release: str
+
+    @property
+    def asked(self) -> int:
+        """The delay level that the listener asks for; 0 leaves it to the broker."""
+        levels = [event.level for event in self.events if event.kind is Kind.SEND_BACK and event.path is Path.REQUEST]
+        return next((level for level in levels if level), 0)
+
+    @property
+    def levels(self) -> int:
+        """How many levels the table of the configuration has."""
+        left = self.table.levels if self.asked > 0 else max(self.table.levels - self.first, 1)
+        return min(left, max(MOST_LEVEL, self.asked))
+
+    def level(self, recorded: int | None) -> int | None:
+        """The level that a recorded one is in the configuration; None where it cannot be compared."""
+        if recorded is None or (self.first and self.asked):
+            return None
+        return recorded - (0 if self.asked else self.table.levels - max(self.table.levels - self.first, 1))
+
+    def constants(self) -> dict[str, int | str]:
+        """The configuration of ``consumption``: what went wrong in the chain may go wrong as often in it."""
+        kinds = [event.kind for event in self.events]
+        answers = [(event.path, event.result) for event in self.events if event.kind is Kind.SEND_BACK]
+        refused = answers.count((Path.REQUEST, Result.FAILED))
+        stores = sum(kind in _STORES for kind in kinds)
+        sent = sum(result is Result.OK for _, result in answers)
+        copies = min(max(stores, sent + min(refused, 2), 1), 8)
+        owners = [event.actor for event in self.events if event.kind is Kind.DELIVER]
+        moves = sum(one != other for one, other in itertools.pairwise(owners))
+        again = sum(one.attempt == other.attempt for one, other in itertools.pairwise(self._deliveries()))
+        constants: dict[str, int | str] = {
+            "consumers": max(len(self.actors), 1),
+            "queues": 2,
+            "messages": copies + 1,
+            "retry_room": copies,
+            "copies": copies,
+            "version": "4.9.8" if self.release.startswith("4.") else "5.3.3",
+            "levels": self.levels,
+            "listener_level": self.asked,
+            "attempts": max(self.maximum - self.first, 0),
+            "failures": sum(event.kind is Kind.RESULT and event.result not in SUCCESSES for event in self.events),
+            "refused": refused,
+            "lost_replies": refused,
+            "count_resets": answers.count((Path.FALLBACK, Result.FAILED)),
+            "refusals": answers.count((Path.FALLBACK, Result.FAILED)),
+            "expiries": kinds.count(Kind.EXPIRE),
+            "crashes": kinds.count(Kind.CLIENT_CRASH),
+            "leaves": kinds.count(Kind.CLIENT_STOP),
+            "moves": max(moves, again, kinds.count(Kind.DISCARDED)),
+            "orphans": 1,
+            "watch_retries": 1,
+        }
+        return possible(consumption, constants)
+
+    def _deliveries(self) -> list[Event]:
+        return [event for event in self.events if event.kind is Kind.DELIVER]
+
+
+def chain(
+    events: Sequence[Event], key: str, *, until: int, group: Group, table: DelayTable, release: str
+) -> Chain | None:
+    """What was recorded of a message in one group; None where it was never delivered, or by too many processes.
+
+    Args:
+        events: of the message, and ends of the processes that had it.
+        key: what the message is called.
+        until: time of what is wrong with it, ms.
+        group: what is known of the group.
+        table: the delay levels.
+        release: of RocketMQ.
+    """
+    told = [event for event in events if event.time <= until and event.kind in _TOLD and not _of_producer(event)]
+    deliveries = [event for event in told if event.kind is Kind.DELIVER]
+    if not deliveries:
+        return None
+    begin = deliveries[-MOST_DELIVERIES:][0]
+    kept = told[told.index(begin) :]
+    had = dict.fromkeys(event.actor for event in kept if event.kind not in _ENDS and event.actor is not None)
+    if len(had) > MOST_PROCESSES:
+        return None
+    actors = {actor: number for number, actor in enumerate(had)}
+    limits = [event.max_attempts for event in kept if event.kind is Kind.SEND_BACK and event.max_attempts is not None]
+    maximum = group.max_attempts if group.max_attempts >= 0 or not limits else limits[0]
+    return Chain(
+        key=key,
+        events=tuple(event for event in kept if event.kind not in _ENDS or event.actor in actors),
+        actors=actors,
+        first=begin.attempt or 0,
+        maximum=maximum if maximum >= 0 else DEFAULT_MAXIMUM,
+        table=table,
+        release=release,
+    )
+
+
+def _of_producer(event: Event) -> bool:
+    """Whether it is about the delay that the producer of a message has asked for."""
+    scheduled = event.kind in (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
+    return scheduled and event.topic is not None and not event.topic.startswith((_RETRIES, _DEAD_LETTERS))
+
+
+class AlongRetries(Following):
+    """Following a message and its retries through ``consumption``.
+
+    Args:
+        found: what was recorded of it.
+    """
+
+    def __init__(self, found: Chain) -> None:
+        super().__init__(found.events)
+        self._chain = found
+        self._constants = found.constants()
+        self._copies = [f"k{number}" for number in range(int(self._constants["copies"]))]
+        self._messages = [f"m{number}" for number in range(int(self._constants["messages"]))]
+        moved = any(event.kind is Kind.DELAY_DELIVER for event in found.events)
+        self._quiet = frozenset({"take", "drop", "pull", "ripen", *(() if moved else ("deliver",))})
+        # How many of its kind there were up to an event, by its number.
+        self._nth: dict[int, int] = {}
+        counts = {"stored": 0, "sent": 0, "delivered": 0}
+        waiting = 0
+        for event in found.events:
+            if event.kind is Kind.DELAY_STORE or (event.kind is Kind.DEAD_LETTER and not waiting):
+                counts["stored"] += 1
+                self._nth[event.number] = counts["stored"]
+                waiting += _is_dead(event) and event.kind is Kind.DELAY_STORE
+            elif event.kind is Kind.SEND_BACK and event.result is Result.OK:
+                counts["sent"] += 1
+                self._nth[event.number] = counts["sent"]
+            elif event.kind is Kind.DELAY_DELIVER:
+                counts["delivered"] += 1
+                self._nth[event.number] = counts["delivered"]
+
+    def configuration(self) -> Configuration:
+        """As :class:`Following` says."""
+        return consumption.configure(**self._constants)
+
+    def names(self) -> list[str]:
+        """As :class:`Following` says."""
+        count = self._chain.first
+        message = (
+            f"m0 of q0 is {self._chain.key}{f' at count {count}, from which counts are told here' if count else ''}"
+        )
+        return [*processes(self._chain.actors), message, "q1 is the retry queue of its group"]
+
+    def unrecorded(self, event: Event) -> frozenset[str]:
+        """As :class:`Following` says."""
+        return self._quiet | {"stop", "unregister"} if event.kind is Kind.CLIENT_STOP else self._quiet
+
+    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
+        """What an event shows, one thing after the other, each with the steps that lead there."""
+        c = self._chain.actors.get(event.actor) if event.actor is not None else None
+        kind = event.kind
+        if kind is Kind.DELIVER and c is not None:
+            q = int((event.topic or "").startswith(_RETRIES) and event is not self.events[0])
+            early = q and self._due(event) - SLACK > event.time
+            own = [] if early else self.own({"begin"}, c=c, q=q)
+            yield own, lambda s, p: p is not None and self._begun(s, p, f"c{c}", f"q{q}", event)
+        elif kind is Kind.RESULT and c is not None:
+            returns = _GOOD if event.result in SUCCESSES else _BAD
+            yield self.own(returns, c=c), lambda s, p: p is not None and self._running(s, c) < self._running(p, c)
+        elif kind is Kind.SEND_BACK and c is not None:
+            yield from self._sent_back(event, c)
+        elif kind in _STORES and event.number in self._nth:
+            copy = f"k{self._nth[event.number] - 1}"
+            yield self.own(_SEND_BACKS), lambda s, p: self._is(s, copy, event)
+        elif kind is Kind.DEAD_LETTER:
+            yield (
+                self.own({"deliver"}),
+                lambda s, p: any(
+                    self.get(s, "dead", k) and self.get(s, "place", k) == Place.DELIVERED for k in self._copies
+                ),
+            )
+        elif kind is Kind.DELAY_DELIVER:
+            early = event.due is not None and event.due - SLACK > event.time
+            count = self._nth[event.number]
+            own = [] if early else self.own({"deliver", "deliver_unsure"})
+            yield own, lambda s, p: p is not None and self._moved(s) >= count
+        elif kind in _ENDS and c is not None:
+            ends = {"end_stop"} if kind is Kind.CLIENT_STOP else {"die"}
+            yield self.own(ends, c=c), lambda s, p: self.get(s, "life", f"c{c}") == Life.GONE
+
+    def _sent_back(self, event: Event, c: int) -> Iterator[tuple[list[Instance], Shows]]:
+        """SB-4, CC-12: what a request or its fallback has led to, when its answer is known."""
+        if event.result is Result.OK:
+            count = self._nth[event.number]
+
+            def gone(s: StateTuple, p: StateTuple | None) -> bool:
+                return self._stored(s) >= count and not self._failed(s, c)
+
+            yield self.own(_SEND_BACKS, c=c), gone
+        elif event.path is Path.FALLBACK and not self._sent_after(event):
+            yield self.own({"send_back_fails_twice"}, c=c), lambda s, p: p is not None
+
+    def _sent_after(self, event: Event) -> bool:
+        """SB-8: whether the fallback was tried once more, and came through."""
+        later = [one for one in self.events if one.number > event.number and one.actor == event.actor]
+        following = next((one for one in later if one.kind in (Kind.SEND_BACK, Kind.DELIVER)), None)
+        return following is not None and following.kind is Kind.SEND_BACK and following.path is Path.FALLBACK
+
+    def _due(self, event: Event) -> int:
+        """When the retry that is delivered was due at the earliest, as far as that was recorded; 0 if it was not."""
+        before = [one for one in self.events if one.number < event.number and one.attempt is not None]
+        stored = [one.due for one in before if one.kind is Kind.DELAY_STORE and one.attempt == event.attempt]
+        known = [due for due in stored if due is not None]
+        if known or event.attempt is None or self._chain.asked:
+            return min(known, default=0)
+        failed = [one.time for one in before if one.kind is Kind.RESULT and one.attempt == event.attempt - 1]
+        return min(failed, default=0) + (int(self._chain.table.retry_delay(event.attempt - 1)) if failed else 0)
+
+    def _begun(self, s: StateTuple, p: StateTuple, c: str, q: str, event: Event) -> bool:
+        """Whether a listener of a client got a message with the count of an event."""
+        return any(
+            self.get(s, "stage", c, q, m) == Stage.RUNNING != self.get(p, "stage", c, q, m)
+            and (event.attempt is None or self._times(s, c, q, m) == event.attempt - self._chain.first)
+            for m in self._messages
+        )
+
+    def _times(self, s: StateTuple, c: str, q: str, m: str) -> int:
+        """SB-6: the stored count, and the failed send-backs since."""
+        stored = self.get(s, "times", f"k{self.get(s, 'content', m)}") if q == "q1" else 0
+        return stored + self.get(s, "failed_send_backs", c, q, m)
+
+    def _running(self, s: StateTuple, c: int | None) -> int:
+        places = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
+        return sum(
+            self.get(s, "stage", *place) == Stage.RUNNING
+            or self.get(s, "orphan", *place) == Orphan.RUNNING
+            or self.get(s, "overdue", *place)
+            for place in places
+        )
+
+    def _failed(self, s: StateTuple, c: int) -> bool:
+        places = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
+        return any(
+            self.get(s, "stage", *place) == Stage.FAILED or self.get(s, "orphan", *place) == Orphan.FAILED
+            for place in places
+        )
+
+    def _stored(self, s: StateTuple) -> int:
+        return sum(self.get(s, "place", k) != Place.NONE for k in self._copies)
+
+    def _moved(self, s: StateTuple) -> int:
+        return sum(self.get(s, "place", k) == Place.DELIVERED and self.get(s, "level", k) > 0 for k in self._copies)
+
+    def _is(self, s: StateTuple, k: str, event: Event) -> bool:
+        """SB-14, DL-2: whether a copy is what the broker has stored."""
+        level = self._chain.level(event.level)
+        return (
+            self.get(s, "place", k) != Place.NONE
+            and self.get(s, "dead", k) == _is_dead(event)
+            and (event.attempt is None or self.get(s, "times", k) == event.attempt - self._chain.first)
+            and (event.kind is Kind.DEAD_LETTER or level is None or self.get(s, "level", k) == level)
+        )
+
+
+def _is_dead(event: Event) -> bool:
+    return event.kind is Kind.DEAD_LETTER or (event.topic or "").startswith(_DEAD_LETTERS)
