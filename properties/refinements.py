@@ -18,7 +18,7 @@ from ..model.everything import everything
 from ..model.kernel import UNBOUNDED, IntLike, Machine, State, ite, not_, same
 from ..model.kernel.refinement import Mapped, Refinement
 from ..model.membership import Life
-from ..model.orderly import calls
+from ..model.orderly import Result, calls
 from ..model.orderly_lock import Window, orderly_lock
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, drops_in_steps
 from .verdict import Verdict
@@ -74,6 +74,19 @@ def _ownership(s: State) -> dict[str, Any]:
     }
 
 
+def _locked_ownership(s: State) -> dict[str, Any]:
+    """As :func:`_ownership`, with the broker's table of locks; who has a queue believes in its lock."""
+    return {
+        **_ownership(s),
+        "holder": lambda q: s.lock[q],
+        "holder_age": 0,
+        "locked": lambda c, q: s.owns[c, q],
+        "lock_age": 0,
+        "dropped": False,
+        "result": Result.NONE,
+    }
+
+
 def _without_membership(s: State) -> dict[str, Any]:
     """Member lists and views are left out; a client that has not started is one that owns nothing yet."""
     return {"life": lambda c: ite(s.life[c] == Life.NEW, Life.UP, s.life[c])}
@@ -104,6 +117,8 @@ _SAME = (
     *("consumers", "queues", "messages", "orphans", "copies", "retry_room", "attempts", "pulls", "causes", "version"),
     *("failures", "crashes", "leaves", "broker_restarts"),
 )
+_LOCKED_SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "orderly": 1}
+_ORDERLY: Constants = {"listener": "orderly", "clock": "stopped", "messages": 1, "arriving": 1, "moves": UNBOUNDED}
 _LOCK: Constants = {
     "listener": "orderly",
     "client_window": 1,
@@ -143,6 +158,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             steps=4,
             rules=("RB-30",),
         )
+    yield from _locked_shares()
     groups: tuple[Constants, ...] = (
         {**_GROUP, "crashes": 1, "broker_restarts": 1, "failures": 1},
         {**_GROUP, "crashes": 1, "leaves": 1, "broker_restarts": 1},
@@ -195,3 +211,35 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         expected=Verdict.VIOLATED,
         lesson="A stop does not wait for listeners unless awaitTerminationMillisWhenShutdown says so.",
     )
+
+
+def _locked_shares() -> Iterator[RefinementClaim]:
+    """Orderly clients with real members and rebalance: how they lock, take and give up queues."""
+    forgets: Constants = {"crashes": UNBOUNDED, "lock_losses": UNBOUNDED}
+    cases: tuple[tuple[Constants, Constants, str], ...] = (
+        ({**_LOCKED_SHARES, "consumers": 3, "queues": 3}, {}, ""),
+        ({**_LOCKED_SHARES, "steps": "fine", "broker_restarts": 1}, forgets, ""),
+        # An expired lock is one that the broker has forgotten, where there is one queue.
+        ({**_LOCKED_SHARES, "consumers": 3, "queues": 1, "crashes": 1}, forgets, ""),
+        ({**_LOCKED_SHARES, "broker_restarts": 1}, forgets, ""),
+        (
+            {**_LOCKED_SHARES, "broker_restarts": 1},
+            {},
+            "A broker that restarts forgets locks that clients believe in: nothing that clients do has the same effect.",
+        ),
+    )
+    for constants, abstract, lesson in cases:
+        yield RefinementClaim(
+            id="locked-shares-are-orderly-consumption",
+            statement="However orderly clients lock and divide queues, those that consume in order may do the same.",
+            concrete=assignment,
+            constants=constants,
+            abstract=consumption,
+            as_concrete=("consumers", "queues"),
+            abstract_constants={**_ORDERLY, **abstract},
+            mapping=_locked_ownership,
+            steps=6,
+            rules=("RB-30", "RB-33", "OR-1"),
+            expected=Verdict.VIOLATED if lesson else Verdict.HOLDS,
+            lesson=lesson,
+        )
