@@ -225,7 +225,7 @@ def _locked_shares() -> Iterator[RefinementClaim]:
         (
             {**_LOCKED_SHARES, "broker_restarts": 1},
             {},
-            "A broker that restarts forgets locks that clients believe in: nothing that clients do has the same effect.",
+            "A broker that restarts forgets locks that clients believe in: nothing that clients do has that effect.",
         ),
     )
     for constants, abstract, lesson in cases:
