@@ -33,6 +33,9 @@ MOST_EVENTS = 80
 BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
 """Strategies that go by places in sorted lists; the answers of others depend on names, which the machine has not."""
 
+MOST_NAMED = 4
+"""Queues that are named one by one."""
+
 _QUEUES = dataclasses.replace(assignment.constants["queues"], high=MOST_QUEUES)
 _MACHINE = dataclasses.replace(assignment, constants={**assignment.constants, "queues": _QUEUES})
 
@@ -180,7 +183,10 @@ class AlongGroup(Following):
 
     def names(self) -> list[str]:
         """As :class:`Following` says."""
-        queues = [f"q{number} is {name}" for number, name in enumerate(self._found.queues) if name]
+        names = [name for name in self._found.queues if name]
+        queues = [f"q{number} is {name}" for number, name in enumerate(names)]
+        if len(names) > MOST_NAMED:
+            queues = [f"q0 to q{len(names) - 1} are {names[0]} to {names[-1]} in their order"]
         return [*processes(self._found.actors), *queues]
 
     def unrecorded(self, event: Event) -> frozenset[str]:

@@ -173,6 +173,14 @@ def test_a_share_that_the_strategy_does_not_give_ends_the_run() -> None:
     assert wrong.stopped_by.number == 2
 
 
+def test_many_queues_are_named_together() -> None:
+    for count, named in ((2, ["q0 is b:0", "q1 is b:1"]), (6, ["q0 to q5 are b:0 to b:5 in their order"])):
+        event = event_of(0, {"time": 0, **passed("a", ["a"], count, *range(count))})
+        found = members([event], {}, group="billing", topic="", until=EVER)
+        assert found is not None
+        assert AlongGroup(found).names() == ["c0 is a", *named]
+
+
 def test_another_expression_than_that_of_others_ends_the_run() -> None:
     answer = group_of(beat("a", "Orders=A@1"), passed("a", ["a"], 1, 0), beat("b", "Orders=B@2"))
     assert answer is not None
