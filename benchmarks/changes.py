@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rocketproof.traces.format.kinds import Kind
 
-from .recordings import OF_BROKERS, Recording, by_time, recorder_of
+from .recordings import OF_BROKERS, Event, Recording, by_time, recorder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,23 @@ Change = Callable[[Recording, random.Random], Iterator[Changed]]
 
 SHIFTS = (-5_000, -500, -30, -5, 5, 30, 500, 5_000)
 """How far clocks are set off, ms."""
+
+_HOOK = frozenset({Kind.DELIVER, Kind.RESULT})
+_LOG = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.COMMIT, Kind.OFFSET_QUERY})
+_PULLS = frozenset({Kind.PULL, Kind.PULL_RESULT})
+
+ONLY: Mapping[str, frozenset[Kind]] = {
+    "hook": _HOOK,
+    "log": _LOG,
+    "pulls": _PULLS,
+    "broker's requests": OF_BROKERS | {Kind.COMMIT},
+    "hook and log": _HOOK | _LOG,
+    "hook and offsets": _HOOK | {Kind.COMMIT},
+    "hook and pulls": _HOOK | _PULLS,
+    "hook and starts": _HOOK | {Kind.CLIENT_START, Kind.CLIENT_STOP},
+    "membership": frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE}),
+}
+"""What recorders record that know little."""
 
 DRIFT = 200
 """How fast clocks drift, millionths."""
@@ -112,6 +129,35 @@ def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[
         if events:
             changed = replace(recording, header={**recording.header, "evidence": evidence}, events=events)
             yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=_one(changed), is_less=True)
+
+
+def _unsaid(recording: Recording, events: Sequence[Event]) -> Recording:
+    header = {name: value for name, value in recording.header.items() if name != "evidence"}
+    return replace(recording, header=header, events=events)
+
+
+def unsaid_kinds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """A kind is not recorded, by nobody or not by one recorder, and the header says nothing of kinds."""
+    for who in ("", *recording.recorders):
+        theirs = [event for event in recording.events if not who or recorder_of(event) == who]
+        for kind in sorted({event["kind"] for event in theirs} - {Kind.GAP}):
+            gone = {id(event) for event in theirs if event["kind"] == kind}
+            kept = [event for event in recording.events if id(event) not in gone]
+            if kept:
+                how = f"{kind} of {who}" if who else kind
+                files = _one(_unsaid(recording, kept))
+                yield Changed(change="unsaid kind", how=how, files=files, may_hold=True, is_less=True)
+
+
+def lesser_recorders(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """All recorders, or one of them, record only some kinds, and the header says nothing of kinds."""
+    for what, kinds in ONLY.items():
+        for who in ("", *recording.recorders):
+            kept = [e for e in recording.events if e["kind"] in kinds or (who and recorder_of(e) != who)]
+            if kept:
+                files = _one(_unsaid(recording, kept))
+                how = f"{what} of {who or 'all'}"
+                yield Changed(change="lesser recorder", how=how, files=files, may_hold=True, is_less=True)
 
 
 def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -265,6 +311,8 @@ CHANGES: tuple[Change, ...] = (
     all_clocks,
     without_kinds,
     without_kind_pairs,
+    unsaid_kinds,
+    lesser_recorders,
     without_recorders,
     without_groups,
     group_without_agent,

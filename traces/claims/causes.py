@@ -31,6 +31,9 @@ class Cause:
         of: kinds of events that have this cause.
         needs: kinds that must be recorded: of what must have come, and of what begins it; none where the event itself
             is impossible.
+        seen: kinds of which the process must have recorded some: who never did may not record them at all, and what has
+            no cause is in doubt then.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -38,6 +41,8 @@ class Cause:
     statement: str
     of: tuple[Kind, ...]
     needs: tuple[Kind, ...] = ()
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -47,6 +52,7 @@ CAUSES = (
         statement="A listener returns with a message that it was given.",
         of=(Kind.RESULT,),
         needs=(Kind.DELIVER,),
+        seen=(Kind.DELIVER,),
         rules=("CC-3", "OR-3"),
     ),
     Cause(
@@ -54,6 +60,7 @@ CAUSES = (
         statement="A listener is given messages that its client has pulled since it took the queue.",
         of=(Kind.DELIVER,),
         needs=(Kind.PULL_RESULT, Kind.ASSIGN),
+        seen=(Kind.PULL_RESULT, Kind.ASSIGN),
         rules=("CC-1", "PQ-1"),
     ),
     Cause(
@@ -69,6 +76,7 @@ CAUSES = (
             Kind.EXPIRE,
         ),
         needs=(Kind.ASSIGN,),
+        seen=(Kind.ASSIGN,),
         rules=("RB-30", "RB-32", "PL-1"),
     ),
     Cause(

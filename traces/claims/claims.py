@@ -39,6 +39,9 @@ class TraceClaim:
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
+        seen: kinds of which each process that a violation names must have recorded some: who never did may not record
+            them at all, and the violation is in doubt then.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
         rules: rules of RocketMQ it rests on.
         bugs: entries of the zoo of known bugs that break it.
         settled_by: which recording would settle it where it cannot be observed.
@@ -53,6 +56,8 @@ class TraceClaim:
     lasts: bool = False
     within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
     settled_by: str
@@ -105,6 +110,7 @@ CLAIMS = (
             Kind.OFFSET_QUERY,
         ),
         counts_with=((Kind.BROKER_START,),),
+        seen_or_told=(Kind.ASSIGN, Kind.RESULT),
         rules=("CC-12", "CC-13", "OF-20", "RB-30"),
         bugs=("B1", "B2", "B9", "C5"),
         settled_by=_HOOK,
@@ -190,6 +196,7 @@ CLAIMS = (
         excused_by=(Kind.ASSIGN,),
         lasts=True,
         counts_with=((Kind.ASSIGN,),),
+        seen=(Kind.ASSIGN,),
         rules=("OF-6", "RB-32"),
         bugs=("B3",),
         settled_by="the client's log of added and removed queues",
@@ -332,6 +339,7 @@ CLAIMS = (
         violated_by=((Kind.REVOKE,), (Kind.DELIVER,)),
         excused_by=_WINDOWS,
         counts_with=((Kind.ASSIGN,), (Kind.REVOKE,)),
+        seen=(Kind.ASSIGN,),
         rules=("CC-3", "OR-6", "RB-32"),
         bugs=("A5", "E3"),
         settled_by="the client's log of added and removed queues",

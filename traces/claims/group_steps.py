@@ -50,6 +50,9 @@ class GroupStep:
         needs: kinds that must be recorded.
         beside: kinds of which the recording must have some event: who records them at all records them of each process.
         complete: it is asked only of recordings that begin with the first event of their groups.
+        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
+            does not follow is in doubt.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -59,6 +62,8 @@ class GroupStep:
     needs: tuple[Kind, ...]
     beside: tuple[Kind, ...] = ()
     complete: bool = False
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -74,6 +79,7 @@ GROUP_STEPS = (
         needs=(Kind.CLIENT_START,),
         beside=(Kind.CLIENT_START,),
         complete=True,
+        seen=(Kind.CLIENT_START,),
         rules=("ST-1",),
     ),
     GroupStep(
@@ -81,6 +87,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process that runs does not start.",
         needs=(Kind.CLIENT_START, *_ENDS),
+        seen_or_told=(Kind.CLIENT_STOP,),
         rules=("ST-1",),
     ),
     GroupStep(
@@ -88,6 +95,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process stops once.",
         needs=(Kind.CLIENT_START, *_ENDS),
+        seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
     ),
     GroupStep(
@@ -95,6 +103,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process that has stopped does nothing more in its group.",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
+        seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
     ),
     GroupStep(
@@ -103,6 +112,7 @@ GROUP_STEPS = (
         statement="A process leaves its group at the brokers before it stops.",
         needs=(Kind.UNREGISTER, Kind.CLIENT_STOP),
         beside=(Kind.UNREGISTER,),
+        seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
     ),
     GroupStep(
@@ -117,6 +127,8 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process that stops has given up all its queues.",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP),
+        seen=(Kind.ASSIGN,),
+        seen_or_told=(Kind.REVOKE,),
         rules=("ST-8", "RB-32"),
     ),
     GroupStep(
@@ -124,6 +136,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process that starts in a group tells it the brokers.",
         needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, *_ENDS),
+        seen_or_told=(Kind.HEARTBEAT,),
         rules=("ST-1", "ST-4"),
     ),
     GroupStep(
@@ -138,6 +151,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process balances the topics that it tells the brokers.",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
+        seen=(Kind.HEARTBEAT,),
         rules=("RB-1", "ST-4"),
     ),
     GroupStep(
@@ -145,6 +159,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A broker hears of members only as long as it runs.",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
+        seen=(Kind.BROKER_START,),
         rules=("ST-4",),
     ),
     GroupStep(
@@ -152,6 +167,8 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A broker starts when it does not run, and stops once.",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
+        seen=(Kind.BROKER_START,),
+        seen_or_told=(Kind.BROKER_STOP,),
         rules=("OF-20",),
     ),
     GroupStep(
@@ -167,6 +184,7 @@ GROUP_STEPS = (
         statement="A client takes a queue that its last pass over the topic gives it.",
         needs=(Kind.REBALANCE, Kind.ASSIGN),
         beside=(Kind.REBALANCE,),
+        seen=(Kind.REBALANCE,),
         rules=("RB-27", "RB-30"),
     ),
     GroupStep(
@@ -174,6 +192,7 @@ GROUP_STEPS = (
         claim=SHARES,
         statement="A client gives up by rebalance a queue that its last pass over the topic does not give it.",
         needs=(Kind.REBALANCE, Kind.REVOKE),
+        seen=(Kind.REBALANCE,),
         rules=("RB-30",),
     ),
     GroupStep(
@@ -181,6 +200,8 @@ GROUP_STEPS = (
         claim=SHARES,
         statement="A client gives up what a pass takes away before it makes the next one over the topic.",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.ASSIGN,),
+        seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
     ),
     GroupStep(
@@ -189,6 +210,7 @@ GROUP_STEPS = (
         statement="A client gives up queues for its shutdown when it has left its group.",
         needs=(Kind.REVOKE, Kind.UNREGISTER, *_ENDS),
         beside=(Kind.UNREGISTER,),
+        seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
     ),
     GroupStep(
@@ -196,6 +218,7 @@ GROUP_STEPS = (
         claim=SHARES,
         statement="A pass divides the queues that the last route of the topic names.",
         needs=(Kind.REBALANCE, Kind.ROUTE),
+        seen=(Kind.ROUTE,),
         rules=("EN-5", "RB-4"),
     ),
     GroupStep(
@@ -224,6 +247,7 @@ GROUP_STEPS = (
         claim=LIVES,
         statement="A process that balances a topic goes on to tell it the brokers, before they forget it.",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
+        seen=(Kind.HEARTBEAT,),
         rules=("ST-4", "ST-6"),
     ),
 )

@@ -60,6 +60,9 @@ class Step:
         statement: what must be so, in one sentence.
         needs: kinds that must be recorded.
         beside: kinds of which the queue must have some event: who records them at all records them of each queue.
+        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
+            does not follow is in doubt.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -68,6 +71,8 @@ class Step:
     statement: str
     needs: tuple[Kind, ...]
     beside: tuple[Kind, ...] = ()
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -82,12 +87,14 @@ STEPS = (
         misstep=Misstep.NOT_ASKED,
         statement="A pull is answered once.",
         needs=(*_PULLS, Kind.ASSIGN),
+        seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
     ),
     Step(
         misstep=Misstep.ELSEWHERE,
         statement="A pull asks from where the window begins, or where the answer before told it to go on.",
         needs=(*_PULLS, Kind.ASSIGN),
+        seen=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-19", "RB-41"),
     ),
     Step(
@@ -95,18 +102,21 @@ STEPS = (
         statement="A client does not pull a queue anew as long as it waits for an answer; a pull that failed unseen is "
         "repeated a second later.",
         needs=(*_PULLS, Kind.ASSIGN),
+        seen=(Kind.PULL_RESULT,),
         rules=("PL-1", "PL-22"),
     ),
     Step(
         misstep=Misstep.TAKEN_TWICE,
         statement="A client takes a queue that it does not have.",
         needs=(Kind.ASSIGN, Kind.REVOKE),
+        seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
     ),
     Step(
         misstep=Misstep.NOT_HAD,
         statement="A client gives a queue up once.",
         needs=(Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.ASSIGN,),
         rules=("RB-30", "RB-32"),
     ),
     Step(
@@ -114,18 +124,22 @@ STEPS = (
         statement="A client asks for the stored offset of a queue before it takes it.",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
+        seen=(Kind.OFFSET_QUERY,),
         rules=("RB-40", "RB-41"),
     ),
     Step(
         misstep=Misstep.RETURNED_TWICE,
         statement="A listener returns as often as it was called.",
         needs=(Kind.DELIVER, Kind.RESULT),
+        seen=(Kind.DELIVER,),
         rules=("CC-3", "OR-3"),
     ),
     Step(
         misstep=Misstep.NOT_RETURNED,
         statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
         needs=(*_LEAVING, Kind.EXPIRE),
+        seen=(Kind.DELIVER, Kind.RESULT),
+        seen_or_told=(Kind.EXPIRE,),
         rules=("CC-12", "PQ-2", "PQ-9"),
     ),
     Step(
@@ -133,6 +147,7 @@ STEPS = (
         statement="The low-water mark of a window passes only messages that have left it; what is finished leaves.",
         needs=(*_LEAVING, Kind.DISCARDED),
         beside=(Kind.REMOVED,),
+        seen=(Kind.DELIVER, Kind.RESULT, Kind.REMOVED),
         rules=("CC-13", "PQ-2"),
     ),
     Step(
@@ -141,18 +156,23 @@ STEPS = (
         "messages tells.",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.OFFSET_QUERY, Kind.PULL_RESULT, Kind.CORRECT, Kind.RESET),
         beside=(Kind.REMOVED,),
+        seen=(Kind.REMOVED, Kind.PULL_RESULT),
+        seen_or_told=(Kind.OFFSET_QUERY,),
         rules=("CC-13", "OF-5", "PL-19"),
     ),
     Step(
         misstep=Misstep.BEYOND_MEMORY,
         statement="A client stores no offset above its in-memory one.",
         needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
+        seen=(Kind.COMMIT_MEMORY,),
         rules=("OF-5", "OF-6"),
     ),
     Step(
         misstep=Misstep.KEPT,
         statement="A result is discarded only where the queue was given up, or the message cleaned, meanwhile.",
         needs=(Kind.DISCARDED, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE),
+        seen=(Kind.ASSIGN,),
+        seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-9", "OR-6"),
     ),
     Step(
@@ -160,6 +180,7 @@ STEPS = (
         claim=_FIT,
         statement="The answer to a pull is one to what was asked for.",
         needs=(*_PULLS, Kind.ASSIGN),
+        seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
     ),
     Step(
@@ -167,6 +188,7 @@ STEPS = (
         claim=_FIT,
         statement="A client takes a queue where its stored offset is, if there is one.",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY),
+        seen=(Kind.OFFSET_QUERY,),
         rules=("RB-40", "RB-41"),
     ),
     Step(
@@ -174,6 +196,7 @@ STEPS = (
         claim=_FIT,
         statement="A listener returns the message that it was given.",
         needs=(Kind.DELIVER, Kind.RESULT),
+        seen=(Kind.DELIVER,),
         rules=("CC-3", "EN-13"),
     ),
     Step(
@@ -181,6 +204,7 @@ STEPS = (
         claim=_FIT,
         statement="A listener returns a message with the count that it was given.",
         needs=(Kind.DELIVER, Kind.RESULT),
+        seen=(Kind.DELIVER,),
         rules=("CC-3", "SB-6"),
     ),
     Step(
@@ -217,24 +241,29 @@ STEPS = (
         statement="When a message has left its window, the in-memory offset is set to the low-water mark.",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
+        seen=(Kind.COMMIT_MEMORY, Kind.REMOVED),
+        seen_or_told=(Kind.EXPIRE, Kind.REVOKE),
         rules=("CC-13", "OR-7"),
     ),
     Step(
         misstep=Misstep.NEVER_RETURNED,
         statement="A result is discarded once, after its listener has returned.",
         needs=(*_LEAVING, Kind.DISCARDED),
+        seen=(Kind.DELIVER, Kind.RESULT),
         rules=("CC-9",),
     ),
     Step(
         misstep=Misstep.NO_SHUTDOWN,
         statement="A client that stores an offset for its shutdown leaves its group.",
         needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH),
+        seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
     ),
     Step(
         misstep=Misstep.NO_REMOVAL,
         statement="A client that stores an offset since it gives the queue up gives it up.",
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE),
+        seen_or_told=(Kind.REVOKE,),
         rules=("RB-32", "OF-6"),
     ),
     Step(
@@ -242,6 +271,8 @@ STEPS = (
         claim=_STORES,
         statement="A broker stores the messages of a queue at one offset after another.",
         needs=_STORED,
+        seen=(Kind.STORE,),
+        seen_or_told=(Kind.DELAY_DELIVER, Kind.DEAD_LETTER),
         rules=("DL-8", "PL-19"),
     ),
     Step(
@@ -269,12 +300,15 @@ STEPS = (
         misstep=Misstep.NEVER_ASKED,
         statement="A client sets and stores offsets of queues that it has asked for or taken.",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
+        seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
         rules=("OF-5", "OF-6", "RB-40"),
     ),
     Step(
         misstep=Misstep.NOT_BROUGHT,
         statement="Listeners are given as many messages as pulls brought, at most: filtered ones are not among them.",
-        needs=(*_LEAVING, Kind.PULL_RESULT, Kind.ASSIGN),
+        needs=(*_LEAVING, *_PULLS, Kind.ASSIGN),
+        seen=(Kind.PULL, Kind.PULL_RESULT),
+        seen_or_told=(Kind.ASSIGN,),
         rules=("FI-3", "PL-19", "CC-1"),
     ),
     Step(
@@ -282,18 +316,21 @@ STEPS = (
         statement="A client of an orderly group takes a queue that it has locked.",
         needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK),
         beside=(Kind.LOCK,),
+        seen=(Kind.LOCK,),
         rules=("OR-1", "RB-30"),
     ),
     Step(
         misstep=Misstep.UNLOCKED_EARLY,
         statement="A client unlocks a queue that it gives up.",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
+        seen_or_told=(Kind.REVOKE,),
         rules=("OR-9", "RB-32"),
     ),
     Step(
         misstep=Misstep.LOCK_OVER,
         statement="A listener is given nothing of an orderly queue whose lock was refused and has run out.",
         needs=(Kind.DELIVER, Kind.LOCK),
+        seen=(Kind.LOCK,),
         rules=("OR-3", "OR-11"),
     ),
 )

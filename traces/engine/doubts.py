@@ -6,15 +6,18 @@ all engines, of the coverage of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..claims.causes import CAUSES
 from ..claims.claims import CLAIMS, Monitor, TraceClaim
+from ..claims.group_steps import GROUP_STEPS
 from ..claims.settings import Settings
-from ..encoding.names import Slot
+from ..claims.steps import STEPS
+from ..encoding.names import Names, Slot
 from ..format.coverage import EVER, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
@@ -37,7 +40,19 @@ _SAVES_A_MESSAGE = evidence_mask(
 """What may have become of a message that seems lost."""
 
 
-def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Outcome:
+_ANY = -1
+_SEEN: Mapping[tuple[str, int], tuple[int, int]] = {
+    (claim, value): (evidence_mask(one.seen), evidence_mask(one.seen_or_told))
+    for claim, value, one in (
+        *((claim.id, _ANY, claim) for claim in CLAIMS),
+        *((step.claim, int(step.misstep), step) for step in (*STEPS, *GROUP_STEPS)),
+        *(("nothing-without-its-cause", int(cause.missing), cause) for cause in CAUSES),
+    )
+}
+"""By claim, and by value where its rows have several meanings: kinds that each process must have recorded."""
+
+
+def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> Outcome:
     """The outcome of folds with their findings in doubt where what would excuse them may not have been recorded.
 
     Findings about groups that cannot be judged are left out, and so is who had their queues, which only commits tell,
@@ -45,15 +60,17 @@ def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, setting
 
     Args:
         outcome: of all folds.
-        slots: the queues that rows are about, by code.
+        names: of the queues and processes that rows are about.
         coverage: of the recording.
         settings: an excuse may be older than what it excuses by ``rounds``.
     """
-    if not (coverage.holes or coverage.of_groups or coverage.not_judged or _lacks(coverage.recorded)):
+    if not (
+        coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged or _lacks(coverage.recorded)
+    ):
         return outcome
     rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
-    queues = [(slot.group, slot.topic) for slot in slots]
+    queues = [(slot.group, slot.topic) for slot in names.slots]
     is_violation = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)
     left_out = np.zeros(len(rows), np.bool_)
     for code, claim in enumerate(CLAIMS):
@@ -62,6 +79,7 @@ def doubted(outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, setting
             continue
         found = rows[at]
         doubt = _doubts(claim, found, queues, coverage, settings)
+        doubt[_unrecorded(claim, found, names, coverage)] |= int(Doubt.EVIDENCE)
         gone = left_out[at] = _of_others(claim, found, queues, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
@@ -117,6 +135,20 @@ def _doubts(
     if missing((*claim.needs, *claim.counts_with), coverage.recorded):
         doubt |= int(Doubt.EVIDENCE)
     return doubt
+
+
+def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage) -> list[int]:
+    """Places of findings about processes that never recorded what each process must have, if it is recorded of it."""
+    if not coverage.processes:
+        return []
+    places = []
+    for place, row in enumerate(found):
+        seen, told = _SEEN.get((claim.id, int(row["value"])), _SEEN[claim.id, _ANY])
+        group = names.slots[row["slot"]].group if row["slot"] >= 0 else ""
+        actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
+        if any(coverage.unseen(group, (one.name, one.incarnation), seen, told) for one in actors):
+            places.append(place)
+    return places
 
 
 def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> Any:

@@ -106,7 +106,7 @@ def conclude(
     outcome = settle_unpulled(outcome, names, stores, settings)
     outcome = settle_waiting(outcome, trace, names, settings)
     outcome = order_doubted(outcome, names, clocks, settings.skew)
-    outcome = doubted(outcome, names.slots, coverage, settings)
+    outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(
         header=trace.header,
         files=trace.files,

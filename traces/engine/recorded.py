@@ -47,10 +47,15 @@ def coverage_of(
     seen: dict[str, int] = {slot.group: 0 for slot in slots if slot.group}
     recorded = _recorded_by(scanned, evidence)
     of_groups: dict[str, int] = {}
-    for (file, group), kinds in scanned.kinds_of.items():
+    told: dict[tuple[str, str, int], int] = {}
+    processes: dict[tuple[str, str, int], int] = {}
+    for (file, group, who), kinds in scanned.kinds_of.items():
         if group:
             seen[group] = seen.get(group, 0) | kinds
             of_groups[group] = of_groups.get(group, 0) | recorded[file]
+        said, key = evidence[file] if file < len(evidence) else (), (group, who.name, who.incarnation)
+        processes[key] = processes.get(key, 0) | kinds
+        told[key] = told.get(key, 0) | evidence_mask(said)
     if header.complete:
         for group, mask in of_groups.items():
             of_groups[group] = mask & ~_presupposed(seen[group])
@@ -71,13 +76,15 @@ def coverage_of(
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,
+        processes=processes,
+        told=told,
     )
 
 
 def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:
     """What each file records: what it says, or without a word what occurs in it."""
     occurring: dict[int, int] = {}
-    for (file, _), kinds in scanned.kinds_of.items():
+    for (file, *_), kinds in scanned.kinds_of.items():
         occurring[file] = occurring.get(file, 0) | kinds
     return {
         file: evidence_mask(evidence[file]) if file < len(evidence) and evidence[file] else kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from ..clocks.clocks import Clocks, clocks_of
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
+from ..encoding.names import Actor
 from ..errors import TraceError
 from ..format.coverage import EVIDENCE_BIT, Hole, evidence_mask
 from ..format.kinds import CONTEXT, OWNERSHIP, Kind
@@ -69,6 +71,9 @@ _MOSTLY = 2
 _MOST_PLACELESS = 1_000
 """Events without their place of each file, kind and field that are kept, each with its time."""
 
+_MANY, _MANY_RUNS = 1 << 20, 64
+"""More different things, and higher numbers of processes, than that are not counted by place."""
+
 _BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
 
 
@@ -80,7 +85,8 @@ class Scanning:
         events: how many.
         begin: time of the earliest, ms; ``end``: of the latest.
         kinds: words of the kinds that occur.
-        kinds_of: mask of the kinds that occur, by file and group; the group is empty where an event names none.
+        kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker; the group is
+            empty where an event names none.
         context: events of the context, in the order of reading.
         placed: how many events have a field by which they have their place, by file, kind and field.
         placeless: times of those that have not.
@@ -91,7 +97,7 @@ class Scanning:
     begin: int = 2**63 - 1
     end: int = -(2**63)
     kinds: set[str] = field(default_factory=set)
-    kinds_of: dict[tuple[int, str], int] = field(default_factory=dict)
+    kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
     placeless: dict[tuple[int, str, str], list[int]] = field(default_factory=dict)
@@ -114,7 +120,7 @@ class Scanning:
         words, at = kind.dictionary.to_pylist(), Column.of(kind.indices)
         occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
         self.kinds |= occurring
-        self._see_groups(batch.column("group"), words, at, file)
+        self._see_kinds(batch, words, at, file)
         self._see_places(given, words, at, file)
         begin, end = Column.of(batch.column("time")).span()
         self.begin, self.end = min(self.begin, begin), max(self.end, end)
@@ -125,16 +131,27 @@ class Scanning:
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
         self.context += batch.take(arrow_places(wanted)).to_pylist()
 
-    def _see_groups(self, group: pa.Array, words: Sequence[str | None], kinds: Column, file: int) -> None:
-        if not pa.types.is_dictionary(group.type):
-            group = group.dictionary_encode()
-        groups = [*group.dictionary.to_pylist(), None]
-        pairs = Column.of(group.indices).filled(len(groups) - 1, np.int64) * len(words) + kinds.values
-        for pair in np.flatnonzero(np.bincount(pairs, minlength=1)).tolist():
-            word = words[pair % len(words)]
-            if word in _BITS:
-                key = file, groups[pair // len(words)] or ""
-                self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[word]
+    def _see_kinds(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
+        groups, of = _words(batch.column("group"))
+        names, by = _words(batch.column("client"))
+        clients, runs = len(names) - 1, Column.of(batch.column("incarnation")).filled(0, np.int64)
+        if by.max() == clients:  # some have none: a broker acts
+            brokers, at = _words(batch.column("broker"))
+            names, by = [*names[:-1], *brokers], np.where(by == clients, clients + at, by)
+        numbers, run = (
+            (None, runs) if 0 <= runs.min() and runs.max() < _MANY_RUNS else np.unique(runs, return_inverse=True)
+        )
+        sizes = int(run.max()) + 1, len(groups), len(words)
+        found = ((by * sizes[0] + run) * sizes[1] + of) * sizes[2] + kinds.values
+        few = len(names) * math.prod(sizes) <= _MANY
+        for place in (np.flatnonzero(np.bincount(found)) if few else np.unique(found)).tolist():
+            place, kind = divmod(place, sizes[2])
+            place, group = divmod(place, sizes[1])
+            name, number = divmod(place, sizes[0])
+            if words[kind] in _BITS:
+                which = number if numbers is None else int(numbers[number])
+                key = file, groups[group], Actor(names[name], which if name < clients else -1)
+                self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[words[kind]]
 
     def _see_places(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
         fields = [name for name in _WHERE if batch.column(name).null_count]
@@ -177,13 +194,13 @@ class Scan:
     Attributes:
         context: events of the context, the time range, and what was recorded.
         events: how many events there are.
-        kinds_of: mask of the kinds that occur, by file and group.
+        kinds_of: mask of the kinds that occur, by file, group and who acts.
         holes: events without the place that others of their kind have.
     """
 
     context: Context
     events: int
-    kinds_of: Mapping[tuple[int, str], int]
+    kinds_of: Mapping[tuple[int, str, Actor], int]
     holes: Sequence[Hole] = ()
 
     def is_to_correct(self, trace: Recorded) -> bool:
@@ -218,6 +235,14 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
         clocks=clocks_of(seen.sides, header.broadcasting) if clocks is None else clocks,
     )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of, holes=_placeless(seen))
+
+
+def _words(column: pa.Array) -> tuple[list[str], Any]:
+    """The words of a column, an empty one last, and which each value is; the last where it is missing."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    words = [word or "" for word in column.dictionary.to_pylist()]
+    return [*words, ""], Column.of(column.indices).filled(len(words), np.int64)
 
 
 def _placeless(seen: Scanning) -> list[Hole]:

@@ -118,6 +118,9 @@ class Coverage:
         of_groups: the same mask for groups of which less was recorded.
         groups: those that can be judged; empty where that is not known.
         not_judged: groups of which nothing can be judged, each with the reason in words.
+        processes: mask of the kinds that occur, by group, empty where an event names none, and who acts: a
+            client id with the number of its process, or a broker with -1.
+        told: the same with what the files in which they occur say that they record.
     """
 
     def __init__(
@@ -130,12 +133,15 @@ class Coverage:
         of_groups: Mapping[str, int] | None = None,
         groups: Sequence[str] = (),
         not_judged: Mapping[str, str] | None = None,
+        processes: Mapping[tuple[str, str, int], int] | None = None,
+        told: Mapping[tuple[str, str, int], int] | None = None,
     ) -> None:
         self.recorded, self.begin, self.end = recorded, begin, end
         self.holes = tuple(sorted(holes, key=lambda hole: (hole.since, hole.until, hole.file, hole.line, hole.why)))
         self.of_groups = dict(of_groups or {})
         self.groups = tuple(groups)
         self.not_judged = dict(not_judged or {})
+        self.processes, self.told = dict(processes or {}), dict(told or {})
         alike: dict[tuple[int, str, str], list[Hole]] = {}
         for hole in self.holes:
             alike.setdefault((hole.kinds, hole.group, hole.topic), []).append(hole)
@@ -150,6 +156,19 @@ class Coverage:
         if self.not_judged and not self.groups:
             return list(kinds)
         return min((missing(kinds, self.recorded_of(group)) for group in self.groups or [""]), key=len)
+
+    def unseen(self, group: str, who: tuple[str, int], kinds: int, unless_told: int = 0) -> int:
+        """Mask of kinds that a process never recorded in a group.
+
+        Args:
+            group: empty for what brokers do for all groups.
+            who: client id with the number of its process, or a broker with -1.
+            kinds: those that are asked for.
+            unless_told: further ones; that they are recorded may be said instead, as there may have been none.
+        """
+        occurring = self.processes.get((group, *who), 0) | self.processes.get(("", *who), 0)
+        told = self.told.get((group, *who), 0) | self.told.get(("", *who), 0)
+        return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
     def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""

@@ -13,4 +13,4 @@ def covered(outcome: Outcome, names: Names, context: Context, settings: Settings
     """The outcome of a fold over a recording that begins with its first event."""
     holes = told_holes(Header(complete=True), context.events, begin=context.begin)
     coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
-    return doubted(outcome, names.slots, coverage, settings or Settings())
+    return doubted(outcome, names, coverage, settings or Settings())

@@ -1,0 +1,90 @@
+"""A process of which little is recorded breaks no rule by that: it is held only to what it was seen to record.
+
+The systematic part, right recordings from which each kind is gone, of all recorders or of one, is ``unsaid_kinds`` and
+``lesser_recorders`` of ``benchmarks/changes.py``; a sample of these is in :mod:`.test_trust`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import changes
+from benchmarks.recordings import Event, Recording, recorder_of, recording
+from benchmarks.trust import Tally, answers_of, chances, judge
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.format.coverage import Coverage, evidence_mask
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.io import open_trace
+
+SAMPLE = "graceful-shutdown-slow-listener-5.3.3"
+
+
+def checked(folder: Path, whole: Recording, lost: str, of: str, *, said: bool) -> CheckResult:
+    """What is said of a recording in which one process recorded no events of a kind; the header may say it did."""
+    kept: list[Event] = [
+        event for event in whole.events if not (event["kind"] == lost and recorder_of(event) == f"127.0.0.1@{of}#0")
+    ]
+    header = {name: value for name, value in whole.header.items() if said or name != "evidence"}
+    path = folder / "trace.jsonl"
+    path.write_text(replace(whole, header=header, events=kept).text(), "utf-8")
+    return check_locally(open_trace([path]), settings=Settings())
+
+
+@pytest.mark.parametrize(
+    ("kind", "claim", "said"),
+    [
+        ("assign", "nothing-without-its-cause", False),
+        ("assign", "nothing-without-its-cause", True),
+        ("client_start", "processes-act-in-order", False),
+        ("deliver", "steps-follow-each-other", True),
+        ("offset_query", "steps-follow-each-other", True),
+        ("pull_result", "steps-follow-each-other", True),
+        ("unregister", "processes-act-in-order", False),
+    ],
+)
+def test_what_a_process_does_not_record_puts_findings_in_doubt(
+    kind: str, claim: str, said: bool, tmp_path: Path
+) -> None:
+    found = checked(tmp_path, recording(SAMPLE), kind, "one", said=said).verdict(claim)
+    assert (found.verdict, found.violated) == (Verdict.NOT_OBSERVABLE, 0)
+    assert found.doubtful > 0
+
+
+def test_that_there_are_none_may_be_said(tmp_path: Path) -> None:
+    whole = recording(SAMPLE)
+    found = checked(tmp_path, whole, "unregister", "one", said=True).verdict("processes-act-in-order")
+    assert (found.verdict, found.violated) == (Verdict.VIOLATED, 1)
+
+
+def test_what_others_recorded_does_not_help_a_process() -> None:
+    seen, told = evidence_mask({Kind.PULL}), evidence_mask({Kind.REVOKE})
+    coverage = Coverage(
+        recorded=seen | told,
+        begin=0,
+        end=1,
+        processes={("g", "one", 0): seen, ("g", "two", 0): told, ("", "two", 1): told},
+        told={("g", "two", 0): seen, ("g", "two", 1): seen},
+    )
+    assert coverage.unseen("g", ("one", 0), seen, told) == told
+    assert coverage.unseen("g", ("two", 0), seen, told) == seen  # what is said is enough for the second only
+    assert coverage.unseen("g", ("two", 1), told, seen) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["failures-to-dead-letter-4.9.8", "broadcast-5.3.3", "walked reset 0", "simulated orderly"]
+)
+@pytest.mark.parametrize("change", [changes.unsaid_kinds, changes.lesser_recorders])
+def test_no_rule_is_broken_by_what_is_not_recorded(name: str, change: changes.Change) -> None:
+    whole = recording(name)
+    before, tally = answers_of({"trace.jsonl": whole.text()}), Tally()
+    for changed in change(whole, chances(whole, change)):
+        judge(changed, before, tally, name)
+    assert tally.runs > 30
+    assert tally.violated == []
