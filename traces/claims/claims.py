@@ -42,6 +42,8 @@ class TraceClaim:
         seen: kinds of which each process that a violation names must have recorded some: who never did may not record
             them at all, and the violation is in doubt then.
         seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
+        of_others: the same as ``seen_or_told`` of every client of the group, where nobody may be named.
+        of_broker: the same of the broker of the queue.
         rules: rules of RocketMQ it rests on.
         bugs: entries of the zoo of known bugs that break it.
         settled_by: which recording would settle it where it cannot be observed.
@@ -58,6 +60,8 @@ class TraceClaim:
     counts_with: tuple[tuple[Kind, ...], ...] = ()
     seen: tuple[Kind, ...] = ()
     seen_or_told: tuple[Kind, ...] = ()
+    of_others: tuple[Kind, ...] = ()
+    of_broker: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
     settled_by: str
@@ -128,6 +132,7 @@ CLAIMS = (
             Kind.OFFSET_QUERY,
         ),
         counts_with=((Kind.BROKER_START,), (Kind.RESET,), (Kind.CORRECT,)),
+        of_others=(Kind.ASSIGN,),
         rules=("OF-8", "OF-20", "OF-30"),
         bugs=("B1", "B2", "B3", "B4", "B5"),
         settled_by=_OFFSETS,
@@ -147,6 +152,7 @@ CLAIMS = (
             *_ENDS,
         ),
         counts_with=((Kind.RESULT,), (Kind.SEND_BACK, Kind.EXPIRE), (Kind.RESET,), (Kind.CORRECT,)),
+        seen_or_told=(Kind.RESULT,),
         rules=("PQ-2", "CC-13"),
         bugs=("B7",),
         settled_by=_OFFSETS,
@@ -165,6 +171,7 @@ CLAIMS = (
             *_MENDINGS,
         ),
         counts_with=((Kind.RESET,), (Kind.CORRECT,)),
+        of_others=(Kind.DELIVER,),
         rules=("PQ-2", "RB-41", "FI-3"),
         bugs=("B6", "B9", "E6", "G1"),
         settled_by="pull results of the consumer (an RPC hook)",
@@ -183,6 +190,8 @@ CLAIMS = (
             *_MENDINGS,
         ),
         counts_with=((Kind.RESET,), (Kind.CORRECT,)),
+        seen_or_told=(Kind.SEND_BACK,),
+        of_others=(Kind.DELIVER,),
         rules=("CC-12", "SB-5"),
         bugs=("D1", "E6"),
         settled_by="send-backs with their answers (an RPC hook)",
@@ -214,6 +223,7 @@ CLAIMS = (
         ),
         lasts=True,
         counts_with=((Kind.REVOKE,),),
+        seen_or_told=(Kind.REVOKE,),
         rules=("RB-1", "RB-30"),
         bugs=("A1", "A5"),
         settled_by="the client's log of added and removed queues",
@@ -233,6 +243,7 @@ CLAIMS = (
         ),
         lasts=True,
         counts_with=((Kind.ASSIGN,),),
+        of_others=(Kind.ASSIGN,),
         rules=("RB-1", "RB-20"),
         bugs=("A7", "A9", "A12"),
         settled_by="the client's log of added and removed queues",
@@ -327,6 +338,7 @@ CLAIMS = (
         needs=((Kind.LOCK,), (Kind.ASSIGN,), (Kind.PULL, Kind.PULL_RESULT)),
         violated_by=((Kind.ASSIGN,), (Kind.LOCK,)),
         excused_by=(*_WINDOWS, *_BROKERS, Kind.LOCK, Kind.LOCK_LOST),
+        seen_or_told=(Kind.LOCK,),
         rules=("OR-9", "OR-11"),
         bugs=("E3", "E5"),
         settled_by="the lock requests of the consumer (an RPC hook)",
@@ -352,6 +364,7 @@ CLAIMS = (
         violated_by=((Kind.COMMIT,), (Kind.OFFSET_QUERY,)),
         excused_by=(Kind.COMMIT, Kind.RESET, Kind.CORRECT, *_BROKERS),
         counts_with=((Kind.RESET,), (Kind.BROKER_START,)),
+        of_others=(Kind.COMMIT,),
         rules=("OF-3", "OF-20", "OF-21"),
         bugs=("B4", "B5"),
         settled_by=_OFFSETS,
@@ -423,6 +436,7 @@ CLAIMS = (
         needs=_DELIVERIES,
         violated_by=_DELIVERIES,
         excused_by=(*_LISTENERS,),
+        of_others=(Kind.DELIVER,),
         rules=("SB-6", "SB-14"),
         bugs=("C2", "D7", "F2"),
         settled_by=_HOOK,
@@ -461,6 +475,7 @@ CLAIMS = (
         needs=(*_RESULTS, (Kind.SEND_BACK,)),
         violated_by=((Kind.SEND_BACK,),),
         excused_by=(*_LISTENERS,),
+        seen_or_told=(Kind.RESULT,),
         rules=("CC-12", "PQ-9"),
         bugs=("C2", "F2"),
         settled_by=_HOOK,
@@ -557,6 +572,8 @@ CLAIMS = (
             Kind.STORE,
             Kind.DEAD_LETTER,
         ),
+        of_broker=(Kind.DELAY_DELIVER, Kind.DEAD_LETTER),
+        of_others=(Kind.DELIVER,),
         rules=("SB-12", "SB-14"),
         bugs=("D7", "D8"),
         settled_by="the broker's schedule topic",

@@ -241,6 +241,9 @@ class Obligation:
         broadcasting: it is meant for broadcasting groups too.
         listeners: for which groups it is meant.
         needs: kinds that must be recorded; of each tuple one is enough.
+        seen_or_told: kinds of which the owner must have recorded some, or its recording says that there are none: else
+            what is late is in doubt.
+        of_others: the same of every client of the group.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -261,6 +264,8 @@ class Obligation:
     broadcasting: bool = True
     listeners: Listeners = Listeners.ALL
     needs: tuple[tuple[Kind, ...], ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
+    of_others: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -276,6 +281,7 @@ OBLIGATIONS = (
         mark=Mark.PULLED,
         behind=Mark.LOG_END,
         needs=((Kind.ASSIGN,),),
+        of_others=(Kind.ASSIGN,),
         rules=("RB-1", "RB-20", "ST-6"),
     ),
     Obligation(
@@ -284,6 +290,7 @@ OBLIGATIONS = (
         within=lambda t: t.stuck + t.lock_life,
         mark=Mark.PULLED,
         during=Condition.UNLOCKED,
+        seen_or_told=(Kind.LOCK,),
         rules=("OR-1", "OR-9", "RB-35"),
     ),
     Obligation(
@@ -333,6 +340,7 @@ OBLIGATIONS = (
         unless=Condition.UNLOCKED,
         met_by=_PULLS,
         needs=(_PULLS,),
+        seen_or_told=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-22", "PQ-11"),
     ),
     Obligation(
@@ -357,6 +365,7 @@ OBLIGATIONS = (
         idle=True,
         unless=Condition.UNLOCKED | Condition.REFUSED,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER, Kind.COMMIT)),
+        seen_or_told=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-19", "PL-22"),
     ),
     Obligation(
@@ -367,6 +376,7 @@ OBLIGATIONS = (
         behind=Mark.DELIVERED,
         blocked=Blocked.WAITING,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
+        seen_or_told=(Kind.DELIVER,),
         rules=("CC-1", "PQ-1", "OR-3"),
     ),
     Obligation(
@@ -379,6 +389,7 @@ OBLIGATIONS = (
         met_by=(Kind.DELIVER,),
         unless=Condition.UNLOCKED,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
+        seen_or_told=(Kind.DELIVER,),
         rules=("CC-1", "PQ-1", "OR-3"),
     ),
     Obligation(
@@ -390,6 +401,7 @@ OBLIGATIONS = (
         blocked=Blocked.RUNNING,
         met_by=(Kind.DELIVER, Kind.RESULT),
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.RESULT,),
         rules=("PL-7", "PL-9"),
     ),
     Obligation(
@@ -399,6 +411,7 @@ OBLIGATIONS = (
         mark=Mark.FINISHED,
         blocked=Blocked.RUNNING,
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.RESULT,),
         rules=("PQ-9", "CC-7"),
     ),
     Obligation(
@@ -410,6 +423,7 @@ OBLIGATIONS = (
         broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.DELIVER,), (Kind.RESULT,), (Kind.SEND_BACK,)),
+        seen_or_told=(Kind.SEND_BACK,),
         rules=("CC-12", "SB-5"),
     ),
     Obligation(
@@ -434,6 +448,7 @@ OBLIGATIONS = (
         broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT_MEMORY,), (Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.COMMIT_MEMORY,),
         rules=("CC-13", "PQ-2"),
     ),
     Obligation(
@@ -446,6 +461,7 @@ OBLIGATIONS = (
         unless=_NO_COMMITS,
         broadcasting=False,
         needs=((Kind.COMMIT_MEMORY,), (Kind.COMMIT,)),
+        seen_or_told=(Kind.COMMIT,),
         rules=("OF-5", "OF-6"),
     ),
     Obligation(
@@ -459,6 +475,7 @@ OBLIGATIONS = (
         broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.COMMIT,),
         rules=("OF-5", "OF-6", "CC-13"),
     ),
 )

@@ -6,17 +6,15 @@ all engines, of the coverage of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..claims.causes import CAUSES
 from ..claims.claims import CLAIMS, Monitor, TraceClaim
-from ..claims.group_steps import GROUP_STEPS
+from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
-from ..claims.steps import STEPS
 from ..encoding.names import Names, Slot
 from ..format.coverage import EVER, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
@@ -40,16 +38,7 @@ _SAVES_A_MESSAGE = evidence_mask(
 """What may have become of a message that seems lost."""
 
 
-_ANY = -1
-_SEEN: Mapping[tuple[str, int], tuple[int, int]] = {
-    (claim, value): (evidence_mask(one.seen), evidence_mask(one.seen_or_told))
-    for claim, value, one in (
-        *((claim.id, _ANY, claim) for claim in CLAIMS),
-        *((step.claim, int(step.misstep), step) for step in (*STEPS, *GROUP_STEPS)),
-        *(("nothing-without-its-cause", int(cause.missing), cause) for cause in CAUSES),
-    )
-}
-"""By claim, and by value where its rows have several meanings: kinds that each process must have recorded."""
+_NOWHERE = Slot("", "", "", -1)
 
 
 def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> Outcome:
@@ -99,7 +88,7 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
 
 def hole_of(claim: TraceClaim, row: Any, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Hole | None:
     """The hole in which an excuse of a finding may be."""
-    slot = slots[row["slot"]] if row["slot"] >= 0 else Slot("", "", "", -1)
+    slot = slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
     return coverage.lost(
         evidence_mask(claim.excused_by) | SETTINGS,
         group=slot.group,
@@ -143,10 +132,13 @@ def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage)
         return []
     places = []
     for place, row in enumerate(found):
-        seen, told = _SEEN.get((claim.id, int(row["value"])), _SEEN[claim.id, _ANY])
-        group = names.slots[row["slot"]].group if row["slot"] >= 0 else ""
+        needs = presupposed(claim.id, int(row["value"]))
+        slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
         actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
-        if any(coverage.unseen(group, (one.name, one.incarnation), seen, told) for one in actors):
+        asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in actors]
+        asked += [((slot.broker, -1), 0, needs.of_broker)] * bool(slot.broker)
+        asked += [(who, 0, needs.of_others) for who in coverage.clients(slot.group) if needs.of_others]
+        if any(coverage.unseen(slot.group, *each) for each in asked):
             places.append(place)
     return places
 

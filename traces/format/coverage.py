@@ -170,6 +170,10 @@ class Coverage:
         told = self.told.get((group, *who), 0) | self.told.get(("", *who), 0)
         return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
+    def clients(self, group: str) -> list[tuple[str, int]]:
+        """The clients that acted in a group, each with the number of its process."""
+        return [(name, number) for of, name, number in self.processes if of == group and number >= 0]
+
     def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""
         return next(self._lost(kinds, group, topic, since, until), None)

@@ -1,0 +1,76 @@
+"""What a process must have recorded for a finding about it to count: who never recorded a kind may not record it.
+
+Some recorders see only listeners, or only what brokers are asked; what others recorded says nothing of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..format.coverage import evidence_mask
+from .causes import CAUSES, Cause
+from .claims import CLAIMS, TraceClaim
+from .group_steps import GROUP_STEPS, GroupStep
+from .obligations import OBLIGATIONS, Obligation
+from .steps import STEPS, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presupposed:
+    """Masks of kinds, see ``coverage.evidence_mask``.
+
+    Attributes:
+        seen: kinds that each process that is named has recorded.
+        seen_or_told: kinds of which there may be none; that they are recorded may be said instead.
+        of_others: the same of every client of the group.
+        of_broker: the same of the broker of the queue.
+    """
+
+    seen: int = 0
+    seen_or_told: int = 0
+    of_others: int = 0
+    of_broker: int = 0
+
+    def __or__(self, other: Presupposed) -> Presupposed:
+        return Presupposed(
+            seen=self.seen | other.seen,
+            seen_or_told=self.seen_or_told | other.seen_or_told,
+            of_others=self.of_others | other.of_others,
+            of_broker=self.of_broker | other.of_broker,
+        )
+
+
+def presupposed(claim: str, value: int) -> Presupposed:
+    """What a finding rests on.
+
+    Args:
+        claim: id of the claim.
+        value: of the finding, which tells the row of the table where the claim has several.
+    """
+    return _OF_CLAIMS[claim] | _OF_ROWS.get((claim, value), Presupposed())
+
+
+def _steps(one: Step | GroupStep | Cause) -> Presupposed:
+    return Presupposed(seen=evidence_mask(one.seen), seen_or_told=evidence_mask(one.seen_or_told))
+
+
+def _duty(one: Obligation) -> Presupposed:
+    return Presupposed(seen_or_told=evidence_mask(one.seen_or_told), of_others=evidence_mask(one.of_others))
+
+
+def _claim(one: TraceClaim) -> Presupposed:
+    return Presupposed(
+        seen=evidence_mask(one.seen),
+        seen_or_told=evidence_mask(one.seen_or_told),
+        of_others=evidence_mask(one.of_others),
+        of_broker=evidence_mask(one.of_broker),
+    )
+
+
+_OF_CLAIMS = {one.id: _claim(one) for one in CLAIMS}
+_OF_ROWS = {("nothing-without-its-cause", int(one.missing)): _steps(one) for one in CAUSES}
+_OF_ROWS |= {(one.claim, int(one.misstep)): _steps(one) for one in STEPS}
+_OF_ROWS |= {(one.claim, int(one.misstep)): _steps(one) for one in GROUP_STEPS}
+for _one in OBLIGATIONS:  # several may have one reason
+    _key = _one.claim, int(_one.reason)
+    _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _duty(_one)
