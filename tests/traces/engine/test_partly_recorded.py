@@ -1,7 +1,7 @@
 """A process of which little is recorded breaks no rule by that: it is held only to what it was seen to record.
 
 The systematic part, right recordings from which each kind is gone, of all recorders or of one, is ``unsaid_kinds`` and
-``lesser_recorders`` of ``benchmarks/changes.py``; a sample of these is in :mod:`.test_trust`.
+``lesser_recorders`` of ``benchmarks/changes.py``.
 """
 
 from __future__ import annotations
@@ -106,8 +106,14 @@ def test_what_others_may_have_done_unseen_is_in_doubt(
     assert found.doubtful > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["failures-to-dead-letter-4.9.8", "broadcast-5.3.3", "walked reset 0", "simulated"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "walked reset 0",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("failures-to-dead-letter-4.9.8", "broadcast-5.3.3")),
+        pytest.param("simulated", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("change", [changes.unsaid_kinds, changes.lesser_recorders])
 def test_no_rule_is_broken_by_what_is_not_recorded(simulated: Recording, name: str, change: changes.Change) -> None:
     whole = simulated if name == "simulated" else recording(name)
