@@ -120,5 +120,5 @@ def test_no_rule_is_broken_by_what_is_not_recorded(simulated: Recording, name: s
     before, tally = answers_of({"trace.jsonl": whole.text()}), Tally()
     for changed in change(whole, chances(whole, change)):
         judge(changed, before, tally, name)
-    assert tally.runs > 30
+    assert tally.runs > 20
     assert tally.violated == []
