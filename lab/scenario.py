@@ -206,7 +206,7 @@ class Expect(_Table):
         duplicates: deliveries that came again, by cause; a cause that is not named must not occur.
         unexplained: deliveries that came again without a cause.
         losses: messages that are lost.
-        statuses: what became of messages; a fate that is not named must not occur.
+        statuses: what became of messages; a status that is not named must not occur.
         overlaps: times that two clients had one queue.
         problems: in the recordings.
     """
@@ -226,7 +226,7 @@ class Expect(_Table):
         for names, known, what in (
             ([*self.violated, *self.holds], set(CODE), "claim"),
             (self.duplicates, set(Cause.__members__), "cause"),
-            (self.statuses, set(MessageStatus.__members__), "fate"),
+            (self.statuses, set(MessageStatus.__members__), "status"),
         ):
             for name in names:
                 if name not in known:

@@ -18,7 +18,7 @@ from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import SCAN_COLUMNS, Scan, Scanning, conclude
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
-from ..traces.io.time_order import Standing
+from ..traces.io.time_order import TimeOrder
 from ..traces.monitors.groups import GroupMonitor
 from ..traces.recorders.repeated import REPEATED
 from .blocks import SCHEMA, Chunk, Packer
@@ -95,7 +95,7 @@ class Looked:
 
     Attributes:
         seen: for the context.
-        standing: how the events stand.
+        order: how far the events are in order.
         problems: what is wrong with them, as far as was looked.
         told: so that the next reading does not tell it again.
         skipped: what of an imported file is neither event nor damage.
@@ -103,7 +103,7 @@ class Looked:
     """
 
     seen: Scanning = field(default_factory=Scanning)
-    standing: Standing = field(default_factory=Standing)
+    order: TimeOrder = field(default_factory=TimeOrder)
     problems: Problems = field(default_factory=Problems)
     told: Told = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -123,7 +123,7 @@ def _look(work: tuple[Split, Told | None]) -> Looked:
     looked, reader = Looked(), read_split(split, told=told)
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
         looked.seen.see(batch, split.file)
-        looked.standing.see(batch)
+        looked.order.see(batch)
     looked.told, looked.skipped, looked.counted = reader.told, reader.skipped, reader.counted
     looked.problems.join(reader.problems)
     return looked
@@ -145,9 +145,9 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
 
 def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:
     """The events of all splits as rows of ``blocks.SCHEMA``, each split by a task."""
-    files = [Standing() for _ in range(1 + max((split.file for split in splits), default=0))]
+    files = [TimeOrder() for _ in range(1 + max((split.file for split in splits), default=0))]
     for split, one in zip(splits, looked, strict=True):
-        files[split.file].join(one.standing)
+        files[split.file].join(one.order)
     again = _again(spark, splits, looked)
     work = [
         (split, one.told, files[split.file].needs_seq, repeated)
@@ -173,7 +173,7 @@ def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[L
 def _again(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked]) -> Sequence[Any]:
     """For each split the numbers of its repeated events, None where those beside each other are all."""
     sound = not any(one.problems.count for one in looked)
-    if not splits or not are_scattered(splits, [one.standing for one in looked], sound=sound):
+    if not splits or not are_scattered(splits, [one.order for one in looked], sound=sound):
         return [None] * len(splits)
     counted = {split.file: True for split in splits}
     for split, one in zip(splits, looked, strict=True):

@@ -65,7 +65,7 @@ class Mined:
         verdicts: one row for each claim, in their order.
         answers: the claims with their verdicts, as Python objects.
         events: how many events there were.
-        messages: how many messages had which fate.
+        messages: how many messages had which status.
         left_out: events and values that could not be used or judged, by what was wrong with them, or missing.
     """
 

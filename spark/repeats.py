@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from ..traces.encoding.coding import COLUMNS
 from ..traces.format.schema import ARROW
 from ..traces.io import Split, read_split
-from ..traces.io.time_order import Standing
+from ..traces.io.time_order import TimeOrder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,17 +31,17 @@ _TOLD = pa.schema([*_PLAIN.items(), *((f"its_{name}", pa.int64()) for name in _S
 """Columns of an event: what is known of it; then what else equal events have in common, and where it stands."""
 
 
-def are_scattered(splits: Sequence[Split], standings: Sequence[Standing], *, sound: bool) -> bool:
+def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound: bool) -> bool:
     """Whether an event may be repeated elsewhere than beside itself.
 
     Args:
         splits: of a trace.
-        standings: how the events of each stand.
+        orders: how far the events of each are in order.
         sound: whether nothing is wrong with the events.
     """
-    files: dict[int, Standing] = {}
-    for split, standing in zip(splits, standings, strict=True):
-        files.setdefault(split.file, Standing()).join(standing)
+    files: dict[int, TimeOrder] = {}
+    for split, order in zip(splits, orders, strict=True):
+        files.setdefault(split.file, TimeOrder()).join(order)
     if any(split.groups is None for split in splits) or not all(file.by_time for file in files.values()):
         return True
     spans = [(file.first[0], file.last[0]) for file in files.values() if file.first and file.last]

@@ -251,13 +251,13 @@ def _write(result: CheckResult, told: Sequence[Story], outputs: CheckOutputs) ->
     """Write the answer for other programs."""
     from ..output.annotations import workflow_commands
     from ..output.junit import as_junit
-    from ..output.row import Fate
+    from ..output.row import RowStatus
     from ..output.sarif import as_sarif
     from ..output.trace_files import as_json, report_rows
 
     rows = report_rows(result, told)
     if outputs.annotations:
-        for line in workflow_commands([row for row in rows if row.fate is Fate.FAILED]):
+        for line in workflow_commands([row for row in rows if row.status is RowStatus.FAILED]):
             print(line)
     if outputs.json:
         write(outputs.json, as_json(result, told) + "\n")

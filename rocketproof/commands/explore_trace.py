@@ -207,7 +207,7 @@ def _of_message(story: Story, trace: Trace, names: Names) -> Following | None:
     if not group:
         return None
     actors = tuple({names.actors[each.actor]: None for each in own if each.actor >= 0})
-    asked = Question(origin=row["origin"], actors=actors, moments=((0, row["time"]),), kinds=ENDS)
+    asked = Question(origin=row["origin"], actors=actors, periods=((0, row["time"]),), kinds=ENDS)
     found = collect(trace, [asked], names)[0]
     events = [event_of(number, each.event) for number, each in enumerate(found)]
     key = next((event.key for event in events if event.key), "the message")
@@ -233,7 +233,7 @@ def _of_group(story: Story, trace: Trace, names: Names) -> Following | None:
     actors = tuple(names.actors)
     if slot is None or not slot.group or len(actors) > MOST_ACTORS:
         return None
-    asked = Question(actors=actors, group=slot.group, moments=((0, row["time"]),))
+    asked = Question(actors=actors, group=slot.group, periods=((0, row["time"]),))
     found = turning_points(collect(trace, [asked], names)[0], None, (row["since"], row["time"]))
     events = [event_of(number, each.event) for number, each in enumerate(found)]
     told = {number: expressions(each.event.get("subscriptions")) for number, each in enumerate(found)}

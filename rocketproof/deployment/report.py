@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..checkers.run import counted, told
-from ..output.row import Fate, Place, Remark, ReportRow, Severity, Step
+from ..output.row import Place, Remark, ReportRow, RowStatus, Severity, Step
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
 from .attempts import maximum_of, retries, waited
@@ -228,20 +228,20 @@ def report_row(answer: Answer, file: str, *, fail_on: Severity) -> ReportRow:
     check = answer.check
     fine = answer.level is Level.OK
     if answer.accepted:
-        fate, message = Fate.SKIPPED, f"accepted: {answer.accepted}"
+        status, message = RowStatus.SKIPPED, f"accepted: {answer.accepted}"
     elif fine:
-        fate, message = Fate.PASSED, ""
+        status, message = RowStatus.PASSED, ""
     elif answer.level is Level.UNKNOWN:
-        fate, message = Fate.UNKNOWN, first_text(answer)
+        status, message = RowStatus.UNKNOWN, first_text(answer)
     else:
-        fate, message = Fate.FAILED if answer.fails(fail_on) else Fate.NOTED, first_text(answer)
+        status, message = RowStatus.FAILED if answer.fails(fail_on) else RowStatus.NOTED, first_text(answer)
     return ReportRow(
         id=check.id,
         suite=f"{file}.{check.subject}",
         statement=check.statement,
         rules=check.rules,
         tags=("property" if check.is_property else "misconfiguration",),
-        fate=fate,
+        status=status,
         message=message,
         text="" if fine or answer.accepted else explanation(answer, file),
         seconds=answer.seconds,

@@ -6,33 +6,38 @@ from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from ..traces.format.printable import printable_lines
-from .row import Fate, ReportRow
+from .row import ReportRow, RowStatus
 
-_ELEMENTS = {Fate.FAILED: "failure", Fate.UNKNOWN: "error", Fate.SKIPPED: "skipped", Fate.NOTED: "system-out"}
+_ELEMENTS = {
+    RowStatus.FAILED: "failure",
+    RowStatus.UNKNOWN: "error",
+    RowStatus.SKIPPED: "skipped",
+    RowStatus.NOTED: "system-out",
+}
 
 
 def as_junit(name: str, rows: Sequence[ReportRow], seconds: float) -> str:
     """One test suite of that name with a test case for each row: what is unknown is an error, what is noted passes."""
 
-    def count(fate: Fate) -> str:
-        return str(sum(row.fate is fate for row in rows))
+    def count(status: RowStatus) -> str:
+        return str(sum(row.status is status for row in rows))
 
     suite = ElementTree.Element(
         "testsuite",
         name=printable_lines(name),
         tests=str(len(rows)),
-        failures=count(Fate.FAILED),
-        errors=count(Fate.UNKNOWN),
-        skipped=count(Fate.SKIPPED),
+        failures=count(RowStatus.FAILED),
+        errors=count(RowStatus.UNKNOWN),
+        skipped=count(RowStatus.SKIPPED),
         time=f"{seconds:.3f}",
     )
     for row in rows:
         place = {} if row.place is None else {"file": row.place.file, "line": str(row.place.line)}
         given = {"classname": row.suite, "name": row.name, **place, "time": f"{row.seconds:.3f}"}
         element = ElementTree.SubElement(suite, "testcase", _clean(given))
-        if row.fate in _ELEMENTS:
-            told = ElementTree.SubElement(element, _ELEMENTS[row.fate])
-            if row.message and row.fate is not Fate.NOTED:
+        if row.status in _ELEMENTS:
+            told = ElementTree.SubElement(element, _ELEMENTS[row.status])
+            if row.message and row.status is not RowStatus.NOTED:
                 told.set("message", printable_lines(row.message))
             told.text = printable_lines(row.text) or None
     root = ElementTree.Element("testsuites")

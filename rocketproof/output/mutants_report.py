@@ -18,7 +18,7 @@ from ..checkers.result import Result
 from ..checkers.run import counted, story
 from ..traces.format.printable import json_text
 from .columns import Cells, print_columns
-from .row import Fate, ReportRow
+from .row import ReportRow, RowStatus
 
 _STYLES = {
     Status.KILLED: "green",
@@ -29,14 +29,14 @@ _STYLES = {
     Status.UNKNOWN: "yellow",
     Status.MISSING: "yellow",
 }
-_FATES = {
-    Status.KILLED: Fate.PASSED,
-    Status.EXPLAINED: Fate.PASSED,
-    Status.LEFT_OUT: Fate.SKIPPED,
-    Status.SURVIVED: Fate.FAILED,
-    Status.CANNOT_TELL: Fate.FAILED,
-    Status.UNKNOWN: Fate.UNKNOWN,
-    Status.MISSING: Fate.UNKNOWN,
+_STATUSES = {
+    Status.KILLED: RowStatus.PASSED,
+    Status.EXPLAINED: RowStatus.PASSED,
+    Status.LEFT_OUT: RowStatus.SKIPPED,
+    Status.SURVIVED: RowStatus.FAILED,
+    Status.CANNOT_TELL: RowStatus.FAILED,
+    Status.UNKNOWN: RowStatus.UNKNOWN,
+    Status.MISSING: RowStatus.UNKNOWN,
 }
 _LETTERS = {"explore": "e", "liveness": "l", "prove": "p", "simulate": "r", "strategies": "a"}
 _NARROWEST = 40
@@ -152,15 +152,15 @@ def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None
 
 def report_row(answer: Answer) -> ReportRow:
     """The row of an entry, for files: what survived or is violated without the bug has failed."""
-    entry, fate = answer.entry, _FATES[answer.status]
+    entry, status = answer.entry, _STATUSES[answer.status]
     return ReportRow(
         id=entry.id,
         suite=f"rocketproof.mutants.{_where(entry) or 'others'}",
         configuration=slug_of(entry),
         statement=_doc(entry),
-        fate=fate,
-        message="" if fate is Fate.PASSED else f"{answer.status}: {_verdict(answer)}".removesuffix(": "),
-        text="" if fate is Fate.PASSED else "\n".join(filter(None, [_doc(entry), _told(answer)])),
+        status=status,
+        message="" if status is RowStatus.PASSED else f"{answer.status}: {_verdict(answer)}".removesuffix(": "),
+        text="" if status is RowStatus.PASSED else "\n".join(filter(None, [_doc(entry), _told(answer)])),
         seconds=answer.seconds,
     )
 

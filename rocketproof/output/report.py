@@ -16,7 +16,7 @@ from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
 from .columns import Cells, print_columns
 from .console import VERDICT_STYLES
-from .row import Fate, ReportRow
+from .row import ReportRow, RowStatus
 
 if TYPE_CHECKING:
     from ..checkers.suite import Outcome, Row
@@ -128,7 +128,7 @@ def report_row(outcome: Outcome) -> ReportRow:
         configuration=row.configuration,
         statement=row.statement,
         rules=row.rules,
-        fate=Fate.PASSED if fine else Fate.UNKNOWN if unknown else Fate.FAILED,
+        status=RowStatus.PASSED if fine else RowStatus.UNKNOWN if unknown else RowStatus.FAILED,
         message="" if fine else f"{result.verdict}, expected {row.expected}: {result.bounds}",
         text="" if fine else _story_text(outcome),
         seconds=result.seconds,

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 
 
-class Fate(enum.Enum):
+class RowStatus(enum.Enum):
     """What a row means to who runs the command.
 
     FAILED: somebody must act. UNKNOWN: neither shown nor refuted, no pass. SKIPPED: not asked here, or accepted.
@@ -85,7 +85,7 @@ class ReportRow:
         statement: what should be, in a sentence.
         rules: rules of RocketMQ that it rests on.
         tags: what it is about, for services that filter.
-        fate: what the answer means.
+        status: what the answer means.
         message: why, in one line; empty for what passed.
         text: why, at length: reasons, events, the story of a run.
         seconds: how long it took.
@@ -97,7 +97,7 @@ class ReportRow:
     id: str
     suite: str
     statement: str
-    fate: Fate
+    status: RowStatus
     seconds: float
     configuration: str = ""
     rules: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..traces.format.printable import json_text
-from .row import Fate, Place, Remark, ReportRow, Severity
+from .row import Place, Remark, ReportRow, RowStatus, Severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -40,7 +40,7 @@ def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
             "associatedRule": {"id": row.id, "index": places[row.id]},
         }
         for row in shown
-        if row.fate is Fate.UNKNOWN
+        if row.status is RowStatus.UNKNOWN
     ]
     run = {
         "tool": {

@@ -14,17 +14,17 @@ from ..traces.explain.story import CERTAIN, Sentence, Story
 from ..traces.format.coverage import EVIDENCE_BIT
 from ..traces.format.kinds import Kind
 from ..traces.format.printable import json_text
-from .row import Fate, Place, Remark, ReportRow, Severity, Step
+from .row import Place, Remark, ReportRow, RowStatus, Severity, Step
 from .trace_report import counts_of
 
 LOCATED = 200
 """Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
 
-_FATES = {
-    Verdict.VIOLATED: Fate.FAILED,
-    Verdict.UNKNOWN: Fate.UNKNOWN,
-    Verdict.NOT_OBSERVABLE: Fate.SKIPPED,
-    Verdict.HOLDS: Fate.PASSED,
+_STATUSES = {
+    Verdict.VIOLATED: RowStatus.FAILED,
+    Verdict.UNKNOWN: RowStatus.UNKNOWN,
+    Verdict.NOT_OBSERVABLE: RowStatus.SKIPPED,
+    Verdict.HOLDS: RowStatus.PASSED,
 }
 
 
@@ -93,7 +93,7 @@ def report_rows(result: CheckResult, told: Sequence[Story]) -> list[ReportRow]:
                 statement=claim.statement,
                 rules=claim.rules,
                 tags=("trace", str(claim.monitor)),
-                fate=_FATES[verdict],
+                status=_STATUSES[verdict],
                 message="" if holds else f"{verdict}: {counts_of(answer)}",
                 text="" if holds else "\n".join([claim.statement, *map(str, own)]),
                 seconds=result.seconds / len(result.verdicts),

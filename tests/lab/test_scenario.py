@@ -86,7 +86,7 @@ def test_each_scenario_is_whole(name: str) -> None:
     started = [step.client for step in scenario.steps if step.do == "start"]
     assert sorted(set(started)) == sorted(scenario.consumers)
     if scenario.expect.statuses and not any(each.mode == "broadcasting" for each in scenario.consumers.values()):
-        # What no client ever sees has no fate.
+        # What no client ever sees has no status.
         assert sum(often.low for often in scenario.expect.statuses.values()) <= scenario.sent
 
 

@@ -19,7 +19,7 @@ from rocketproof.traces.encoding.coding import TYPES, Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
-from rocketproof.traces.io.time_order import Standing
+from rocketproof.traces.io.time_order import TimeOrder
 from rocketproof.traces.monitors import messages, queues
 from rocketproof.traces.monitors.messages import MessageFold
 from rocketproof.traces.monitors.queues import QueueFold
@@ -79,10 +79,10 @@ def test_without_seq_events_of_one_time_stay_as_they_stand(time: list[int], cut:
     assert given_out == sorted((t, place) for place, t in enumerate(time))
 
 
-def standing(events: list[tuple[int, int]], cut: int) -> Standing:
-    seen = Standing()
+def order(events: list[tuple[int, int]], cut: int) -> TimeOrder:
+    seen = TimeOrder()
     for at in range(0, len(events), cut):
-        part = Standing()
+        part = TimeOrder()
         time, seq = zip(*events[at : at + cut], strict=True)
         part.see(pa.RecordBatch.from_pydict({"time": pa.array(time), "seq": pa.array(seq)}))
         seen.join(part)
@@ -98,7 +98,7 @@ def standing(events: list[tuple[int, int]], cut: int) -> Standing:
 def test_seq_is_needed_where_sorting_by_time_alone_is_wrong(
     events: list[tuple[int, int]], needs: bool, cut: int
 ) -> None:
-    assert standing(events, cut).needs_seq is needs
+    assert order(events, cut).needs_seq is needs
 
 
 def sorted_file(count: int) -> Iterator[Chunk]:

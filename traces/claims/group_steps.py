@@ -67,14 +67,14 @@ class GroupStep:
     rules: tuple[str, ...]
 
 
-LIVES, SHARES = "processes-act-in-order", "shares-are-taken"
+LIFECYCLE, SHARES = "processes-act-in-order", "shares-are-taken"
 
 _ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 
 GROUP_STEPS = (
     GroupStep(
         misstep=GroupMisstep.NOT_STARTED,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process starts before it does anything else in a group.",
         needs=(Kind.CLIENT_START,),
         beside=(Kind.CLIENT_START,),
@@ -84,7 +84,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.STARTED_TWICE,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that runs does not start.",
         needs=(Kind.CLIENT_START, *_ENDS),
         seen_or_told=(Kind.CLIENT_STOP,),
@@ -92,7 +92,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.STOPPED_TWICE,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process stops once.",
         needs=(Kind.CLIENT_START, *_ENDS),
         seen=(Kind.CLIENT_START,),
@@ -100,7 +100,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.ACTS_STOPPED,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that has stopped does nothing more in its group.",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         seen=(Kind.CLIENT_START,),
@@ -108,7 +108,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.NOT_UNREGISTERED,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process leaves its group at the brokers before it stops.",
         needs=(Kind.UNREGISTER, Kind.CLIENT_STOP),
         beside=(Kind.UNREGISTER,),
@@ -117,14 +117,14 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.NOT_STOPPED,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that has given up its queues for its shutdown stops.",
         needs=(Kind.REVOKE, *_ENDS),
         rules=("ST-8",),
     ),
     GroupStep(
         misstep=GroupMisstep.HAD_AT_STOP,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that stops has given up all its queues.",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP),
         seen=(Kind.ASSIGN,),
@@ -133,7 +133,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.STARTED_IN_VAIN,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that starts in a group tells it the brokers.",
         needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, *_ENDS),
         seen_or_told=(Kind.HEARTBEAT,),
@@ -141,14 +141,14 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.OLD_SUBSCRIPTION,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A subscription that is left out or replaced is told no more.",
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
     ),
     GroupStep(
         misstep=GroupMisstep.NOT_TOLD,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process balances the topics that it tells the brokers.",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
@@ -156,7 +156,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.BROKER_NOT_RUNNING,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A broker hears of members only as long as it runs.",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
         seen=(Kind.BROKER_START,),
@@ -164,7 +164,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.BROKER_TWICE,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A broker starts when it does not run, and stops once.",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
         seen=(Kind.BROKER_START,),
@@ -173,7 +173,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.NOT_LOADED,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A broker that cannot load its tables does not start.",
         needs=(Kind.BROKER_START, Kind.FILE_LOAD),
         rules=("OF-20",),
@@ -244,7 +244,7 @@ GROUP_STEPS = (
     ),
     GroupStep(
         misstep=GroupMisstep.SILENT,
-        claim=LIVES,
+        claim=LIFECYCLE,
         statement="A process that balances a topic goes on to tell it the brokers, before they forget it.",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),

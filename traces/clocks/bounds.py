@@ -1,7 +1,7 @@
 """Bounds: how far two clocks can be apart, from causal pairs, as difference constraints in whole microseconds.
 
 With a time as its recorder wrote it = true time + offset of the recorder, "a before b" says offset(b) - offset(a) is at
-most b's time - a's. Clocks drift, so the bounds are made for moments, one in the middle of each piece of time; a pair
+most b's time - a's. Clocks drift, so the bounds are made for times, one in the middle of each piece of time; a pair
 says less about a moment the further it is from it. Bounds of several pairs add up along a way from recorder to
 recorder, and the shortest way is the tightest; a way back to its beginning that is shorter than 0 is a contradiction.
 """
@@ -48,12 +48,12 @@ class Bounds:
     piece: Any
 
     @property
-    def moments(self) -> Any:
+    def times(self) -> Any:
         """The middle of each piece, µs."""
         return self.begin + self.length * np.arange(len(self.direct)) + self.length // 2
 
     def within(self, first: int, end: int) -> Any:
-        """The tightest bounds at the moments ``first`` … ``end`` - 1, by the pairs of these pieces.
+        """The tightest bounds at the times ``first`` … ``end`` - 1, by the pairs of these pieces.
 
         Where an entry of a recorder with itself is below 0 they contradict each other.
         """
@@ -102,7 +102,7 @@ def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
 
 
 def spread(direct: Any, length: int) -> Any:
-    """What the pairs of each piece say about the moments of all others: less, by what clocks may drift meanwhile."""
+    """What the pairs of each piece say about the times of all others: less, by what clocks may drift meanwhile."""
     drift = (np.arange(len(direct)) * int(length * DRIFT))[:, None, None]
     known = np.where(direct < FREE, direct, 2 * FREE)
     forward = np.minimum.accumulate(known - drift) + drift
@@ -111,7 +111,7 @@ def spread(direct: Any, length: int) -> Any:
 
 
 def closed(bounds: Any) -> Any:
-    """The shortest ways at every moment: Floyd and Warshall's, for all moments at once.
+    """The shortest ways at every moment: Floyd and Warshall's, for all times at once.
 
     Of many recorders, those with most neighbours are ways to others; the bounds are right then, and may be wider.
     """

@@ -36,11 +36,11 @@ class Run:
 
     Attributes:
         since: from when on, by this clock, µs.
-        moments: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
+        times: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
     """
 
     since: int
-    moments: tuple[int, ...]
+    times: tuple[int, ...]
     offsets: tuple[int, ...]
 
 
@@ -84,10 +84,10 @@ class Clock:
     @property
     def drift(self) -> float:
         """How much faster it runs, in parts of a million, over its longest run; 0 where that is not seen."""
-        run = max(self.runs, key=lambda one: one.moments[-1] - one.moments[0], default=None)
-        if run is None or run.moments[-1] == run.moments[0]:
+        run = max(self.runs, key=lambda one: one.times[-1] - one.times[0], default=None)
+        if run is None or run.times[-1] == run.times[0]:
             return 0.0
-        return 1e6 * (run.offsets[-1] - run.offsets[0]) / (run.moments[-1] - run.moments[0])
+        return 1e6 * (run.offsets[-1] - run.offsets[0]) / (run.times[-1] - run.times[0])
 
     def corrected(self, micros: Any) -> Any:
         """Times by this clock, µs, as they should be: never in another order than that of the clock."""
@@ -98,10 +98,10 @@ class Clock:
         for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
             chosen = micros >= run.since if run is not self.runs[0] else np.ones(len(micros), bool)
             times = micros[chosen]
-            offsets = np.rint(np.interp(times - run.since, np.array(run.moments) - run.since, run.offsets))
+            offsets = np.rint(np.interp(times - run.since, np.array(run.times) - run.since, run.offsets))
             found[chosen] = np.maximum(times - offsets.astype(np.int64), least)
             if following is not None:
-                last = np.interp(following.since - run.since, np.array(run.moments) - run.since, run.offsets)
+                last = np.interp(following.since - run.since, np.array(run.times) - run.since, run.offsets)
                 least = max(least, following.since - round(float(last)))
         return found
 
@@ -237,11 +237,11 @@ def _clock(
 ) -> Clock:
     runs: tuple[Run, ...] = ()
     if any(one.offsets[:, place].any() for one in stretches):
-        moments = bounds.moments
+        times = bounds.times
         runs = tuple(
             Run(
                 since=bounds.begin + one.first * bounds.length,
-                moments=tuple(moments[one.first : one.end].tolist()),
+                times=tuple(times[one.first : one.end].tolist()),
                 offsets=tuple(one.offsets[:, place].tolist()),
             )
             for one in stretches

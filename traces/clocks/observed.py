@@ -16,7 +16,7 @@ from ..encoding.columns import Column, arrow_places
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from ..format.schema import BY_NAME, origin_of
-from .pairs import BROKER_KINDS, PAIRS, Moment, Pair
+from .pairs import BROKER_KINDS, PAIRS, EventPattern, Pair
 
 COLUMNS = (
     "time",
@@ -48,7 +48,7 @@ _SIDE = np.dtype(
     [
         ("pair", np.int16),  # place in PAIRS
         ("after", np.int8),  # 1: the side that was caused
-        ("first", np.int8),  # 1: of the first moment of the cause, which is the usual one
+        ("first", np.int8),  # 1: of the first pattern of the cause, which is the usual one
         ("key", np.uint64),
         ("offset", np.int64),
         ("time", np.int64),  # µs since 1970, by the clock of its recorder
@@ -60,12 +60,12 @@ _SIDE = np.dtype(
 )
 
 _SIDES = tuple(
-    (place, pair, after, moment)
+    (place, pair, after, pattern)
     for place, pair in enumerate(PAIRS)
-    for after, moments in enumerate((pair.before, pair.after))
-    for moment in moments
+    for after, patterns in enumerate((pair.before, pair.after))
+    for pattern in patterns
 )
-_KINDS = frozenset(str(moment.kind) for *_, moment in _SIDES)
+_KINDS = frozenset(str(pattern.kind) for *_, pattern in _SIDES)
 _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
 
@@ -134,17 +134,17 @@ class Observed:
         view = _View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None
-        for place, pair, after, moment in _SIDES:
-            if moment.kind not in kinds:
+        for place, pair, after, pattern in _SIDES:
+            if pattern.kind not in kinds:
                 continue
-            at = view.places_of(moment)
+            at = view.places_of(pattern)
             key, known = view.keys(pair, at)
             at, key = at[known], key[known]
             if not len(at):
                 continue
             rows = np.zeros(len(at), _SIDE)
             rows["pair"], rows["after"], rows["key"] = place, after, key
-            rows["first"] = not after and moment is pair.before[0]
+            rows["first"] = not after and pattern is pair.before[0]
             rows["offset"] = view.whole("offset")[at]
             rows["time"] = view.micros[at]
             rows["if_recorded"] = -1
@@ -155,8 +155,8 @@ class Observed:
                 rows["recorder"] = self._code(recorder)
             else:
                 by_client, by_broker = own
-                rows["recorder"] = (by_broker if moment.kind in BROKER_KINDS else by_client)[at]
-                if moment.kind == Kind.COMMIT:
+                rows["recorder"] = (by_broker if pattern.kind in BROKER_KINDS else by_client)[at]
+                if pattern.kind == Kind.COMMIT:
                     rows["if_recorded"] = by_broker[at]
             rows = rows[rows["recorder"] >= 0]
             self._sides.append(rows)
@@ -320,7 +320,7 @@ def _words(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
 
 
 def _whole(batch: pa.RecordBatch, name: str) -> Any:
-    """The whole numbers of a column; where one is not known, -1 of the fields of moments, 0 of others."""
+    """The whole numbers of a column; where one is not known, -1 of the fields of patterns, 0 of others."""
     absent = -1 if name in _MAY_BE_ZERO else 0
     if name not in batch.schema.names:
         return np.full(len(batch), absent, np.int64)
@@ -369,12 +369,12 @@ class _View:
         parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
-    def places_of(self, moment: Moment) -> Any:
-        """The places of events of a moment that have an offset."""
-        places = self.of_kinds((moment.kind,))
-        if moment.results:
+    def places_of(self, pattern: EventPattern) -> Any:
+        """The places of events of a pattern that have an offset."""
+        places = self.of_kinds((pattern.kind,))
+        if pattern.results:
             at, words = self.words("result")
-            places = places[np.array([word in moment.results for word in words])[at[places]]]
+            places = places[np.array([word in pattern.results for word in words])[at[places]]]
         return places[self.whole("offset")[places] >= 0]
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:

@@ -32,7 +32,7 @@ BROKER_KINDS = frozenset(
 
 
 @dataclass(frozen=True)
-class Moment:
+class EventPattern:
     """Events of one kind, as one side of a pair.
 
     Attributes:
@@ -53,7 +53,7 @@ class Pair:
 
     Attributes:
         name: what it says, as it is told.
-        before: the cause; with several moments, any of them may have been it, and the first is the usual one.
+        before: the cause; with several patterns, any of them may have been it, and the first is the usual one.
         after: what it caused.
         key: fields that both have in common besides.
         rules: where RocketMQ does so.
@@ -62,8 +62,8 @@ class Pair:
     """
 
     name: str
-    before: tuple[Moment, ...]
-    after: tuple[Moment, ...]
+    before: tuple[EventPattern, ...]
+    after: tuple[EventPattern, ...]
     key: tuple[str, ...]
     rules: tuple[str, ...]
     always: bool = False
@@ -72,21 +72,21 @@ class Pair:
 _OK = frozenset({Result.OK})
 
 # What a broker answers is in the table of the client that has asked, even the 0 of where nothing is stored (OF-22).
-_TOLD = Moment(Kind.OFFSET_QUERY, results=_OK)
+_TOLD = EventPattern(Kind.OFFSET_QUERY, results=_OK)
 _QUEUE = ("topic", "broker", "queue")
 
 PAIRS = (
     Pair(
         "stored before it is delivered",
-        before=(Moment(Kind.STORE), Moment(Kind.DELAY_DELIVER)),
-        after=(Moment(Kind.DELIVER),),
+        before=(EventPattern(Kind.STORE), EventPattern(Kind.DELAY_DELIVER)),
+        after=(EventPattern(Kind.DELIVER),),
         key=_QUEUE,
         rules=("PL-19", "DL-6"),
     ),
     Pair(
         "in the client's own table before the broker stores it",
-        before=(Moment(Kind.COMMIT_MEMORY), Moment(Kind.CORRECT), _TOLD),
-        after=(Moment(Kind.COMMIT),),
+        before=(EventPattern(Kind.COMMIT_MEMORY), EventPattern(Kind.CORRECT), _TOLD),
+        after=(EventPattern(Kind.COMMIT),),
         key=("group", "client", *_QUEUE),
         always=True,
         rules=("OF-1", "OF-5"),

@@ -66,10 +66,10 @@ def concluded(found: SortedOut, unseen: Unseen, header: Header, answers: Iterabl
         all_.join(answer)
     for event in found.around:
         usual = WITHOUT_QUEUES if event.kind in OF_PROCESSES else nothing_to_say(event.kind)
-        missed, _, fate = all_.around.get(event.number, (True, 0, usual))
+        missed, _, outcome = all_.around.get(event.number, (True, 0, usual))
         all_.followed += not missed
         if missed:
-            all_.passed_over[fate] += 1
+            all_.passed_over[outcome] += 1
     return Conformance(
         events=found.events,
         followed=all_.followed,

@@ -33,7 +33,7 @@ class Event:
         number: its place among all events, in the order of the trace.
         kind, result, path: its words; NONE where they are not told, or not known to this version.
         actor: the process that acts; None where a broker does.
-        fate: what became of it: ``followed``, or why it was passed over.
+        outcome: what became of it: ``followed``, or why it was passed over.
         place, place_of_all: its places among the events of its window, and among those of its process.
     """
 
@@ -66,17 +66,17 @@ class Event:
     assigned: list[str] | None
     detail: str | None
     actor: Actor | None
-    fate: str = ""
+    outcome: str = ""
     place: int = -1
     place_of_all: int = -1
 
     def follow(self) -> None:
         """It was followed, in some stream at least."""
-        self.fate = FOLLOWED
+        self.outcome = FOLLOWED
 
     def pass_over(self, why: str) -> None:
         """It was not followed here; where it was followed elsewhere that counts."""
-        self.fate = self.fate or why
+        self.outcome = self.outcome or why
 
     def __str__(self) -> str:
         words = [str(self.kind), self.client or self.broker or ""]

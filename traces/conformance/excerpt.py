@@ -133,10 +133,10 @@ def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) ->
     numbers = {actor: number for number, actor in enumerate(actors)}
     found = Excerpt(stream=stream, messages=messages, actors=numbers, events=())
     kept = [event for event in past if event.number >= first and _concerns(event, messages, actors)]
-    return replace(found, events=tuple(_telling(found, kept, row["time"])[-MOST_EVENTS:]))
+    return replace(found, events=tuple(_relevant(found, kept, row["time"])[-MOST_EVENTS:]))
 
 
-def _telling(found: Excerpt, events: Sequence[Event], shown: int) -> list[Event]:
+def _relevant(found: Excerpt, events: Sequence[Event], shown: int) -> list[Event]:
     """The events without pulls that bring none of the messages, and commits of what is stored already."""
     kept = []
     stored: dict[Actor | None, int] = {}

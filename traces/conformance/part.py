@@ -70,16 +70,16 @@ class Answer:
         self.queues += other.queues
         self.gaps += other.gaps
         self.why = sorted([*self.why, *other.why])[:1]
-        for number, fate in other.around.items():
-            self.around[number] = min(fate, self.around.get(number, fate))
+        for number, outcome in other.around.items():
+            self.around[number] = min(outcome, self.around.get(number, outcome))
 
     def count(self, events: Iterable[Event]) -> None:
         """Count what became of events."""
         for event in events:
-            if event.fate == FOLLOWED:
+            if event.outcome == FOLLOWED:
                 self.followed += 1
             else:
-                self.passed_over[event.fate or nothing_to_say(event.kind)] += 1
+                self.passed_over[event.outcome or nothing_to_say(event.kind)] += 1
 
 
 def follow_queues(table: pa.Table, around: Surroundings, unseen: Unseen, header: Header, *, slack: int) -> Answer:
@@ -105,7 +105,7 @@ def follow_messages(table: pa.Table, header: Header) -> Answer:
 def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, slack: int) -> None:
     first = min(event.number for event in stream.events)
     for event in stream.around:
-        event.fate = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
+        event.outcome = WITHOUT_QUEUES if event.kind in OF_PROCESSES else ""
     follower, reason = follower_of(stream, unseen, machines, slack=slack)
     if follower is None:
         answer.why = sorted([*answer.why, (first, f"{stream.place}: {reason}")])[:1]
@@ -119,9 +119,9 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
         answer.mismatches += follower.mismatches
         answer.mismatch_count += follower.mismatch_count
     for event in stream.around:
-        if event.fate:
-            fate = (event.fate != FOLLOWED, first, event.fate)
-            answer.around[event.number] = min(fate, answer.around.get(event.number, fate))
+        if event.outcome:
+            outcome = (event.outcome != FOLLOWED, first, event.outcome)
+            answer.around[event.number] = min(outcome, answer.around.get(event.number, outcome))
 
 
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:

@@ -19,7 +19,7 @@ DUE_WITHIN = 1_000
 
 
 def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
-    event.fate = "mismatches"
+    event.outcome = "mismatches"
     number = event.seq if event.seq is not None else event.number
     return Mismatch(seq=number, time=event.time, place=place, event=str(event), why=why, state=state)
 

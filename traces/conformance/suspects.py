@@ -137,7 +137,7 @@ def _machines(known: dict[str, Machines], mutant: str) -> Machines:
 
 def _followed(stream: Stream, unseen: Unseen, machines: Machines, slack: int) -> Follower | None:
     for event in stream.events:
-        event.fate = ""
+        event.outcome = ""
     follower, _ = follower_of(stream, unseen, machines, slack=slack)
     if follower is not None:
         follower.follow(HANDLERS)

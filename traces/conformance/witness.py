@@ -72,7 +72,7 @@ def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping
 
 def _witness(stream: Stream, unseen: Unseen, machines: Machines) -> Witness:
     for event in stream.events:
-        event.fate = ""
+        event.outcome = ""
     follower, reason = follower_of(stream, unseen, machines, slack=SLACK)
     if follower is None:
         return Witness(assumed=reason)
@@ -86,5 +86,7 @@ def _assumed(follower: Follower, events: Collection[Event], unseen: Unseen) -> s
         return "events of this queue are missing"
     if follower.doubtful or unseen.holes:
         return "not all was recorded"
-    missed = next((event for event in events if event.fate != FOLLOWED and event.actor in follower.stream.actors), None)
-    return follower.assumed or (f"not followed: {missed.fate or missed.kind}" if missed is not None else "")
+    missed = next(
+        (event for event in events if event.outcome != FOLLOWED and event.actor in follower.stream.actors), None
+    )
+    return follower.assumed or (f"not followed: {missed.outcome or missed.kind}" if missed is not None else "")

@@ -26,7 +26,7 @@ from ..format.kinds import Kind, codes
 from ..format.schema import ABSENT
 from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
-from ..io.time_order import Standing
+from ..io.time_order import TimeOrder
 from ..recorders.repeated import REPEATED
 from .scan import SCAN_COLUMNS, Scan, Scanning, conclude, scan
 
@@ -131,14 +131,14 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
         return None
-    seen, standing, parts = Scanning(), Standing(), list[Part]()
+    seen, order, parts = Scanning(), TimeOrder(), list[Part]()
     file, latest, repeated = splits[0].file, seen.end, 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for split, read in zip(splits, pool.map(partial(_read, trace, shelf), splits), strict=True):
             if split.file != file:
-                file, latest, standing = split.file, seen.end, Standing()
-            standing.join(read.standing)
-            if read.problems or not standing.by_time or read.seen.begin < latest:
+                file, latest, order = split.file, seen.end, TimeOrder()
+            order.join(read.order)
+            if read.problems or not order.by_time or read.seen.begin < latest:
                 if progress is not None:
                     progress("read", -seen.events)
                 return None
@@ -160,7 +160,7 @@ class _Read:
 
     part: Part
     seen: Scanning
-    standing: Standing = field(default_factory=Standing)
+    order: TimeOrder = field(default_factory=TimeOrder)
     problems: int = 0
     repeated: int = 0
 
@@ -171,7 +171,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     coder = Coder(read.part.names)
     for batch in reader.distinct(_READ, rows=_ROWS):
         read.seen.see(batch, split.file)
-        read.standing.see(batch)
+        read.order.see(batch)
         _keep(coder.columns(batch), read.part, shelf)
     read.problems, read.repeated = reader.problems.count, reader.repeated
     return read

@@ -41,7 +41,7 @@ class Measured:
         unexplained: deliveries that came again without a cause.
         losses: messages that the stored offset passed though nobody consumed them, or whose retry came to nothing.
         overlaps: of ownership.
-        statuses: messages by what became of them, by the name of the fate.
+        statuses: messages by what became of them, by the name of the status.
         violated: ids of the claims that are violated.
         unknown: ids of the claims that are unknown.
         holds: ids of the claims that hold.
@@ -75,7 +75,7 @@ def measure(result: CheckResult) -> Measured:
         unexplained=repeats[Cause.NONE],
         losses=messages[MessageStatus.LOST],
         overlaps=overlaps(ownerships(result.rows, result.names)),
-        statuses={fate.name: count for fate, count in sorted(messages.items())},
+        statuses={status.name: count for status, count in sorted(messages.items())},
         violated=_claims(result, Verdict.VIOLATED),
         unknown=_claims(result, Verdict.UNKNOWN),
         holds=_claims(result, Verdict.HOLDS),

@@ -68,7 +68,7 @@ class CheckResult:
         names: names of queues and processes.
         verdicts: one for each claim, in their order.
         rows: findings, explanations and notes, sorted.
-        statuses: how many messages of a slot had which fate; slots × statuses.
+        statuses: how many messages of a slot had which status; slots × statuses.
         passed_over: what no monitor could judge, in words, and how many there were.
         left_out: files of the given folders that are no traces, each with why.
         skipped: how much of imported files is no event and no damage, by what it is.
@@ -110,9 +110,9 @@ class CheckResult:
 
     @property
     def messages(self) -> Counter[MessageStatus]:
-        """How many messages had which fate, over all groups."""
+        """How many messages had which status, over all groups."""
         return Counter(
-            {fate: int(self.statuses[:, fate].sum()) for fate in MessageStatus if self.statuses[:, fate].any()}
+            {status: int(self.statuses[:, status].sum()) for status in MessageStatus if self.statuses[:, status].any()}
         )
 
 

@@ -1,6 +1,6 @@
 """Evidence: the events of a trace that a few questions are about, collected in one more pass over it.
 
-A question names a queue with a range of offsets, moments at which somebody owned or wrote something, a message, or
+A question names a queue with a range of offsets, periods in which somebody owned or wrote something, a message, or
 processes. Whole batches are sifted by codes; only what is asked for is ever looked at one by one.
 """
 
@@ -67,7 +67,7 @@ class Question:
     Attributes:
         slot: a queue; None without.
         offsets: ranges of offsets of it, ends excluded: their messages.
-        moments: times from … to, ms: what happened to the queue as a whole then, and to ``actors``.
+        periods: times from … to, ms: what happened to the queue as a whole then, and to ``actors``.
         origin: a message, 0 without.
         actors: processes.
         group: events of ``actors`` that name another group are left out; empty for any.
@@ -77,7 +77,7 @@ class Question:
 
     slot: Slot | None = None
     offsets: tuple[tuple[int, int], ...] = ()
-    moments: tuple[tuple[int, int], ...] = ()
+    periods: tuple[tuple[int, int], ...] = ()
     origin: int = 0
     actors: tuple[Actor, ...] = ()
     group: str = ""
@@ -170,14 +170,14 @@ class _Sieve:
             for slot in _slots(question, names):
                 base = slot << _OFFSETS
                 messages += [(base + first, base + last) for first, last in question.offsets]
-                queues += [(base + _time(first), base + _time(last) + 1) for first, last in question.moments]
+                queues += [(base + _time(first), base + _time(last) + 1) for first, last in question.periods]
             for actor in question.actors:
                 base = names.actor(actor) << _OFFSETS
-                processes += [(base + _time(first), base + _time(last) + 1) for first, last in question.moments]
+                processes += [(base + _time(first), base + _time(last) + 1) for first, last in question.periods]
         self._messages, self._queues, self._processes = (_ranges(each) for each in (messages, queues, processes))
         self._origins = np.unique(np.array([q.origin for q in questions if q.origin], np.int64))
         self._offsets = _ranges(offsets for question in questions for offsets in question.offsets)
-        self._moments = _ranges((first, last + 1) for question in questions for first, last in question.moments)
+        self._periods = _ranges((first, last + 1) for question in questions for first, last in question.periods)
         self._coder = Coder(Names())
         self._of_messages, self._of_queues, self._of_context = (
             _chosen(each) for each in (OF_MESSAGES, OF_QUEUES, CONTEXT - {Kind.GAP})
@@ -193,9 +193,9 @@ class _Sieve:
         if len(self._offsets):
             at = np.flatnonzero(self._of_messages[coded.kind] & (coded.offset != ABSENT))
             found[at[_touches(self._offsets, coded.offset[at], coded.offset[at] + _length(coded, at))]] = True
-        if len(self._moments):
+        if len(self._periods):
             at = np.flatnonzero(self._of_queues[coded.kind] | self._of_context[coded.kind])
-            found[at[_touches(self._moments, coded.time[at], coded.time[at] + 1)]] = True
+            found[at[_touches(self._periods, coded.time[at], coded.time[at] + 1)]] = True
         return found
 
     def mask(self, coded: Coded) -> Any:
@@ -294,7 +294,7 @@ def _answers(found: Sequence[Found], questions: Sequence[Question], names: Names
 def _of_queue(event: Event, question: Question) -> bool:
     kind, offset = event["kind"], event.get("offset")
     if kind in OF_QUEUES:
-        return any(first <= event["time"] <= last for first, last in question.moments)
+        return any(first <= event["time"] <= last for first, last in question.periods)
     if kind not in OF_MESSAGES or offset is None:
         return False
     end = max(event.get("next") or 0, offset + 1) if kind == Kind.PULL_RESULT else offset + 1
@@ -304,7 +304,7 @@ def _of_queue(event: Event, question: Question) -> bool:
 def _of_actor(event: Event, question: Question) -> bool:
     return (
         event["kind"] in question.kinds
-        and any(first <= event["time"] <= last for first, last in question.moments)
+        and any(first <= event["time"] <= last for first, last in question.periods)
         and (not question.group or event.get("group") in (None, "", question.group))
         and (not question.topic or event.get("topic") in (None, "", question.topic))
     )

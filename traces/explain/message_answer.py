@@ -21,7 +21,7 @@ from ..format.message_status import MessageStatus
 from .message_story import Attempt, MessageStory, Outcome
 from .repetitions import WORDS, repeated_rows
 
-_OF_FATE = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COMMIT,))
+_TELLS_STATUS = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COMMIT,))
 
 
 class Answer(enum.StrEnum):
@@ -86,12 +86,12 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
     attempts = outcome.attempts
     consumed = any(attempt.result in SUCCESSES for attempt in attempts)
     because: tuple[str, ...] = ()
-    if outcome.fate is MessageStatus.DEAD_LETTERED:
+    if outcome.status is MessageStatus.DEAD_LETTERED:
         answer = Answer.DEAD_LETTERED_AND_CONSUMED if consumed else Answer.DEAD_LETTERED
-    elif outcome.fate is MessageStatus.NOT_OBSERVABLE:
+    elif outcome.status is MessageStatus.NOT_OBSERVABLE:
         answer = Answer.CANNOT_BE_TOLD
         recorded = result.coverage.recorded_of(outcome.group)
-        lacking = [kind for kinds in missing(_OF_FATE, recorded) for kind in kinds]
+        lacking = [kind for kinds in missing(_TELLS_STATUS, recorded) for kind in kinds]
         reason = result.coverage.not_judged.get(outcome.group, "")
         because = (reason,) if reason else (f"what is missing is {', '.join(lacking)} events",) if lacking else ()
     elif not attempts:

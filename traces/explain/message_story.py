@@ -79,15 +79,15 @@ class Outcome:
 
     Attributes:
         group: the group, empty where deliveries do not tell it; client: of a broadcasting group, else empty.
-        fate: what became of it.
-        told: the fate in words.
+        status: what became of it.
+        told: the status in words.
         attempts: its deliveries, by time.
         maximum: how often it may be tried again.
     """
 
     group: str
     client: str
-    fate: MessageStatus
+    status: MessageStatus
     told: str
     attempts: tuple[Attempt, ...]
     maximum: int
@@ -136,8 +136,8 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
     origins, spots, names, coverage = _look_up(trace, str(asked))
     questions = [Question(origin=origin) for origin in sorted(origins)]
     for slot, offset, since, until in spots:
-        moments = ((since - settings.rounds, until + _AFTER),)
-        questions.append(Question(slot=slot, offsets=((offset, offset + 1),), moments=moments))
+        periods = ((since - settings.rounds, until + _AFTER),)
+        questions.append(Question(slot=slot, offsets=((offset, offset + 1),), periods=periods))
     answers = collect(trace, questions, names)
     unique = {(each.place, id(each.event)): each for answer in answers for each in answer}
     found = sorted(unique.values(), key=lambda each: (each.event["time"], each.place))
@@ -300,14 +300,14 @@ def _outcome(
     orderly = known.listener == "orderly"
     limit = int(maximum_sent(maximum))
     attempts = attempts_of(events, limit, settings, orderly=orderly)
-    fate, told = _status(events, attempts, known, limit, settings)
-    if fate is None:
+    status, told = _status(events, attempts, known, limit, settings)
+    if status is None:
         around = [each.event for each in found if _concerns(each.event, group, client, names)]
-        fate, told = _undelivered(around, spots)
-        hidden = _hidden(group, own, spots, coverage) if fate is MessageStatus.LOST else ""
+        status, told = _undelivered(around, spots)
+        hidden = _hidden(group, own, spots, coverage) if status is MessageStatus.LOST else ""
         if hidden:
-            fate, told = MessageStatus.NOT_OBSERVABLE, f"it cannot be told whether it is lost: {told}, but {hidden}"
-    return Outcome(group=group, client=client, fate=fate, told=told, attempts=attempts, maximum=limit)
+            status, told = MessageStatus.NOT_OBSERVABLE, f"it cannot be told whether it is lost: {told}, but {hidden}"
+    return Outcome(group=group, client=client, status=status, told=told, attempts=attempts, maximum=limit)
 
 
 def _concerns(event: Event, group: str, client: str, names: Names) -> bool:

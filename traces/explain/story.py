@@ -179,12 +179,12 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
     first, last = row["offset"], max(row["until"], row["offset"] + 1)
     offsets = ((first, min(last, first + _FEW)), (max(last - 1, first), last))
     claim = CLAIMS[row["claim"]].id
-    moments = tuple((time - _AROUND, time + _AROUND) for time in sorted({row["since"], row["time"]}))
+    periods = tuple((time - _AROUND, time + _AROUND) for time in sorted({row["since"], row["time"]}))
     whole = slot is not None and slot.queue < 0
     return Question(
         slot=None if whole else slot,
         offsets=offsets if slot is not None and first >= 0 and not whole and has_offsets(claim) else (),
-        moments=moments,
+        periods=periods,
         origin=row["origin"],
         actors=tuple(names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0),
         group=slot.group if slot is not None else "",

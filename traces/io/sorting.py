@@ -21,7 +21,7 @@ import pyarrow as pa
 from ..recorders.repeated import REPEATED, Repeated
 from .source import Source, cut
 from .temporary import in_temporary_folder
-from .time_order import Standing
+from .time_order import TimeOrder
 
 MEMORY = 1 << 30
 """Bytes that sorting may take, unless told otherwise."""
@@ -39,12 +39,12 @@ class Ordered:
         self.source = source
 
     @cached_property
-    def standing(self) -> Standing:
-        """How its events stand, and where in time. Reads their times once."""
-        standing = Standing()
+    def order(self) -> TimeOrder:
+        """How far its events are in order, and where in time they are. Reads their times once."""
+        order = TimeOrder()
         for batch in self.source.batches(("time", "seq"), rows=1 << 20):
-            standing.see(batch)
-        return standing
+            order.see(batch)
+        return order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def in_order(
 ) -> Iterator[pa.RecordBatch]:
     """The events of all sources in order, see the module for what that is; how many were repeated is counted."""
     read = (*columns, *(name for name in ("time", "seq") if name not in columns))
-    if len(sources) == 1 and sources[0].source.rows is not None and sources[0].standing.by_time:
+    if len(sources) == 1 and sources[0].source.rows is not None and sources[0].order.by_time:
         beside = Repeated(thorough=False)
         for batch in sources[0].source.batches(read, rows=rows):
             yield beside.drop(batch, sources[0].source.counted).select(list(columns))
@@ -71,8 +71,8 @@ def in_order(
         direct = _mergeable(sources)
         for file, one in enumerate(sources):
             if file in direct:
-                if one.standing.first is not None:
-                    merged.append(_Run(start=one.standing.begin, batches=_stream(one.source, file, read)))
+                if one.order.first is not None:
+                    merged.append(_Run(start=one.order.begin, batches=_stream(one.source, file, read)))
                 continue
             for batch in one.source.batches(read, rows=_PIECE):
                 sorter.add(_tagged(batch, file))
@@ -84,9 +84,7 @@ def in_order(
 
 def _mergeable(sources: Sequence[Ordered]) -> set[int]:
     """Files in order that can be merged as they are read: knowing their order must be cheap, as it is for Parquet."""
-    found = {
-        file: one.standing for file, one in enumerate(sources) if one.source.rows is not None and one.standing.by_time
-    }
+    found = {file: one.order for file, one in enumerate(sources) if one.source.rows is not None and one.order.by_time}
     changes = sorted(
         change
         for each in found.values()

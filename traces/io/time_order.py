@@ -1,4 +1,4 @@
-"""How the events of a file stand: whether they are in order already, seen as they are read."""
+"""The order of the events of a file: whether they are in the order of time already, seen as they are read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..encoding.columns import Column
 
 
 @dataclass(kw_only=True)
-class Standing:
-    """How the events of a file stand.
+class TimeOrder:
+    """How far the events of a file are in order.
 
     Attributes:
         by_time: in the order of time, then ``seq``.
@@ -43,9 +43,9 @@ class Standing:
         by_time = not wrong.any() and (by_seq or not (back & (time[1:] == time[:-1])).any())
         first, last = (int(time[0]), int(seq[0])), (int(time[-1]), int(seq[-1]))
         begin, end = (first[0], last[0]) if by_time else (int(time.min()), int(time.max()))
-        self.join(Standing(by_time=by_time, by_seq=by_seq, first=first, last=last, begin=begin, end=end))
+        self.join(TimeOrder(by_time=by_time, by_seq=by_seq, first=first, last=last, begin=begin, end=end))
 
-    def join(self, later: Standing) -> None:
+    def join(self, later: TimeOrder) -> None:
         """Add the events after these."""
         if later.first is None:
             return

@@ -11,7 +11,7 @@ from ..clocks.order import Order
 from ..encoding.names import Actor
 from ..engine.findings import Doubt
 from ..errors import TraceError
-from .memberships import Lives
+from .memberships import Memberships
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +51,23 @@ class Difference:
     doubt: Doubt = Doubt.NONE
 
 
-def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], lives: Lives) -> list[Statement]:
-    """Each statement with its end: the next one of the same process, or the end of its life in the group.
+def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], memberships: Memberships) -> list[Statement]:
+    """Each statement with its end: the next one of the same process, or the end of its membership.
 
     Args:
         group: the group.
         said: when, by whom and what, in the order of time.
-        lives: of all processes.
+        memberships: of all processes.
     """
     found: list[Statement] = []
     following: dict[Actor, int] = {}
     for time, actor, value in reversed(said):
-        life = lives.at(group, actor, time)
-        if life is None:
+        membership = memberships.at(group, actor, time)
+        if membership is None:
             continue
-        later = following.get(actor, lives.until(life, certain=False))
+        later = following.get(actor, memberships.until(membership, certain=False))
         following[actor] = time
-        surely, possibly = (min(later, lives.until(life, certain=certain)) for certain in (True, False))
+        surely, possibly = (min(later, memberships.until(membership, certain=certain)) for certain in (True, False))
         if time <= possibly:
             found.append(Statement(actor, value, time, surely, possibly))
     return found[::-1]

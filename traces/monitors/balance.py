@@ -52,7 +52,7 @@ class _Client:
         self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
         self.due = 0
 
-    def lives(self, time: int, within: int) -> None:
+    def keeps_running(self, time: int, within: int) -> None:
         """It sends a heartbeat: whether it still balances anything, as it does every 20 s (RB-1)."""
         last = max(self.passes.values(), default=time)
         if time - last > within:
@@ -93,7 +93,7 @@ class Balance:
                 self._client(event).balances(event["time"], event.get("topic") or "", settings.new_topic)
             elif kind == Kind.HEARTBEAT:
                 client = self._client(event)
-                client.lives(event["time"], settings.new_topic)
+                client.keeps_running(event["time"], settings.new_topic)
                 given = event.get("subscriptions")
                 if given is not None and given != client.said:
                     client.heartbeat(event["time"], given)

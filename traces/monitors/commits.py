@@ -18,11 +18,11 @@ from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
+from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .ownership import VISIT, committer, ended, owners, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, QUERY_LIMIT, UNKNOWN, WINDOWS
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
-from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
 ROOM = 256
 """So many rows and ranges must be free before an event; one that needs more is stopped, and gone on with."""
@@ -165,7 +165,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
     looked = UNKNOWN  # the last range that was looked at
     offset = slot.low
     while offset < until:
-        if s.terms[0].rows + ROOM > len(s.rows) or s.terms[0].past + ROOM > len(s.past):
+        if s.used[0] + ROOM > len(s.rows) or s.terms[0].past + ROOM > len(s.past):
             if unseen >= 0:
                 _never_delivered(s, q, time, actor, unseen, offset, jump)
             slot.low = offset

@@ -20,7 +20,7 @@ from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import UNEXPLAINED_BEGIN, UNEXPLAINED_END, copies_of, find_attempt
-from .ledger import NOBODY, NOTHING, Seen, explain, judge, violate
+from .notes import NOBODY, NOTHING, Seen, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)
 """Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the former, or
@@ -40,7 +40,7 @@ _TOLD = int64(255)
 
 
 @part
-def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any, stage: int, since: int) -> None:
+def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, stage: int, since: int) -> None:
     """Account for a copy of an attempt that was just counted; ``since`` is when the one before it was noticed.
 
     One copy is noticed up to three times on its way; it counts when the number of copies grows.
@@ -50,14 +50,14 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
     if count <= attempt.copies:
         return
     attempt.copies = count
-    judge(ledger, _COPY)
+    judge(notes, _COPY)
     before = find_attempt(known, chain, attempt.attempt - 1)
     if count == 1:
         # The one copy of a message that did not fail is what users ask about: its listener was too slow.
         if before >= 0 and known.attempts[before].failures == 0 and known.attempts[before].expired > 0:
             attempt.cause = _TIMEOUT
             since = known.attempts[before].delivered
-            explain(ledger, _COPY, _TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
+            explain(notes, _COPY, _TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
         return
     if count <= known.chains[chain].siblings:
         return  # each message of a batch has a copy of its own
@@ -68,7 +68,7 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
         cause = _REPLAY
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
     if cause != _NONE or stage == REPEATED:
-        _tell(known, terms, ledger, at, before, cause, claim, count, seen, since)
+        _tell(known, terms, notes, at, before, cause, claim, count, seen, since)
         return
     last = known.used[UNEXPLAINED_END]
     known.used[UNEXPLAINED_END] += 1
@@ -78,7 +78,7 @@ def account(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any,
 
 
 @part
-def settle(known: Any, terms: Any, ledger: Any, now: int, room: int) -> Any:
+def settle(known: Any, terms: Any, notes: Any, now: int, room: int) -> Any:
     """Judge the copies that nothing explained, as far as no cause of theirs can be seen from ``now`` on.
 
     The answer is whether all of them are judged; it stops where fewer than ``room`` rows are left.
@@ -87,14 +87,14 @@ def settle(known: Any, terms: Any, ledger: Any, now: int, room: int) -> Any:
         copy = known.unexplained[known.used[UNEXPLAINED_BEGIN]]
         if copy.time + terms.given[0].widest >= now:
             return True
-        if len(ledger.rows) - ledger.size[0] < room:
+        if len(notes.rows) - notes.used[0] < room:
             return False
         known.used[UNEXPLAINED_BEGIN] += 1
         at, chain = int64(copy.attempt), int64(copy.chain)
         seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[chain].origin)
         before = find_attempt(known, chain, known.attempts[at].attempt - 1)
         cause = _cause(known, terms, at, before, copy.copies) if before >= 0 else _NONE
-        _tell(known, terms, ledger, at, before, cause, int64(copy.claim), copy.copies, seen, copy.since)
+        _tell(known, terms, notes, at, before, cause, int64(copy.claim), copy.copies, seen, copy.since)
     known.used[UNEXPLAINED_BEGIN] = 0
     known.used[UNEXPLAINED_END] = 0
     return True
@@ -104,7 +104,7 @@ def settle(known: Any, terms: Any, ledger: Any, now: int, room: int) -> Any:
 def _tell(
     known: Any,
     terms: Any,
-    ledger: Any,
+    notes: Any,
     at: int,
     before: int,
     cause: int,
@@ -119,7 +119,7 @@ def _tell(
         return
     if cause != _NONE:
         attempt.cause = cause
-        explain(ledger, _COPY, cause, seen, since, NOBODY, attempt.attempt, count - 1)
+        explain(notes, _COPY, cause, seen, since, NOBODY, attempt.attempt, count - 1)
         return
     doubt = NOTHING
     if (
@@ -132,11 +132,11 @@ def _tell(
     if before >= 0 and known.attempts[before].deliveries > 0:
         # What answered the failure twice may have happened at any time after it.
         since = known.attempts[before].delivered
-    violate(ledger, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
+    violate(notes, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
 
 
 @part
-def account_original(known: Any, ledger: Any, chain: int, at: int, producers: int, seen: Any, since: int) -> None:
+def account_original(known: Any, notes: Any, chain: int, at: int, producers: int, seen: Any, since: int) -> None:
     """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback (SB-8).
 
     ``producers``: the chain of what producers delay, -1 without. If the schedule topic delivered it twice, that is told
@@ -151,9 +151,9 @@ def account_original(known: Any, ledger: Any, chain: int, at: int, producers: in
         if delayed >= 0 and known.attempts[delayed].copies > 1:
             attempt.cause = known.attempts[delayed].cause
             return
-    judge(ledger, _COPY)
+    judge(notes, _COPY)
     attempt.cause = _SENT_TWICE
-    explain(ledger, _COPY, _SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
+    explain(notes, _COPY, _SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
 
 
 @part

@@ -10,7 +10,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, find_attempt
 from .copies import STORED, account
-from .ledger import NOBODY, NOTHING, judge, violate
+from .notes import NOBODY, NOTHING, judge, violate
 from .retry_terms import COUNTS, LOWEST_MAXIMUM
 
 AT_ONCE = 8_000
@@ -43,17 +43,17 @@ def gives_up(terms: Any, maximum: int, sent: int) -> Any:
 
 
 @part
-def dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, seen: Any) -> None:
+def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
     """A dead letter of count ``count`` is stored: one more than the count that failed."""
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.dead_at if attempt.dead_at != ABSENT else attempt.stored_at
     attempt.dead += 1
     attempt.dead_at = seen.time
-    judge(ledger, _AFTER)
+    judge(notes, _AFTER)
     if known.chains[chain].dead == ABSENT or count < known.chains[chain].dead:
         known.chains[chain].dead = count
-    account(known, terms, ledger, chain, at, seen, STORED, since)
+    account(known, terms, notes, chain, at, seen, STORED, since)
     before = find_attempt(known, chain, count - 1)
     if before < 0:
         return
@@ -68,13 +68,13 @@ def dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, see
         and not (terms.given[0].delayed_dead and failed.refused)
     ):
         attempt.delayed_dead = 1
-        judge(ledger, _EXACTLY)
+        judge(notes, _EXACTLY)
         since = failed.last_failed
-        violate(ledger, _EXACTLY, seen, since, failed.failer, seen.time, since, _unheard(terms))
+        violate(notes, _EXACTLY, seen, since, failed.failer, seen.time, since, _unheard(terms))
 
 
 @part
-def delayed_dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: int, seen: Any) -> None:
+def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
     """A dead letter is put into the schedule topic instead of its own; 4.x does so where a fallback made it (SB-15)."""
     at = attempt_of(known, chain, count)
     known.attempts[at].delayed_dead = 1
@@ -82,9 +82,9 @@ def delayed_dead_letter(known: Any, terms: Any, ledger: Any, chain: int, count: 
         return
     before = find_attempt(known, chain, count - 1)
     since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
-    judge(ledger, _EXACTLY)
+    judge(notes, _EXACTLY)
     shown = since if since != ABSENT else seen.time
-    violate(ledger, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING)
+    violate(notes, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING)
 
 
 @part

@@ -11,7 +11,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, leave, wait
 from .copies import MOVED, REPEATED, STORED, account
-from .ledger import NOBODY, NOTHING, Seen, judge, violate
+from .notes import NOBODY, NOTHING, Seen, judge, violate
 from .retry_terms import HIGHEST_LEVEL
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
@@ -37,7 +37,7 @@ def delay_of(terms: Any, level: int) -> Any:
 
 @part
 def delay_store(
-    known: Any, terms: Any, ledger: Any, chain: int, count: int, is_retry: bool, level: int, due: int, seen: Any
+    known: Any, terms: Any, notes: Any, chain: int, count: int, is_retry: bool, level: int, due: int, seen: Any
 ) -> None:
     """A message of count ``count`` is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not told)."""
     at = attempt_of(known, chain, count)
@@ -54,23 +54,23 @@ def delay_store(
         early = max(terms.given[0].rounding, min(_STORED_WITHIN, delay // 2))
         is_off = due != ABSENT and (due > counted + terms.given[0].rounding or due < counted - early)
         if not is_retry or is_off:
-            judge(ledger, _LEVEL)
+            judge(notes, _LEVEL)
         if not is_retry and level > levels:
-            violate(ledger, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING)
+            violate(notes, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING)
         elif is_off:
-            violate(ledger, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING)
+            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING)
         if due == ABSENT:
             due = counted
     if due != ABSENT:
         attempt.due = due if attempt.due == ABSENT else min(attempt.due, due)
         wait(known, at, due)
     if is_retry and count > 0:
-        account(known, terms, ledger, chain, at, seen, STORED, since)
+        account(known, terms, notes, chain, at, seen, STORED, since)
 
 
 @part
 def delay_deliver(
-    known: Any, terms: Any, ledger: Any, chain: int, count: int, due: int, is_sure: bool, seen: Any
+    known: Any, terms: Any, notes: Any, chain: int, count: int, due: int, is_sure: bool, seen: Any
 ) -> None:
     """A message leaves the schedule topic for its own.
 
@@ -93,14 +93,14 @@ def delay_deliver(
         stage = REPEATED
     if due != ABSENT and stage == MOVED:
         leave(known, at, due)
-        judge(ledger, _BEFORE)
+        judge(notes, _BEFORE)
         if seen.time < due:
-            _too_early(terms, ledger, attempt, due, seen)
-        judge(ledger, _WHEN)
+            _too_early(terms, notes, attempt, due, seen)
+        judge(notes, _WHEN)
         if seen.time > ready(terms, seen.actor, due) + terms.given[0].late:
             doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
-            violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
-    account(known, terms, ledger, chain, at, seen, stage, since)
+            violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
+    account(known, terms, notes, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
     if attempt.first_moved == ABSENT:
         attempt.first_moved = seen.time
@@ -109,13 +109,13 @@ def delay_deliver(
 
 
 @part
-def _too_early(terms: Any, ledger: Any, attempt: Any, due: int, seen: Any) -> None:
+def _too_early(terms: Any, notes: Any, attempt: Any, due: int, seen: Any) -> None:
     # DL-5: what was stored later than now, by a clock that stepped back since, is delivered at once.
     if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
         return
     open_ = apart(terms.order, seen.actor, attempt.broker)
     doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING
-    violate(ledger, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
+    violate(notes, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
 
 
 @part
@@ -133,7 +133,7 @@ def ready(terms: Any, broker: int, due: int) -> Any:
 
 
 @part
-def never_delivered(known: Any, terms: Any, ledger: Any, at: int, seen: Any) -> None:
+def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> None:
     """At the end: what waits, and is due for long (H1). ``seen`` stands for the end of the trace."""
     attempt = known.attempts[at]
     due = earliest(known, at)
@@ -141,15 +141,15 @@ def never_delivered(known: Any, terms: Any, ledger: Any, at: int, seen: Any) -> 
         return
     if terms.given[0].end <= ready(terms, attempt.broker, due) + terms.given[0].late:
         return
-    judge(ledger, _WHEN)
+    judge(notes, _WHEN)
     if attempt.deliveries > 0:
         seen = Seen(seen.time, seen.slot, ABSENT, seen.actor, seen.origin)  # the place is that of another copy
     doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
-    violate(ledger, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
+    violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
 
 
 @part
-def levels_as_asked(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any) -> None:
+def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any) -> None:
     """At the end: whether copies were stored at levels that the send-backs of attempt ``before`` account for.
 
     A copy is stored before its send-back is answered, so this is known only then. ``before`` is -1 where the attempt
@@ -159,7 +159,7 @@ def levels_as_asked(known: Any, terms: Any, ledger: Any, at: int, before: int, s
     attempt = known.attempts[at]
     if attempt.levels == 0 or attempt.attempt == 0:
         return
-    judge(ledger, _LEVEL)
+    judge(notes, _LEVEL)
     count = attempt.attempt - 1
     allowed = bit_of(terms.request_level[min(count, len(terms.request_level) - 1), 0])
     heard = unsure = False
@@ -181,7 +181,7 @@ def levels_as_asked(known: Any, terms: Any, ledger: Any, at: int, before: int, s
         return
     told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
     doubt = NOTHING if told else _EVIDENCE
-    violate(ledger, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)
+    violate(notes, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)
 
 
 @part

@@ -11,6 +11,7 @@ from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
 from ..machine_code.compiled import constant, hot, int64, part
 from .commits import UNSURE, begin, retract
 from .departures import departs
+from .notes import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
 from .ownership import End, ended, touch, window_of
 from .pages import (
     DELIVERED,
@@ -33,7 +34,6 @@ from .pages import (
 from .queue_state import ALWAYS, UNKNOWN, WINDOWS
 from .ranges import advance, has_come
 from .repeats import repeated
-from .rows import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
 
 CALL_LIMIT = 5_000
 """CC-3: so long the way from the last look at a window to the listener may take, with all hooks between, ms."""

@@ -1,6 +1,6 @@
 """Departures: after which events a message is no longer told by its queue, but by its retries.
 
-The monitor by queue tells the fate of what is in a queue, the monitor by message that of what has left it to be tried
+The monitor by queue tells the status of what is in a queue, the monitor by message that of what has left it to be tried
 again. Both go by this one rule, so that each place of a queue is told by exactly one of them. A message has left its
 place once it is sent back with success (SB-5), even if another client has it there at the same time. Where the trace
 records no send-backs a failure stands for it, until the message is delivered at that place again.

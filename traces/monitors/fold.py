@@ -31,7 +31,7 @@ class Outcome:
         judged: for each claim, how many instances of it were looked at; int64, length of CLAIMS.
         violated: for each claim, how many violations without doubt there were, kept or not; int64.
         doubtful: for each claim, how many violations in doubt; int64.
-        statuses: for each slot, how many of its messages had which fate; int64, slots × statuses. Those told
+        statuses: for each slot, how many of its messages had which status; int64, slots × statuses. Those told
             by another monitor, such as those sent back, are not counted here.
         passed_over: what could not be judged, in words, and how many there were.
     """

@@ -1,4 +1,4 @@
-"""Excuses: what the life of its group explains, such as a queue that has no owner while nobody consumes.
+"""Explanations: what the activity of its group explains, such as a queue that has no owner while nobody consumes.
 
 The fold by queue does not know about other queues and processes. So what it suspects is looked at again in the end,
 with what the context tells of groups: few rows, plain Python.
@@ -18,15 +18,15 @@ from ..engine.context import Context
 from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
-from .memberships import Lives
-from .rows import DOUBTFUL, VIOLATED
+from .memberships import Memberships
+from .notes import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
 
 _OWNED, _MOVES, _FLAPPING = CODE["every-queue-gets-an-owner"], CODE["every-queue-moves"], CODE["no-flapping"]
 _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_BIT[Kind.CLIENT_START]
 
 
-def excuse(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
+def without_explained(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
     """The rows without those that are explained; ``counts`` is changed with them."""
     suspects = (rows["note"] == 0) & (
         (rows["claim"] == _OWNED)
@@ -63,7 +63,7 @@ class _Groups:
         self._names = names
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = told_by(context.events)
-        self._lives = Lives(self._told, context=context, settings=settings)
+        self._memberships = Memberships(self._told, context=context, settings=settings)
         self._broker_starts = [event["time"] for event in context.events if event["kind"] == Kind.BROKER_START]
 
     def lived(self, slot: Slot, since: int, until: int) -> bool:
@@ -73,10 +73,10 @@ class _Groups:
         """
         if not self._recorded:
             return True
-        for life in [*self._lives.of(slot.group), *self._lives.of("")]:
-            if slot.client and self._names.member(life.actor) != Actor(slot.client, slot.member):
+        for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
+            if slot.client and self._names.member(membership.actor) != Actor(slot.client, slot.member):
                 continue
-            begin, end = max(life.first, since), min(self._lives.until(life, certain=True), until)
+            begin, end = max(membership.first, since), min(self._memberships.until(membership, certain=True), until)
             if end - begin > self._settings.rounds:
                 return True
         return False
@@ -116,7 +116,7 @@ class _Groups:
 
     def changes(self, group: str, since: int, until: int) -> int:
         """How often a process of a group came or went in a period, or shortly before it."""
-        members = {life.actor for life in [*self._lives.of(group), *self._lives.of("")]}
+        members = {membership.actor for membership in [*self._memberships.of(group), *self._memberships.of("")]}
         return sum(
             step.actor in members and since - self._settings.rounds <= step.time <= until for step in self._told.steps
         )

@@ -14,7 +14,7 @@ from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
 from .group_steps import judge_group_steps
-from .memberships import Lives
+from .memberships import Memberships
 from .notebook import Notebook
 from .processes import judge_processes
 from .readable import judge_readable
@@ -48,10 +48,10 @@ class GroupMonitor:
         """Judge everything; called once."""
         notebook = Notebook(names=self._names)
         told = told_by(self._context.events, pause=self._settings.rounds)
-        lives = Lives(told, context=self._context, settings=self._settings)
-        judge_processes(told, lives, names=self._names, notebook=notebook)
-        judge_subscriptions(told, lives, settings=self._settings, notebook=notebook)
-        judge_views(told, lives, names=self._names, settings=self._settings, notebook=notebook)
+        memberships = Memberships(told, context=self._context, settings=self._settings)
+        judge_processes(told, memberships, names=self._names, notebook=notebook)
+        judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
+        judge_views(told, memberships, names=self._names, settings=self._settings, notebook=notebook)
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)

@@ -14,7 +14,7 @@ from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_plac
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of
-from .ledger import NOBODY, NOTHING, judge, violate
+from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
 
 ROUNDING = 1
@@ -28,7 +28,7 @@ _EVIDENCE = int64(Doubt.EVIDENCE)
 
 @part
 def deliver(
-    known: Any, terms: Any, ledger: Any, chain: int, count: int, together: bool, producers: int, seen: Any
+    known: Any, terms: Any, notes: Any, chain: int, count: int, together: bool, producers: int, seen: Any
 ) -> None:
     """A listener is called with a message of count ``count``, and with others at once where it is ``together``.
 
@@ -48,8 +48,8 @@ def deliver(
     if not first and (seen.slot < 0 or seen.offset == ABSENT):
         # TR-7: without a place a second copy cannot be told from one that comes again from its queue.
         attempt = known.attempts[at]
-        judge(ledger, _COPY)
-        violate(ledger, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE)
+        judge(notes, _COPY)
+        violate(notes, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE)
         _note_delivery(known, chain, at, seen)
         return
     # A failed send-back is tried again in the client, and so are messages of an orderly listener: the same place, and
@@ -64,18 +64,18 @@ def deliver(
         known.chains[chain].siblings += 0 if first else 1
         return
     if count > 0:
-        _within_maximum(known, terms, ledger, chain, count, is_local, seen)
+        _within_maximum(known, terms, notes, chain, count, is_local, seen)
     if not is_local and _is_dead(known, chain, count):
         dead = known.chains[chain].dead
-        violate(ledger, _AFTER, seen, _died_at(known, chain), NOBODY, count, dead, NOTHING)
+        violate(notes, _AFTER, seen, _died_at(known, chain), NOBODY, count, dead, NOTHING)
         return
     if is_local:
         return
     if count > 0:
-        account(known, terms, ledger, chain, at, seen, REACHED, since)
-        _waited(known, terms, ledger, at, before, seen)
+        account(known, terms, notes, chain, at, seen, REACHED, since)
+        _waited(known, terms, notes, at, before, seen)
     elif known.attempts[at].reached > 1:
-        account_original(known, ledger, chain, at, producers, seen, since)
+        account_original(known, notes, chain, at, producers, seen, since)
 
 
 @part
@@ -129,7 +129,7 @@ def _died_at(known: Any, chain: int) -> Any:
 
 
 @part
-def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: int, seen: Any) -> None:
+def follows(known: Any, terms: Any, notes: Any, chain: int, at: int, before: int, seen: Any) -> None:
     """At the end: whether the attempt ``before`` this one was delivered, and failed; -1: nothing is known of it.
 
     The clocks of the client that failed and of the broker that stored the retry do not matter then.
@@ -138,17 +138,17 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
     base = int64(known.chains[chain].base)
     if count <= base or is_of_another(terms, int64(known.attempts[at].slot)):
         return  # the trace begins in the middle
-    judge(ledger, _FOLLOW)
+    judge(notes, _FOLLOW)
     if before >= 0 and known.attempts[before].unseen > 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
-        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, NOTHING)
+        violate(notes, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, NOTHING)
         return
     if before >= 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
         if failed.failures + failed.expired > 0 or failed.together != 0 or not terms.given[0].results:
             return
         doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
-        violate(ledger, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt)
+        violate(notes, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt)
         return
     unseen = count - 1 == base and known.chains[chain].unproved != 0
     doubt = _EVIDENCE if unseen or not terms.given[0].deliveries else NOTHING
@@ -161,11 +161,11 @@ def follows(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: in
             highest = int64(earlier.attempt)
             since = earlier.delivered
         other = int64(earlier.next)
-    violate(ledger, _FOLLOW, seen, since, NOBODY, count, highest + 1, doubt)
+    violate(notes, _FOLLOW, seen, since, NOBODY, count, highest + 1, doubt)
 
 
 @part
-def _within_maximum(known: Any, terms: Any, ledger: Any, chain: int, count: int, is_local: bool, seen: Any) -> None:
+def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, is_local: bool, seen: Any) -> None:
     is_orderly = seen.slot >= 0 and terms.slots[seen.slot].flags & ORDERLY != 0
     if is_local and not is_orderly:
         return  # CC-12: not counted
@@ -177,7 +177,7 @@ def _within_maximum(known: Any, terms: Any, ledger: Any, chain: int, count: int,
         maximum = int64(terms.given[0].default)
         doubt = _EVIDENCE
     limit = last_count(terms, maximum)
-    judge(ledger, _WITHIN)
+    judge(notes, _WITHIN)
     if count <= limit:
         return
     if is_local:
@@ -187,11 +187,11 @@ def _within_maximum(known: Any, terms: Any, ledger: Any, chain: int, count: int,
             return
         if not terms.given[0].send_backs:
             doubt = _EVIDENCE
-    violate(ledger, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt)
+    violate(notes, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt)
 
 
 @part
-def _waited(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any) -> None:
+def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any) -> None:
     """Whether a copy comes to its listener no sooner than its delay after the failure (G6)."""
     attempt = known.attempts[at]
     level_is_known = True
@@ -212,13 +212,13 @@ def _waited(known: Any, terms: Any, ledger: Any, at: int, before: int, seen: Any
                 levels |= bit_of(terms.given[0].expiry_level)
         since, other = failed.failed, failed.failer
         due = since + _shortest(terms, levels)
-    judge(ledger, _WAITS)
+    judge(notes, _WAITS)
     # Two clocks measure the time between them; of each, times are rounded.
     tolerance = ROUNDING if other == seen.actor and other >= 0 else max(apart(terms.order, seen.actor, other), ROUNDING)
     if seen.time >= due - tolerance:
         return
     doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE
-    violate(ledger, _WAITS, seen, since, other, seen.time, due, doubt)
+    violate(notes, _WAITS, seen, since, other, seen.time, due, doubt)
 
 
 @part

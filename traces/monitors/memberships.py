@@ -1,4 +1,4 @@
-"""Lives: from when to when a process was a member of a group, as far as the recording shows it."""
+"""Memberships: from when to when a process was a member of a group, as far as the recording shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START, _SIGN, _END = range(3)
 
 
 @dataclass(slots=True)
-class Life:
+class Membership:
     """One membership of a process in a group.
 
     Attributes:
@@ -34,8 +34,8 @@ class Life:
     end: int | None = None
 
 
-class Lives:
-    """All lives of a trace.
+class Memberships:
+    """All memberships of a trace.
 
     Attributes:
         order: of events of two processes.
@@ -47,7 +47,7 @@ class Lives:
         self.ends_are_recorded = context.evidence & wanted == wanted
         self._context_end = context.end
         self.order = Order(context.clocks, settings.skew)
-        self._lives: dict[str, dict[Actor, list[Life]]] = {}
+        self._memberships: dict[str, dict[Actor, list[Membership]]] = {}
         self._groups_of: dict[Actor, list[str]] = {}
         self._starts: dict[Actor, int] = {}
         moments = [
@@ -67,28 +67,28 @@ class Lives:
 
     def groups(self) -> list[str]:
         """All groups, sorted."""
-        return sorted(self._lives)
+        return sorted(self._memberships)
 
-    def of(self, group: str) -> list[Life]:
-        """The lives in a group, by their beginning."""
-        lives = [life for each in self._lives.get(group, {}).values() for life in each]
-        return sorted(lives, key=lambda life: (life.first, life.actor))
+    def of(self, group: str) -> list[Membership]:
+        """The memberships in a group, by their beginning."""
+        memberships = [membership for each in self._memberships.get(group, {}).values() for membership in each]
+        return sorted(memberships, key=lambda membership: (membership.first, membership.actor))
 
-    def at(self, group: str, actor: Actor, time: int) -> Life | None:
-        """The life of a process in a group that began last before a time; None if none did."""
-        lives = self._lives.get(group, {}).get(actor, ())
-        place = bisect_right(lives, time, key=lambda life: life.first)
-        return lives[place - 1] if place else None
+    def at(self, group: str, actor: Actor, time: int) -> Membership | None:
+        """The membership of a process in a group that began last before a time; None if none did."""
+        memberships = self._memberships.get(group, {}).get(actor, ())
+        place = bisect_right(memberships, time, key=lambda membership: membership.first)
+        return memberships[place - 1] if place else None
 
-    def until(self, life: Life, *, certain: bool) -> int:
+    def until(self, membership: Membership, *, certain: bool) -> int:
         """Until when the process was a member: for certain, or possibly; ms."""
-        if life.end is not None:
-            return life.end
-        return life.last if certain and not self.ends_are_recorded else self._context_end
+        if membership.end is not None:
+            return membership.end
+        return membership.last if certain and not self.ends_are_recorded else self._context_end
 
     def _without_a_group(self, told: Told) -> None:
         """Processes that are never seen in a group live in the group without a name."""
-        known = {actor for actors in self._lives.values() for actor in actors}
+        known = {actor for actors in self._memberships.values() for actor in actors}
         for step in told.steps:
             if step.actor not in known:
                 if step.kind is not Kind.CLIENT_CRASH:
@@ -103,12 +103,12 @@ class Lives:
             self._sign(step.group, step.actor, step.time)
 
     def _sign(self, group: str, actor: Actor, time: int) -> None:
-        lives = self._lives.setdefault(group, {}).setdefault(actor, [])
-        if not lives:
+        memberships = self._memberships.setdefault(group, {}).setdefault(actor, [])
+        if not memberships:
             self._groups_of.setdefault(actor, []).append(group)
         started = self._starts.get(actor)
-        if lives:
-            latest = lives[-1]
+        if memberships:
+            latest = memberships[-1]
             if latest.end is None:
                 latest.last = max(latest.last, time)
                 return
@@ -116,11 +116,11 @@ class Lives:
             if time <= latest.end + self.order.widest and (started is None or started < latest.end):
                 return
             started = None if started is None or started < latest.end else started
-        lives.append(Life(group, actor, time if started is None else started, time))
+        memberships.append(Membership(group, actor, time if started is None else started, time))
 
     def _end(self, step: Step) -> None:
         for group in self._groups_of.get(step.actor, ()):
-            latest = self._lives[group][step.actor][-1]
+            latest = self._memberships[group][step.actor][-1]
             if step.group in ("", group) and latest.end is None:
                 latest.end = step.time
                 # A death is seen from outside, perhaps later: it is no sign of life.

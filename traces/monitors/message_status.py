@@ -13,6 +13,7 @@ from ..engine.findings import Note
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, entry, int64, part
 from .commits import ROOM
+from .notes import NO_CLAIM, note
 from .ownership import ended, window_of
 from .pages import (
     BITS,
@@ -30,12 +31,11 @@ from .pages import (
     skip_missing,
 )
 from .queue_state import UNKNOWN
-from .rows import NO_CLAIM, note
 
 _CHAIN = constant(Note.CHAIN)
 _ACKNOWLEDGED, _PENDING, _FILTERED, _SKIPPED, _LOST, _WAITING, _IN_LISTENER, _DROPPED, _NOT_OBSERVABLE = (
-    constant(fate)
-    for fate in (
+    constant(status)
+    for status in (
         MessageStatus.ACKNOWLEDGED,
         MessageStatus.PENDING_RETRY,
         MessageStatus.FILTERED,
@@ -52,16 +52,16 @@ _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC
 
 
 @part
-def _row(s: Any, q: int, fate: int, offset: int, until: int, actor: int, since: int, time: int) -> None:
+def _row(s: Any, q: int, status: int, offset: int, until: int, actor: int, since: int, time: int) -> None:
     row = s.rows[note(s, NO_CLAIM, _CHAIN, q, time)]
-    row.offset, row.until, row.value, row.actor, row.since = offset, until, fate, actor, since
+    row.offset, row.until, row.value, row.actor, row.since = offset, until, status, actor, since
 
 
 @entry
 def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: Any) -> Any:
     """Statuses of what was delivered, page by page; the answer is the page where rows ran out, or the end."""
     for n in range(start, len(slots)):
-        if s.terms[0].rows + ROOM + SIZE > len(s.rows):
+        if s.used[0] + ROOM + SIZE > len(s.rows):
             return n
         q = slots[n]
         if s.slots[q].flags & _COPIES:
@@ -76,11 +76,11 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
                 # As most are. All the others are worth a call.
                 well += 1
                 continue
-            fate = _status(s, q, flags, int64(cell.actor), cell.time, offset)
-            if fate >= 0:
-                statuses[q, fate] += 1
+            status = _status(s, q, flags, int64(cell.actor), cell.time, offset)
+            if status >= 0:
+                statuses[q, status] += 1
             # What waits for its retry has a row of the monitor of messages.
-            telling = fate if fate > _PENDING and fate != _NOT_OBSERVABLE else _TOLD_ELSEWHERE
+            telling = status if status > _PENDING and status != _NOT_OBSERVABLE else _TOLD_ELSEWHERE
             if run >= 0 and (telling != run or cell.actor != actor):
                 _row(s, q, run, begin, offset, actor, since, time)
                 run = _TOLD_ELSEWHERE
@@ -96,7 +96,7 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
 
 @part
 def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> Any:
-    """The fate of one message, -1 if it is told elsewhere, or nothing is known of it."""
+    """The status of one message, -1 if it is told elsewhere, or nothing is known of it."""
     slot, terms = s.slots[q], s.terms[0]
     if flags & ELSEWHERE or flags == 0:
         return _TOLD_ELSEWHERE
@@ -125,21 +125,21 @@ def of_passed(s: Any, start: int, count: int, statuses: Any) -> Any:
         q = item.slot
         if s.slots[q].flags & _COPIES:
             continue
-        if not _undelivered_runs(s, q, item, item.fate, statuses):
+        if not _undelivered_runs(s, q, item, item.status, statuses):
             return n
     return count
 
 
 @part
-def _undelivered_runs(s: Any, q: int, item: Any, fate: int, statuses: Any) -> bool:
+def _undelivered_runs(s: Any, q: int, item: Any, status: int, statuses: Any) -> bool:
     """Tell the undelivered offsets of a range, and make it shorter as they are told; False if rows run out."""
     slot, terms = s.slots[q], s.terms[0]
     while item.begin < item.end:
-        if s.terms[0].rows + ROOM > len(s.rows):
+        if s.used[0] + ROOM > len(s.rows):
             return False
         end = item.begin
-        what = fate
-        if fate == _LOST and item.begin >= slot.stored:
+        what = status
+        if status == _LOST and item.begin >= slot.stored:
             what = _WAITING
         while end < item.end and not (what == _LOST and end >= slot.stored):
             there = skip_missing(s, q, end, item.end)
@@ -173,7 +173,7 @@ def of_waiting(s: Any, start: int, count: int, statuses: Any) -> Any:
         begin = slot.low
         offset = slot.low
         while offset < slot.log_end:
-            if s.terms[0].rows + ROOM > len(s.rows):
+            if s.used[0] + ROOM > len(s.rows):
                 _waits(s, q, begin, offset, statuses)
                 slot.low = offset
                 return q

@@ -17,7 +17,7 @@ dead-letter-exactly-at-the-maximum            count that failed; or when the dea
                                               letter came, ms                           or when the failure was, ms
 nothing-after-the-dead-letter                 count that came                           count of the dead letter
 sent-back-message-comes-again                 copies that came                          send-backs
-(a row of note CHAIN)                         fate                                      highest count; until: when it
+(a row of note CHAIN)                         status                                    highest count; until: when it
                                                                                         is due, ms
 ============================================  ========================================  ===============================
 """
@@ -43,10 +43,10 @@ from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
 from .departures import departs
 from .fold import Outcome
-from .ledger import Seen, new_ledger, outcome_of
-from .ledger import with_room as with_rows
 from .listener_calls import deliver, result
 from .message_table import NOTHING, TOGETHER, WENT_WELL, find, find_or_add, key_of, look_at
+from .notes import Seen, new_notes, outcome_of
+from .notes import with_room as with_rows
 from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
@@ -137,7 +137,7 @@ class MessageFold:
         self._terms = terms(names=names, settings=settings, context=context, release=release)
         self._scopes = Scopes(names, settings, context)
         self._known = nothing_known(messages)
-        self._ledger = new_ledger(room=1 << 8)
+        self._notes = new_notes(room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)
 
     @property
@@ -157,8 +157,8 @@ class MessageFold:
         at = 0
         while at < len(coded):
             self._known = with_room(self._known)
-            self._ledger = with_rows(self._ledger, room=RESERVE)
-            at = _advance(self._known, self._terms, self._ledger, self._passed_over, at, *columns)
+            self._notes = with_rows(self._notes, room=RESERVE)
+            at = _advance(self._known, self._terms, self._notes, self._passed_over, at, *columns)
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -167,8 +167,8 @@ class MessageFold:
         chains = int(self._known.used[0])
         at, room = 0, RESERVE
         while at < chains:
-            self._ledger = with_rows(self._ledger, room=room)
-            before, at = at, conclude(self._known, self._terms, self._ledger, at, RESERVE, statuses)
+            self._notes = with_rows(self._notes, room=room)
+            before, at = at, conclude(self._known, self._terms, self._notes, at, RESERVE, statuses)
             # One chain may need more rows than there are.
             room = 2 * room if at == before else room
         tell_unplaced(self._known, self._terms, statuses)
@@ -177,7 +177,7 @@ class MessageFold:
             "events of retries without a count": self.without_count,
         }
         told = {what: count for what, count in passed_over.items() if count}
-        return replace(outcome_of(self._ledger, statuses), passed_over=told)
+        return replace(outcome_of(self._notes, statuses), passed_over=told)
 
 
 @entry
@@ -195,7 +195,7 @@ def _is_wanted(kind: int, result: int, attempt: int, offset: int) -> Any:
 def _advance(
     known: Any,
     terms: Any,
-    ledger: Any,
+    notes: Any,
     passed_over: Any,
     start: int,
     time: Any,
@@ -226,8 +226,8 @@ def _advance(
         if origin[i] == 0:
             passed_over[_WITHOUT_ORIGIN] += 1
             continue
-        is_settled = settle(known, terms, ledger, time[i], _RESERVE)
-        if not is_settled or not has_room(known) or len(ledger.rows) - ledger.size[0] < RESERVE:
+        is_settled = settle(known, terms, notes, time[i], _RESERVE)
+        if not is_settled or not has_room(known) or len(notes.rows) - notes.used[0] < RESERVE:
             return i
         at = int64(slot[i])
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
@@ -277,24 +277,24 @@ def _advance(
                 delayed = find(known.table, key_of(seen.origin, _PRODUCERS))
                 if delayed >= 0:
                     producers = int64(known.table.entries[delayed].chain)
-            deliver(known, terms, ledger, chain, count, size[i] > 1, producers, seen)
+            deliver(known, terms, notes, chain, count, size[i] > 1, producers, seen)
         elif what == _RESULT:
             if results[i] != _NO_RESULT:
                 result(known, chain, count, _IS_SUCCESS[results[i]], seen)
         elif what == _SEND_BACK:
-            send_back(known, terms, ledger, chain, count, path[i], results[i], level[i], max_attempts[i], seen)
+            send_back(known, terms, notes, chain, count, path[i], results[i], level[i], max_attempts[i], seen)
         elif what == _EXPIRE:
             expire(known, chain, count, seen)
         elif what == _DELAY_DELIVER:
             is_sure = results[i] != _FAILED
-            delay_deliver(known, terms, ledger, chain, count, due[i], is_sure, seen)
+            delay_deliver(known, terms, notes, chain, count, due[i], is_sure, seen)
         elif what == _DEAD_LETTER:
-            dead_letter(known, terms, ledger, chain, count, seen)
+            dead_letter(known, terms, notes, chain, count, seen)
         elif flags & DEAD_LETTER_TOPIC != 0:
-            delayed_dead_letter(known, terms, ledger, chain, count, seen)
+            delayed_dead_letter(known, terms, notes, chain, count, seen)
         else:
             is_retry = scope != PRODUCERS
-            delay_store(known, terms, ledger, chain, count, is_retry, level[i], due[i], seen)
+            delay_store(known, terms, notes, chain, count, is_retry, level[i], due[i], seen)
     return len(kind)
 
 

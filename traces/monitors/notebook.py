@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, CODE
+from ..claims.claims import CODE
 from ..encoding.names import Actor, Names, Slot
 from ..engine.findings import ROW, Doubt
-from ..format.message_status import MessageStatus
 from .fold import MOST_KEPT, Outcome
+from .notes import DOUBTFUL, JUDGED, VIOLATED, Notes, outcome_of, tally
 
 NO_QUEUE = -1
 """Queue id of a slot that stands for a whole group, or for a topic in a group; its broker is empty."""
@@ -24,13 +24,11 @@ class Notebook:
     def __init__(self, *, names: Names) -> None:
         self.names = names
         self._rows: dict[int, list[tuple[int, ...]]] = {}
-        self._judged = np.zeros(len(CLAIMS), np.int64)
-        self._violated = np.zeros(len(CLAIMS), np.int64)
-        self._doubtful = np.zeros(len(CLAIMS), np.int64)
+        self._counts = tally()
 
     def judge(self, claim: str, instances: int = 1) -> None:
         """Note that so many instances of a claim were looked at."""
-        self._judged[CODE[claim]] += instances
+        self._counts[JUDGED, CODE[claim]] += instances
 
     def violation(
         self,
@@ -61,10 +59,7 @@ class Notebook:
             doubt: why it may be none.
         """
         code = CODE[claim]
-        if doubt:
-            self._doubtful[code] += 1
-        else:
-            self._violated[code] += 1
+        self._counts[DOUBTFUL if doubt else VIOLATED, code] += 1
         kept = self._rows.setdefault(code, [])
         if len(kept) < MOST_KEPT:
             kept.append(
@@ -88,14 +83,8 @@ class Notebook:
 
     def outcome(self) -> Outcome:
         """What was noted. It has no statuses: messages are not looked at here."""
-        rows = [row for kept in self._rows.values() for row in kept]
-        return Outcome(
-            rows=np.array(rows, ROW),
-            judged=self._judged,
-            violated=self._violated,
-            doubtful=self._doubtful,
-            statuses=np.zeros((0, len(MessageStatus)), np.int64),
-        )
+        rows = np.array([row for kept in self._rows.values() for row in kept], ROW)
+        return outcome_of(Notes(rows, np.array([len(rows)]), self._counts))
 
 
 def whole(group: str, topic: str = "") -> Slot:

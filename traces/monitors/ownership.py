@@ -17,8 +17,8 @@ from ..engine.context import CRASHED, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, hot, part
+from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
-from .rows import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 
 
 class End(enum.IntEnum):
@@ -264,7 +264,7 @@ def _alive_until(window: Any) -> Any:
 
 @part
 def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
-    """Nobody had the queue for too long; whether its group lived then is asked in the end, see :mod:`.excuses`."""
+    """Nobody had the queue for too long; whether its group lived then is asked in the end, see :mod:`.group_life`."""
     slot, terms = s.slots[q], s.terms[0]
     last, limit = UNKNOWN, terms.rounds
     for n in range(WINDOWS):

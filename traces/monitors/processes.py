@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..encoding.names import Actor, Names
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
-from .memberships import Lives
+from .memberships import Memberships
 from .notebook import Notebook, whole
 from .runs import Run, Told
 
@@ -25,43 +25,47 @@ CONNECTION_LIMIT = 130_000
 """ST-6: a broker drops a connection without heartbeats after 120 s, and looks every 10 s; ms."""
 
 
-def judge_processes(told: Told, lives: Lives, *, names: Names, notebook: Notebook) -> None:
+def judge_processes(told: Told, memberships: Memberships, *, names: Names, notebook: Notebook) -> None:
     """Note every clash of client ids, once for each group and id."""
-    for group in lives.groups():
+    for group in memberships.groups():
         known = names.of_groups.get(group)
         if known is not None and known.mode == "broadcasting":
             continue
-        clashes = _overlapping_lives(group, lives, notebook)
+        clashes = _overlapping_memberships(group, memberships, notebook)
         _doubled_ids(group, told, clashes, notebook)
 
 
-def _overlapping_lives(group: str, lives: Lives, notebook: Notebook) -> set[str]:
+def _overlapping_memberships(group: str, memberships: Memberships, notebook: Notebook) -> set[str]:
     by_id: dict[str, list[Actor]] = {}
-    for life in lives.of(group):
-        by_id.setdefault(life.actor.name, []).append(life.actor)
+    for membership in memberships.of(group):
+        by_id.setdefault(membership.actor.name, []).append(membership.actor)
     notebook.judge(CLAIM, len(by_id))
     clashes = set()
     running: dict[str, dict[Actor, int]] = {}
-    for life in lives.of(group):
+    for membership in memberships.of(group):
         # The last sign of each process that ran until now: of those that ended before, none can clash any more.
-        others = running.setdefault(life.actor.name, {})
-        for actor in [actor for actor, last in others.items() if last <= life.first]:
+        others = running.setdefault(membership.actor.name, {})
+        for actor in [actor for actor, last in others.items() if last <= membership.first]:
             del others[actor]
-        last, other = max(((last, actor) for actor, last in others.items() if actor != life.actor), default=(0, None))
+        last, other = max(
+            ((last, actor) for actor, last in others.items() if actor != membership.actor), default=(0, None)
+        )
         if other is not None:
-            clashes.add(life.actor.name)
+            clashes.add(membership.actor.name)
             notebook.violation(
                 CLAIM,
                 slot=whole(group),
-                since=life.first,
-                time=max(life.first, min(last, life.last)),
-                actor=life.actor,
+                since=membership.first,
+                time=max(membership.first, min(last, membership.last)),
+                actor=membership.actor,
                 other=other,
                 value=2,
                 expected=1,
-                doubt=Doubt.SKEW if last - life.first <= lives.order.apart(life.actor, other) else Doubt.NONE,
+                doubt=Doubt.SKEW
+                if last - membership.first <= memberships.order.apart(membership.actor, other)
+                else Doubt.NONE,
             )
-        others[life.actor] = max(life.last, others.get(life.actor, life.last))
+        others[membership.actor] = max(membership.last, others.get(membership.actor, membership.last))
     return clashes
 
 

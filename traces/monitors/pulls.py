@@ -11,10 +11,10 @@ from ..engine.findings import Doubt
 from ..format.kinds import Result, codes
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
+from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .ownership import committer, ended, recently_stored, touch
 from .queue_state import IN_FLIGHT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
-from .rows import CERTAIN, JUDGED, VIOLATION, finding
 
 MOST_ILLEGAL = 2
 """PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""

@@ -159,8 +159,8 @@ TERMS = np.dtype(
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
         ("complete", np.bool_),  # whether the trace begins with the first event of its groups
-        # How many rows, pages, ranges and passed ranges are in use, and the first range that was given back.
-        *((name, _WHOLE) for name in ("rows", "pages", "ranges", "past", "free_range")),
+        # How many pages, ranges and passed ranges are in use, and the first range that was given back.
+        *((name, _WHOLE) for name in ("pages", "ranges", "past", "free_range")),
     ]
 )
 """The terms of a check, as compiled code reads them."""
@@ -184,8 +184,7 @@ class State(NamedTuple):
         places: the hash table of pages.
         ranges: filtered ranges, see :mod:`.ranges`.
         past: passed ranges, see :mod:`.ranges`.
-        rows: findings.
-        counts: see :func:`.rows.tally`.
+        rows: findings; ``used``: how many there are; ``counts``: see :mod:`.notes`.
         actors: ACTOR by actor code, and one entry more; so is ``order``, see :mod:`...clocks.order`.
         ends: END, by actor, then time.
     """
@@ -198,6 +197,7 @@ class State(NamedTuple):
     ranges: Any
     past: Any
     rows: Any
+    used: Any
     counts: Any
     actors: Any
     order: Any

@@ -31,15 +31,15 @@ from .causes import CauseFold
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Fold, Outcome
-from .group_life import excuse
+from .group_life import without_explained
 from .late import late_rows
+from .notes import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, note, outcome_of, retract, tally, with_room
 from .obligations import ObligationFold
 from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages
 from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
-from .rows import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, longer, note, retract, tally
 from .steps import STEP_KINDS, StepFold
 
 _KIND = codes(Kind)
@@ -139,6 +139,7 @@ class QueueFold:
             ranges=np.zeros(ROOM * 2, RANGE),
             past=np.zeros(ROOM * 2, PASSED),
             rows=np.zeros(ROOM * 4, ROW),
+            used=np.zeros(1, np.int64),
             counts=tally(),
             actors=np.zeros(1, ACTOR),
             order=self._order.table(()),
@@ -169,22 +170,15 @@ class QueueFold:
         state = self._state
         counts = state.counts
         rows = retract(
-            state.rows[: int(state.terms[0]["rows"])],
+            state.rows[: int(state.used[0])],
             counts,
             order=state.order,
             commits_by=state.slots["commits_by"],
             is_off=self._context.clocks.corrects,
         )
         rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
-        rows = excuse(rows, counts, names=self._names, settings=self._settings, context=self._context)
-        claims = len(CODE)
-        return Outcome(
-            rows=rows,
-            judged=counts[JUDGED, :claims].copy(),
-            violated=counts[VIOLATED, :claims].copy(),
-            doubtful=counts[DOUBTFUL, :claims].copy(),
-            statuses=told,
-        )
+        rows = without_explained(rows, counts, names=self._names, settings=self._settings, context=self._context)
+        return outcome_of(state, told, rows=rows)
 
     def _late(self, counts: Any) -> Any:
         """What did not follow in time, and is not explained; counted."""
@@ -256,11 +250,8 @@ class QueueFold:
 
     def _make_room(self) -> None:
         """Make arrays longer that are nearly full."""
-        state = self._state
-        terms = state.terms[0]
-        rows, pages, ranges, past = (int(terms[name]) for name in ("rows", "pages", "ranges", "past"))
-        if rows + 2 * ROOM + SIZE > len(state.rows):
-            state = state._replace(rows=longer(state.rows))
+        state = with_room(self._state, room=2 * ROOM + SIZE)
+        pages, ranges, past = (int(state.terms[0][name]) for name in ("pages", "ranges", "past"))
         if pages + 2 > len(state.cells) // SIZE:
             more = min(max(64, len(state.cells) // SIZE), 1 << 14)
             state = state._replace(cells=np.concatenate([state.cells, new_pages(more)]))
@@ -300,7 +291,7 @@ def _run(
         if q < 0 or s.slots[q].flags & (OF_A_TOPIC | NO_QUEUE):
             continue
         if (
-            s.terms[0].rows + ROOM > len(s.rows)
+            s.used[0] + ROOM > len(s.rows)
             or (s.terms[0].pages + 2) * SIZE > len(s.cells)
             or 2 * (s.terms[0].pages + 2) > len(s.places)
             or s.terms[0].ranges + 2 > len(s.ranges)
@@ -354,7 +345,7 @@ def _run(
 def _finish(s: Any, start: int) -> Any:
     """End the queues from ``start`` on; the answer is as in :func:`_run`."""
     for q in range(start, len(s.slots)):
-        if s.terms[0].rows + ROOM > len(s.rows):
+        if s.used[0] + ROOM > len(s.rows):
             return q
         slot = s.slots[q]
         if slot.first < 0 and slot.explicit == 0:

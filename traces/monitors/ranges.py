@@ -30,8 +30,8 @@ RANGE = np.dtype(
 )
 """A range that the broker looked at, and found less in than there is. Ranges of a queue do not overlap."""
 
-PASSED = np.dtype([("slot", np.int64), ("fate", np.int64), ("begin", np.int64), ("end", np.int64)])
-"""A range that the low offset passed; what was not delivered of it has this fate."""
+PASSED = np.dtype([("slot", np.int64), ("status", np.int64), ("begin", np.int64), ("end", np.int64)])
+"""A range that the low offset passed; what was not delivered of it has this status."""
 
 _FILTERED = constant(MessageStatus.FILTERED)
 
@@ -157,12 +157,12 @@ def set_low(slot: Any, offset: int, time: int) -> None:
 
 
 @part
-def drop_first(s: Any, q: int, fate: int) -> None:
+def drop_first(s: Any, q: int, status: int) -> None:
     """The first range of a queue is passed."""
     slot = s.slots[q]
     at = slot.ranges
     item = s.ranges[at]
-    pass_range(s, q, item.begin, item.end, fate)
+    pass_range(s, q, item.begin, item.end, status)
     slot.ranges = item.next
     if item.next < 0:
         slot.last_range = UNKNOWN
@@ -171,19 +171,19 @@ def drop_first(s: Any, q: int, fate: int) -> None:
 
 
 @part
-def pass_range(s: Any, q: int, begin: int, end: int, fate: int) -> None:
-    """Note which fate the messages of a range have that are never delivered."""
+def pass_range(s: Any, q: int, begin: int, end: int, status: int) -> None:
+    """Note which status the messages of a range have that are never delivered."""
     slot = s.slots[q]
     if slot.past >= 0:
         last = s.past[slot.past]
-        if last.fate == fate and last.end == begin:
+        if last.status == status and last.end == begin:
             last.end = end
             return
     at = s.terms[0].past
     s.terms[0].past += 1
     slot.past = at
     item = s.past[at]
-    item.slot, item.fate, item.begin, item.end = q, fate, begin, end
+    item.slot, item.status, item.begin, item.end = q, status, begin, end
 
 
 @part

@@ -17,10 +17,10 @@ from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
 from ..engine.findings import Doubt
 from ..format.kinds import Path, codes
 from ..machine_code.compiled import constant, int64, part
+from .notes import finding
 from .ownership import VISIT, committer, ended, settle
 from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS
-from .rows import finding
 
 _REPEATED = constant(CODE["every-duplicate-has-a-cause"])
 _SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)

@@ -14,9 +14,9 @@ from .attempts import copies_of, find_attempt, first_seen
 from .copies import settle
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
-from .ledger import NOBODY, NOTHING, Seen, judge, tell_chain, violate
 from .listener_calls import follows
 from .message_table import WENT_WELL
+from .notes import NOBODY, NOTHING, Seen, judge, tell_chain, violate
 from .retry_terms import PRODUCERS
 from .send_backs import stored_again
 
@@ -42,15 +42,15 @@ _AT_LAST = int64(1 << 62)
 
 
 @entry
-def conclude(known: Any, terms: Any, ledger: Any, first: int, room: int, statuses: Any) -> Any:
+def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses: Any) -> Any:
     """Judge what the end of the trace decides, for chains from number ``first`` on; the number it stopped before.
 
     ``room``: it stops where fewer rows are left. ``statuses``: slots × statuses, counted up.
     """
-    if not settle(known, terms, ledger, _AT_LAST, room):
+    if not settle(known, terms, notes, _AT_LAST, room):
         return first
     for chain in range(first, known.used[0]):
-        if len(ledger.rows) - ledger.size[0] < room + ROWS_OF_AN_ATTEMPT * _attempts(known, chain):
+        if len(notes.rows) - notes.used[0] < room + ROWS_OF_AN_ATTEMPT * _attempts(known, chain):
             return chain
         is_lost = False
         at = int64(known.chains[chain].highest)
@@ -61,16 +61,16 @@ def conclude(known: Any, terms: Any, ledger: Any, first: int, room: int, statuse
             slot = slot if slot >= 0 else int64(known.table.entries[known.chains[chain].message].slot)
             seen = Seen(terms.given[0].end, slot, attempt.offset, NOBODY, known.chains[chain].origin)
             before = _before(known, at)
-            never_delivered(known, terms, ledger, at, seen)
-            levels_as_asked(known, terms, ledger, at, before, _when(seen, attempt.stored_at, attempt.broker))
-            _exactly_dead(known, terms, ledger, chain, at, before, seen)
+            never_delivered(known, terms, notes, at, seen)
+            levels_as_asked(known, terms, notes, at, before, _when(seen, attempt.stored_at, attempt.broker))
+            _exactly_dead(known, terms, notes, chain, at, before, seen)
             if attempt.attempt > 0 and copies_of(attempt) + attempt.deliveries > 0:
                 actor = attempt.broker if attempt.broker >= 0 else attempt.deliverer
-                follows(known, terms, ledger, chain, at, before, _when(seen, first_seen(attempt), actor))
+                follows(known, terms, notes, chain, at, before, _when(seen, first_seen(attempt), actor))
             if not _is_broadcasting(known, terms, chain):
-                is_lost |= not stored_again(known, terms, ledger, chain, at, seen)
+                is_lost |= not stored_again(known, terms, notes, chain, at, seen)
             at = int64(attempt.next)
-        _tell_status(known, terms, ledger, chain, is_lost, statuses)
+        _tell_status(known, terms, notes, chain, is_lost, statuses)
     return known.used[0]
 
 
@@ -104,7 +104,7 @@ def _when(seen: Any, time: int, actor: int) -> Any:
 
 
 @part
-def _exactly_dead(known: Any, terms: Any, ledger: Any, chain: int, at: int, before: int, seen: Any) -> None:
+def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, before: int, seen: Any) -> None:
     """Whether what was made of attempt ``before``, a retry or a dead letter, is what its send-backs ask for."""
     attempt = known.attempts[at]
     if attempt.attempt == 0 or attempt.dead + attempt.stored == 0:
@@ -122,42 +122,42 @@ def _exactly_dead(known: Any, terms: Any, ledger: Any, chain: int, at: int, befo
     else:
         may_live = count < last_count(terms, maximum)
         may_die = not may_live or gives_up(terms, maximum, attempt.attempt)
-    judge(ledger, _EXACTLY)
+    judge(notes, _EXACTLY)
     since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
     if since == ABSENT:
         since = terms.given[0].begin
     doubt = NOTHING if heard or (terms.given[0].send_backs and before >= 0) else _EVIDENCE
     limit = last_count(terms, maximum) if maximum != ABSENT else int64(ABSENT)
     if attempt.dead > 0 and not may_die:
-        violate(ledger, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt)
+        violate(notes, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt)
     if attempt.stored > 0 and not may_live:
-        violate(ledger, _EXACTLY, _when(seen, attempt.stored_at, NOBODY), since, NOBODY, count, limit, doubt)
+        violate(notes, _EXACTLY, _when(seen, attempt.stored_at, NOBODY), since, NOBODY, count, limit, doubt)
 
 
 @part
-def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool, statuses: Any) -> None:
-    """A row for a message that failed, and its place in the statistics where no other monitor tells its fate."""
+def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, statuses: Any) -> None:
+    """A row for a message that failed, and its place in the statistics where no other monitor tells its status."""
     record = known.chains[chain]
     entry = known.table.entries[record.message]
     if record.scope == PRODUCERS:
         return
     attempt = known.attempts[record.highest]
-    fate, due = _status(known, terms, chain, is_lost)
-    if fate == _UNTOLD:
+    status, due = _status(known, terms, chain, is_lost)
+    if status == _UNTOLD:
         return
     well = dead = int64(0)
     if record.siblings > 1:
         # Which message of a batch a copy belongs to is not known, but how many copies ended how.
         well, dead = _ends_of_copies(known, chain)
         if well + dead < _departed(known, chain):
-            fate = _LOST if is_lost else _PENDING
+            status = _LOST if is_lost else _PENDING
     seen = Seen(record.last, entry.slot, entry.offset, record.actor, record.origin)
     since = entry.time if entry.time != ABSENT else record.last
-    tell_chain(ledger, seen, since, due, fate, attempt.attempt)
-    # The monitor by queue tells the fate of what has not left its place; a producer may store a message at several.
+    tell_chain(notes, seen, since, due, status, attempt.attempt)
+    # The monitor by queue tells the status of what has not left its place; a producer may store a message at several.
     place = record.departed
     while place >= 0:
-        ended = fate
+        ended = status
         if well > 0:
             ended, well = _ACKNOWLEDGED, well - 1
         elif dead > 0:
@@ -165,8 +165,8 @@ def _tell_status(known: Any, terms: Any, ledger: Any, chain: int, is_lost: bool,
         statuses[known.places[place].slot, ended] += 1
         place = known.places[place].next
     if record.departed < 0 and _has_no_place(terms, entry):
-        statuses[entry.slot, fate] += 1
-    elif record.departed < 0 and fate == _DEAD and (record.successes > 0 or _came_again(known, chain)):
+        statuses[entry.slot, status] += 1
+    elif record.departed < 0 and status == _DEAD and (record.successes > 0 or _came_again(known, chain)):
         # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused and stored.
         statuses[entry.slot, _ACKNOWLEDGED] -= 1
         statuses[entry.slot, _DEAD] += 1
@@ -227,7 +227,7 @@ def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
 
 @part
 def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
-    """The fate, and when a retry is due or 0; untold where the message did not fail after it came from its queue."""
+    """The status, and when a retry is due or 0; untold where the message did not fail after it came from its queue."""
     record = known.chains[chain]
     attempt = known.attempts[record.highest]
     runs = attempt.deliveries > 0 and (attempt.last_failed == ABSENT or attempt.last_failed < attempt.delivered)

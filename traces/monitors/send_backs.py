@@ -12,7 +12,7 @@ from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
 from .dead_letters import AT_ONCE, gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest
-from .ledger import NOBODY, NOTHING, judge, violate
+from .notes import NOBODY, NOTHING, judge, violate
 
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
 _CONFIGURED = int64(CODE["maximum-as-configured"])
@@ -25,7 +25,7 @@ _FALLBACK, _EXPIRED = codes(Path)[Path.FALLBACK], codes(Path)[Path.EXPIRED]
 def send_back(
     known: Any,
     terms: Any,
-    ledger: Any,
+    notes: Any,
     chain: int,
     count: int,
     path: int,
@@ -46,18 +46,18 @@ def send_back(
         attempt.expired += 1
     elif _tells_of_a_failure(terms, attempt):
         _has_failed(known, chain, attempt, seen)
-    judge(ledger, _ONLY)
+    judge(notes, _ONLY)
     stored, _ = counts_at(known, chain, seen.slot, seen.offset)
     # A place that is none of its deliveries, while some copy has not come to a listener.
     is_unseen = attempt.deliveries == 0 or (stored == ABSENT and copies_of(attempt) > attempt.reached)
     attempt.unseen += is_unseen
     if is_unseen or attempt.failures + attempt.expired == 0:
-        _without_failure(known, terms, ledger, chain, attempt, seen)
+        _without_failure(known, terms, notes, chain, attempt, seen)
     if named != ABSENT:
         # SB-2 names what is configured, or 16 for -1; what is written down may be either.
         named = terms.given[0].default if named == -1 else named
         known.chains[chain].maximum = max(known.chains[chain].maximum, named)
-        _as_configured(known, terms, ledger, chain, named, seen)
+        _as_configured(known, terms, notes, chain, named, seen)
     # Request 36 counts from what the broker has stored, a fallback from the client's memory (SB-6).
     source = at if path == _FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
     sent = known.attempts[source]
@@ -95,13 +95,13 @@ def send_back(
 
 
 @part
-def _as_configured(known: Any, terms: Any, ledger: Any, chain: int, named: int, seen: Any) -> None:
+def _as_configured(known: Any, terms: Any, notes: Any, chain: int, named: int, seen: Any) -> None:
     """SB-2: a request names what its group is configured with; the broker goes by what it names."""
     scope = known.chains[chain].scope
     if terms.stated[scope]:
-        judge(ledger, _CONFIGURED)
+        judge(notes, _CONFIGURED)
         if named != terms.maximum[scope]:
-            violate(ledger, _CONFIGURED, seen, seen.time, NOBODY, named, int64(terms.maximum[scope]), NOTHING)
+            violate(notes, _CONFIGURED, seen, seen.time, NOBODY, named, int64(terms.maximum[scope]), NOTHING)
 
 
 @part
@@ -127,7 +127,7 @@ def _has_failed(known: Any, chain: int, attempt: Any, seen: Any) -> None:
 
 
 @part
-def _without_failure(known: Any, terms: Any, ledger: Any, chain: int, attempt: Any, seen: Any) -> None:
+def _without_failure(known: Any, terms: Any, notes: Any, chain: int, attempt: Any, seen: Any) -> None:
     doubt = NOTHING
     since = seen.time
     if attempt.deliveries == 0:
@@ -139,7 +139,7 @@ def _without_failure(known: Any, terms: Any, ledger: Any, chain: int, attempt: A
         since = attempt.delivered
         if not terms.given[0].results or not terms.given[0].expiries:
             doubt = _EVIDENCE
-    violate(ledger, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt)
+    violate(notes, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt)
 
 
 @part
@@ -160,7 +160,7 @@ def failure(attempt: Any, seen: Any) -> None:
 
 
 @part
-def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen: Any) -> Any:
+def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any) -> Any:
     """At the end: whether there are as many copies as send-backs that were answered well; false if some are lost.
 
     ``seen`` stands for the end of the trace. What may still be under way is not judged.
@@ -183,14 +183,14 @@ def stored_again(known: Any, terms: Any, ledger: Any, chain: int, at: int, seen:
         level = lowest(attempt.allowed) if attempt.allowed != 0 else int64(len(terms.levels) - 1)
         deadline += delay_of(terms, level)
     if copies >= attempt.sent:
-        judge(ledger, _AGAIN)
+        judge(notes, _AGAIN)
         return True
     if terms.given[0].end <= deadline:
         return True
-    judge(ledger, _AGAIN)
+    judge(notes, _AGAIN)
     doubt = NOTHING
     lacks = not terms.given[0].stores and not at_once
     if lacks or (attempt.may_die != 0 and not terms.given[0].dead_letters):
         doubt = _EVIDENCE
-    violate(ledger, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
+    violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
     return doubt != 0

@@ -732,7 +732,7 @@ def _result(t: Any, n: int, offset: int, result: int, origin: int, attempt: int)
     now = line.last
     at = _find(t, n, offset)
     if at < 0:
-        # A listener that commits by hand tells the fate of messages that it was given before.
+        # A listener that commits by hand tells the status of messages that it was given before.
         if line.fresh and (int64(1) << result) & _BY_HAND == 0:
             _misstep(t, n, _RETURNED_TWICE, now, offset, int64(_UNKNOWN))
         return

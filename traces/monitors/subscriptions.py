@@ -19,7 +19,7 @@ from ..engine.context import Context
 from ..format.kinds import Kind
 from ..format.whole_number import whole_number
 from .agreement import Statement, disagreements, latest, statements
-from .memberships import Lives
+from .memberships import Memberships
 from .notebook import Notebook, whole
 from .runs import Told, told_by
 
@@ -77,16 +77,16 @@ def asked_for(expression: str) -> str:
     return "||".join(tags) if tags else EVERYTHING
 
 
-def judge_subscriptions(told: Told, lives: Lives, *, settings: Settings, notebook: Notebook) -> None:
+def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Settings, notebook: Notebook) -> None:
     """Note every time at which two members of a group said different things for longer than two rounds.
 
     A finding has the topic in its slot if they differ about one topic only.
     """
-    for group in lives.groups():
+    for group in memberships.groups():
         notebook.judge(CLAIM, sum(run.count for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None))
-        beats = _beats(told, group, lives)
+        beats = _beats(told, group, memberships)
         said = [replace(beat, value=_filters(beat)) for beat in beats]
-        for difference in disagreements(said, settings=settings, order=lives.order):
+        for difference in disagreements(said, settings=settings, order=memberships.order):
             one, other = (
                 dict(cast("_Filters", latest(said, actor, difference.until) or ()))
                 for actor in (difference.actor, difference.other)
@@ -110,7 +110,7 @@ def judge_subscriptions(told: Told, lives: Lives, *, settings: Settings, noteboo
 def subscription_table(context: Context, group: str, *, settings: Settings | None = None) -> tuple[Subscribed, ...]:
     """What each member of a group consumed and since when, sorted by topic, member and time."""
     told = told_by(context.events)
-    beats = _beats(told, group, Lives(told, context=context, settings=settings or Settings()))
+    beats = _beats(told, group, Memberships(told, context=context, settings=settings or Settings()))
     every = _Spells(beats)
     by_filter: dict[tuple[str, str], list[Statement]] = {}
     for beat in beats:
@@ -159,10 +159,10 @@ _Filters = tuple[tuple[str, str], ...]
 """Topics with what is asked for of them, sorted."""
 
 
-def _beats(told: Told, group: str, lives: Lives) -> list[Statement]:
+def _beats(told: Told, group: str, memberships: Memberships) -> list[Statement]:
     """What each member says it consumes, with heartbeats that do not tell left out."""
     runs = [run for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None]
-    return statements(group, [(run.first, run.actor, tuple(run.subscriptions or ())) for run in runs], lives)
+    return statements(group, [(run.first, run.actor, tuple(run.subscriptions or ())) for run in runs], memberships)
 
 
 def _consumed(beat: Statement) -> _Consumed:

@@ -16,7 +16,7 @@ from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .agreement import Difference, Statement, disagreements, latest, statements
 from .allocations import answers_otherwise
-from .memberships import Lives
+from .memberships import Memberships
 from .notebook import Notebook, whole
 from .runs import Run, Told
 
@@ -51,13 +51,13 @@ def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
     return View(members, tuple(sorted(run.queues)))
 
 
-def judge_views(told: Told, lives: Lives, *, names: Names, settings: Settings, notebook: Notebook) -> None:
+def judge_views(told: Told, memberships: Memberships, *, names: Names, settings: Settings, notebook: Notebook) -> None:
     """Note every time at which views of one topic differed for longer than two rounds.
 
     What one member saw differently of several topics at overlapping times is one finding; it has the topic in its slot
     if there is just one.
     """
-    for group in lives.groups():
+    for group in memberships.groups():
         known = names.of_groups.get(group)
         broadcasting = known is not None and known.mode == "broadcasting"
         by_topic: dict[str, list[tuple[Run, View]]] = {}
@@ -74,8 +74,8 @@ def judge_views(told: Told, lives: Lives, *, names: Names, settings: Settings, n
             alone = all(len(view.members) <= 1 for _, view in seen)
             if len(actors) > 1 or alone:
                 notebook.judge(CLAIM, sum(run.count for run, _ in seen))
-                said = _said(group, seen, passes, lives, settings)
-                for difference in disagreements(said, settings=settings, order=lives.order):
+                said = _said(group, seen, passes, memberships, settings)
+                for difference in disagreements(said, settings=settings, order=memberships.order):
                     strategy = known.strategy if known is not None else ""
                     how = _how(difference, said)
                     if how is not Differ.QUEUES or _lasts(difference, seen, settings):
@@ -96,7 +96,7 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
 
 
 def _said(
-    group: str, seen: list[tuple[Run, View]], passes: list[Run], lives: Lives, settings: Settings
+    group: str, seen: list[tuple[Run, View]], passes: list[Run], memberships: Memberships, settings: Settings
 ) -> list[Statement]:
     """What each member saw, and until when it went by that."""
     runs = {(run.actor, run.first): run for run, _ in seen}
@@ -104,7 +104,7 @@ def _said(
     for run in passes:
         by_actor.setdefault(run.actor, []).append(run)
     said = []
-    for each in statements(group, [(run.first, run.actor, view) for run, view in seen], lives):
+    for each in statements(group, [(run.first, run.actor, view) for run, view in seen], memberships):
         # A client that balances other topics but not this one says nothing of it any more; that is another claim.
         limit = runs[each.actor, each.since].last + settings.rounds
         if any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):

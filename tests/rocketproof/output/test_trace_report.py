@@ -13,7 +13,7 @@ import jsonschema
 from rocketproof.output.annotations import workflow_commands
 from rocketproof.output.console import SafeConsole
 from rocketproof.output.junit import as_junit
-from rocketproof.output.row import Fate, ReportRow
+from rocketproof.output.row import ReportRow, RowStatus
 from rocketproof.output.sarif import as_sarif
 from rocketproof.output.trace_files import LOCATED, as_json, report_rows
 from rocketproof.output.trace_report import print_result
@@ -221,7 +221,13 @@ def test_junit_fails_for_what_is_violated_and_errs_for_what_is_unknown() -> None
 
 def test_junit_has_no_character_that_xml_has_not() -> None:
     row = ReportRow(
-        id="n\x1b", suite="c\x00", statement="", fate=Fate.FAILED, seconds=1, message="m\x08", text="a\x0bb\ud800c"
+        id="n\x1b",
+        suite="c\x00",
+        statement="",
+        status=RowStatus.FAILED,
+        seconds=1,
+        message="m\x08",
+        text="a\x0bb\ud800c",
     )
     (read,) = ElementTree.fromstring(as_junit("s\x01", [row], 1)).iter("testcase")
     assert (read.get("classname"), read.get("name"), read[0].get("message"), read[0].text) == (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocketproof.traces.claims.claims import CODE, claim
-from rocketproof.traces.claims.group_steps import GROUP_STEPS, LIVES, SHARES, GroupMisstep
+from rocketproof.traces.claims.group_steps import GROUP_STEPS, LIFECYCLE, SHARES, GroupMisstep
 from rocketproof.traces.clocks.clocks import Clock, Clocks, Run
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.explain.titles import title
@@ -69,7 +69,7 @@ def judged(events: list[Event], *, groups: dict[str, Group] | None = None, **how
 
 def told(events: list[Event], **how: Any) -> list[GroupMisstep]:
     found = judged(events, **how)
-    return [GroupMisstep(row["value"]) for name in (LIVES, SHARES) for row in found.rows(name)]
+    return [GroupMisstep(row["value"]) for name in (LIFECYCLE, SHARES) for row in found.rows(name)]
 
 
 def without(kind: Kind, at: int = 0) -> list[Event]:
@@ -90,7 +90,7 @@ def test_what_follows_step_by_step_is_healthy() -> None:
     for groups in (None, ORDERLY):
         found = judged(RIGHT, groups=groups)
         assert found.violated == []
-        assert found.judged(LIVES) == found.judged(SHARES) == 1
+        assert found.judged(LIFECYCLE) == found.judged(SHARES) == 1
 
 
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
@@ -155,7 +155,7 @@ def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
 def test_lists_of_brokers_are_not_asked_for_by_a_clock_of_which_nothing_is_known() -> None:
     """Where the broker was seen to be 9 s off, a process without causal pairs may be so too."""
     broker, other = Actor("b", -1), Actor("other", 0)
-    off = Clock(recorder=other, pairs=9, runs=(Run(since=0, moments=(0,), offsets=(9_000_000,)),), reference=broker)
+    off = Clock(recorder=other, pairs=9, runs=(Run(since=0, times=(0,), offsets=(9_000_000,)),), reference=broker)
     known = Clock(recorder=broker, pairs=9, reference=broker, slow=0, fast=0)
     wrong = WRONG[GroupMisstep.OTHER_MEMBERS]
     assert told(wrong, groups=ORDERLY, clocks=Clocks(clocks={broker: known, other: off})) == []
@@ -170,5 +170,5 @@ def test_a_process_that_died_owes_nothing() -> None:
 
 
 def test_whether_a_process_stopped_that_was_not_recorded_further_is_not_known() -> None:
-    (row,) = judged(without(Kind.CLIENT_STOP)).rows(LIVES)
+    (row,) = judged(without(Kind.CLIENT_STOP)).rows(LIFECYCLE)
     assert (row["value"], row["doubt"] != 0) == (GroupMisstep.NOT_STOPPED, True)

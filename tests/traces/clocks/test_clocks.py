@@ -204,8 +204,8 @@ def test_recordings_of_known_recorders() -> None:
 
 
 def test_after_a_step_no_time_is_corrected_to_before_the_last_one() -> None:
-    drifting = Run(since=2_000, moments=(2_000, 22_000), offsets=(0, 2_000))
-    ahead_by_4_ms = Run(since=12_000, moments=(12_000, 22_000), offsets=(4_000, 4_000))
+    drifting = Run(since=2_000, times=(2_000, 22_000), offsets=(0, 2_000))
+    ahead_by_4_ms = Run(since=12_000, times=(12_000, 22_000), offsets=(4_000, 4_000))
     clock = Clock(recorder=ONE, pairs=1, runs=(drifting, ahead_by_4_ms))
     assert clock.corrected([1_000, 7_000, 11_000]).tolist() == [1_000, 6_500, 10_100]
     assert clock.corrected([12_000, 13_000, 16_000]).tolist() == [11_000, 11_000, 12_000]

@@ -53,7 +53,7 @@ def sent_back(time: int, attempt: int, *, offset: int = 17, where: Event = QUEUE
 def test_consumed_at_once(tmp_path: Path) -> None:
     told = story(tmp_path, [stored(0), delivered(50), ended(90, "ok")])
     (outcome,) = told.outcomes
-    assert (outcome.group, outcome.fate) == ("G", MessageStatus.ACKNOWLEDGED)
+    assert (outcome.group, outcome.status) == ("G", MessageStatus.ACKNOWLEDGED)
     assert outcome.told == "consumed by c1 at 00:00:00.090"
     assert (told.origins, told.keys) == ((origin_of(KEY),), (KEY,))
     assert told.copies == ("00:00:00.000 offset 17 of Orders@broker-a:3",)
@@ -77,7 +77,7 @@ def test_a_retry_with_its_level_and_its_wait(tmp_path: Path) -> None:
         ],
     )  # fmt: skip
     (outcome,) = told.outcomes
-    assert (outcome.fate, outcome.told) == (
+    assert (outcome.status, outcome.told) == (
         MessageStatus.ACKNOWLEDGED,
         "consumed by c1 at 00:00:10.110, after 2 deliveries",
     )
@@ -102,7 +102,7 @@ def test_seven_failures_in_a_listener_log(tmp_path: Path) -> None:
         events.append({"time": time, "kind": "deliver", **common})
         events.append({"time": time, "kind": "result", **common, "result": "exception"})
     (outcome,) = story(tmp_path, events).outcomes
-    assert outcome.fate is MessageStatus.PENDING_RETRY
+    assert outcome.status is MessageStatus.PENDING_RETRY
     assert outcome.told == "waiting for retry 7 of 16, due at 00:15:40.000, after 7 deliveries"
     waits = [10_000, 30_000, 60_000, 120_000, 180_000, 240_000, 300_000]
     assert [attempt.expected_wait for attempt in outcome.attempts] == waits
@@ -114,7 +114,7 @@ def test_a_dead_letter(tmp_path: Path) -> None:
     (outcome,) = story(
         tmp_path, [stored(0), delivered(50), ended(60, "later"), sent_back(70, 0, level=-1), {**dead, "key": KEY}]
     ).outcomes
-    assert (outcome.fate, outcome.told) == (
+    assert (outcome.status, outcome.told) == (
         MessageStatus.DEAD_LETTERED,
         "a dead letter since 00:00:00.090, after 1 delivery",
     )
@@ -125,7 +125,7 @@ def test_a_dead_letter_that_was_consumed_as_well(tmp_path: Path) -> None:
     dead = {"time": 90, "kind": "dead_letter", "group": "G", "topic": "%DLQ%G", "broker": "broker-a", "queue": 0}
     events = [stored(0), delivered(50), ended(60, "later"), sent_back(70, 0, level=-1), {**dead, "key": KEY}]
     (outcome,) = story(tmp_path, [*events, delivered(100), ended(110, "ok")]).outcomes
-    assert (outcome.fate, outcome.told) == (
+    assert (outcome.status, outcome.told) == (
         MessageStatus.DEAD_LETTERED,
         "a dead letter since 00:00:00.090, and consumed by c1 at 00:00:00.110, after 2 deliveries",
     )
@@ -134,7 +134,7 @@ def test_a_dead_letter_that_was_consumed_as_well(tmp_path: Path) -> None:
 def test_a_failure_at_the_maximum_without_a_dead_letter_in_the_trace(tmp_path: Path) -> None:
     group = Group(max_attempts=2)
     (outcome,) = story(tmp_path, [delivered(0, 2), ended(5, "later")], group=group).outcomes
-    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert outcome.status is MessageStatus.NOT_OBSERVABLE
     assert outcome.maximum == 2
 
 
@@ -154,7 +154,7 @@ def test_deliveries_that_do_not_tell_their_group_have_an_outcome_too(tmp_path: P
 
 def test_a_listener_that_has_not_ended(tmp_path: Path) -> None:
     (outcome,) = story(tmp_path, [stored(0), delivered(50)]).outcomes
-    assert (outcome.fate, outcome.told) == (
+    assert (outcome.status, outcome.told) == (
         MessageStatus.IN_LISTENER,
         "given to c1 at 00:00:00.050, with no result in the trace",
     )
@@ -164,7 +164,7 @@ def test_a_broadcasting_group_drops_what_failed(tmp_path: Path) -> None:
     other = {"client": "c2"}
     events = [stored(0), delivered(50), ended(60, "later"), delivered(51, **other), ended(61, "ok", **other)]
     outcomes = story(tmp_path, events, group=Group(mode="broadcasting")).outcomes
-    assert [(outcome.client, outcome.fate) for outcome in outcomes] == [
+    assert [(outcome.client, outcome.status) for outcome in outcomes] == [
         ("c1", MessageStatus.DROPPED),
         ("c2", MessageStatus.ACKNOWLEDGED),
     ]
@@ -173,7 +173,7 @@ def test_a_broadcasting_group_drops_what_failed(tmp_path: Path) -> None:
 def test_an_orderly_group_suspends(tmp_path: Path) -> None:
     events = [stored(0), delivered(50), ended(60, "suspend"), delivered(1060, 1), ended(1070, "suspend")]
     (outcome,) = story(tmp_path, events, group=Group(listener="orderly")).outcomes
-    assert (outcome.fate, outcome.attempts[0].waited) == (MessageStatus.PENDING_RETRY, 1000)
+    assert (outcome.status, outcome.attempts[0].waited) == (MessageStatus.PENDING_RETRY, 1000)
     assert outcome.told == "suspended by c1 after 2 deliveries; it is tried again in its queue"
 
 
@@ -189,7 +189,7 @@ BEHIND = pulled(20, 40, result="found", count=20)
 
 
 @pytest.mark.parametrize(
-    ("events", "fate", "told"),
+    ("events", "status", "told"),
     [
         (
             [pulled(10, 20, result="no_matched_message")],
@@ -213,10 +213,10 @@ BEHIND = pulled(20, 40, result="found", count=20)
     ],
 )
 def test_a_message_that_was_never_delivered(
-    tmp_path: Path, events: list[Event], fate: MessageStatus, told: str
+    tmp_path: Path, events: list[Event], status: MessageStatus, told: str
 ) -> None:
     (outcome,) = story(tmp_path, [stored(0), *events]).outcomes
-    assert outcome.fate is fate
+    assert outcome.status is status
     assert outcome.told.startswith(told)
     assert outcome.attempts == ()
 
@@ -230,7 +230,7 @@ def gap(since: int, until: int, **fields: Any) -> Event:
 
 def test_a_gap_may_hide_what_became_of_a_message_that_seems_lost(tmp_path: Path) -> None:
     (outcome,) = story(tmp_path, [stored(0), BEHIND, gap(200, 300, client="c1"), PASSED]).outcomes
-    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert outcome.status is MessageStatus.NOT_OBSERVABLE
     hole = "what became of it may be hidden (a gap of the recording (disk full) of c1)"
     assert outcome.told == f"it cannot be told whether it is lost: {LOST}, but {hole}"
 
@@ -241,37 +241,37 @@ def test_a_damaged_line_may_hide_what_became_of_it(tmp_path: Path) -> None:
     header, store, pull, last = file.read_text().splitlines()
     file.write_text("\n".join([header, store, '{"time":50,"kind":"deliv', pull, last, ""]))
     (outcome,) = message_story(open_trace([file]), KEY).outcomes
-    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert outcome.status is MessageStatus.NOT_OBSERVABLE
     assert f"({file}:3: " in outcome.told
 
 
 @pytest.mark.parametrize("other", [gap(10, 50, client="c1"), gap(200, 300, group="H", client="d1")])
 def test_a_gap_elsewhere_hides_nothing_of_it(tmp_path: Path, other: Event) -> None:
     outcomes = story(tmp_path, sorted([stored(60), BEHIND, other, PASSED], key=lambda event: event["time"])).outcomes
-    assert [(outcome.fate, outcome.told) for outcome in outcomes] == [(MessageStatus.LOST, LOST)]
+    assert [(outcome.status, outcome.told) for outcome in outcomes] == [(MessageStatus.LOST, LOST)]
 
 
 def test_without_pull_results_it_may_have_been_filtered(tmp_path: Path) -> None:
     (outcome,) = story(tmp_path, [stored(0), BEHIND, PASSED], evidence=frozenset(Kind) - {Kind.PULL_RESULT}).outcomes
-    assert outcome.fate is MessageStatus.NOT_OBSERVABLE
+    assert outcome.status is MessageStatus.NOT_OBSERVABLE
     assert outcome.told == f"it cannot be told whether it is lost: {LOST}, but no pull_result events were recorded"
 
 
 def test_by_message_id_of_a_copy_and_by_origin(tmp_path: Path) -> None:
     events = [stored(0, msg_id="0A01"), delivered(50), ended(60, "ok")]
     for asked in ("0A01", origin_of(KEY), str(origin_of(KEY)), KEY):
-        assert [outcome.fate for outcome in story(tmp_path, events, asked).outcomes] == [MessageStatus.ACKNOWLEDGED]
+        assert [outcome.status for outcome in story(tmp_path, events, asked).outcomes] == [MessageStatus.ACKNOWLEDGED]
 
 
 def test_a_result_without_the_key_belongs_to_its_offset(tmp_path: Path) -> None:
     (outcome,) = story(tmp_path, [stored(0), delivered(50), {**ended(60, "ok"), "key": None}]).outcomes
-    assert outcome.fate is MessageStatus.ACKNOWLEDGED
+    assert outcome.status is MessageStatus.ACKNOWLEDGED
 
 
 def test_other_messages_are_no_part_of_it(tmp_path: Path) -> None:
     other = {**delivered(55, offset=18), "key": "other"}
     told = story(tmp_path, [stored(0), delivered(50), other, {**ended(60, "ok", offset=18), "key": "other"}])
-    assert told.outcomes[0].fate is MessageStatus.IN_LISTENER
+    assert told.outcomes[0].status is MessageStatus.IN_LISTENER
     assert [sentence.place.number for sentence in told.sentences] == [2, 3]
 
 
@@ -285,7 +285,7 @@ def test_every_group_of_the_queue_has_an_answer_and_no_other(tmp_path: Path) -> 
     elsewhere = {**PASSED, "group": "I", "client": "e1", "queue": 4}
     pull = {**BEHIND, "group": "H", "client": "d1"}
     told = story(tmp_path, [stored(0), delivered(50), ended(60, "ok"), pull, passed, elsewhere])
-    assert [(outcome.group, outcome.fate) for outcome in told.outcomes] == [
+    assert [(outcome.group, outcome.status) for outcome in told.outcomes] == [
         ("G", MessageStatus.ACKNOWLEDGED),
         ("H", MessageStatus.LOST),
     ]

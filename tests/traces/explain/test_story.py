@@ -74,7 +74,7 @@ def test_the_message_at_an_offset(trace: Trace) -> None:
 
 
 def test_moments_of_a_queue_and_of_processes(trace: Trace) -> None:
-    question = Question(slot=SLOT, moments=((NOON + 399_000, NOON + 401_000),), actors=(Actor("c2"),))
+    question = Question(slot=SLOT, periods=((NOON + 399_000, NOON + 401_000),), actors=(Actor("c2"),))
     (answer,) = collect(trace, [question], Names())
     assert [each.event["kind"] for each in answer] == ["client_crash", "assign"]
 

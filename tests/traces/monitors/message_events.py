@@ -150,7 +150,7 @@ class Said:
 
     @property
     def statuses(self) -> dict[MessageStatus, int]:
-        return {fate: int(n) for fate in MessageStatus if (n := self.outcome.statuses[:, fate].sum())}
+        return {status: int(n) for status in MessageStatus if (n := self.outcome.statuses[:, status].sum())}
 
 
 def check(

@@ -178,9 +178,9 @@ class Checked:
 
     @property
     def statuses(self) -> dict[MessageStatus, int]:
-        """How many messages had which fate."""
+        """How many messages had which status."""
         totals = self.outcome.statuses.sum(axis=0)
-        return {fate: int(totals[fate]) for fate in MessageStatus if totals[fate]}
+        return {status: int(totals[status]) for status in MessageStatus if totals[status]}
 
     def chains(self) -> list[tuple[int, int, MessageStatus]]:
         """Ranges of offsets, and what became of them."""

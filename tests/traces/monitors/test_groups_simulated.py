@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.traces.claims.claims import CLAIMS, Monitor
-from rocketproof.traces.claims.group_steps import LIVES, SHARES
+from rocketproof.traces.claims.group_steps import LIFECYCLE, SHARES
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.scan import scan
@@ -21,7 +21,7 @@ from rocketproof.traces.monitors.groups import GroupMonitor
 
 pytestmark = pytest.mark.slow
 
-STEPS = {LIVES, SHARES}
+STEPS = {LIFECYCLE, SHARES}
 BY_GROUP = {claim.id for claim in CLAIMS if claim.monitor is Monitor.GROUPS} - STEPS
 
 

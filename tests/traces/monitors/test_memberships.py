@@ -3,7 +3,7 @@ from __future__ import annotations
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.format.kinds import Kind
-from rocketproof.traces.monitors.memberships import Life, Lives
+from rocketproof.traces.monitors.memberships import Membership, Memberships
 from rocketproof.traces.monitors.runs import told_by
 
 from .group_events import EVERYTHING, WITHOUT_ENDS, Event, context_of, crash, event, heartbeat, start, stop
@@ -11,50 +11,60 @@ from .group_events import EVERYTHING, WITHOUT_ENDS, Event, context_of, crash, ev
 C1 = Actor("c1", 0)
 
 
-def lives_of(events: list[Event], *, evidence: frozenset[Kind] = EVERYTHING, end: int = 1_000_000) -> Lives:
+def memberships_of(events: list[Event], *, evidence: frozenset[Kind] = EVERYTHING, end: int = 1_000_000) -> Memberships:
     context = context_of(events, evidence=evidence, end=end)
-    return Lives(told_by(context.events), context=context, settings=Settings())
+    return Memberships(told_by(context.events), context=context, settings=Settings())
 
 
 def test_from_start_to_stop() -> None:
-    lives = lives_of([start(0, "c1", None), heartbeat(10, "c1", "T=*"), heartbeat(500, "c1", "T=*"), stop(900, "c1")])
-    assert lives.of("G") == [Life("G", C1, 0, 900, 900)]
-    assert lives.groups() == ["G"]
+    memberships = memberships_of(
+        [start(0, "c1", None), heartbeat(10, "c1", "T=*"), heartbeat(500, "c1", "T=*"), stop(900, "c1")]
+    )
+    assert memberships.of("G") == [Membership("G", C1, 0, 900, 900)]
+    assert memberships.groups() == ["G"]
 
 
 def test_a_death_is_no_sign_of_life() -> None:
-    assert lives_of([heartbeat(10, "c1", "T=*"), crash(900, "c1")]).of("G") == [Life("G", C1, 10, 10, 900)]
+    assert memberships_of([heartbeat(10, "c1", "T=*"), crash(900, "c1")]).of("G") == [Membership("G", C1, 10, 10, 900)]
 
 
 def test_leaving_one_group_is_no_end_in_another() -> None:
     events = [heartbeat(0, "c1", "T=*"), heartbeat(0, "c1", "T=*", group="H"), event(50, Kind.UNREGISTER, "c1")]
-    lives = lives_of(events)
-    assert [life.end for life in lives.of("G")] == [50]
-    assert [life.end for life in lives.of("H")] == [None]
+    memberships = memberships_of(events)
+    assert [membership.end for membership in memberships.of("G")] == [50]
+    assert [membership.end for membership in memberships.of("H")] == [None]
 
 
 def test_what_comes_just_after_the_end_is_no_new_life() -> None:
     events = [heartbeat(0, "c1", "T=*"), event(1_000, Kind.UNREGISTER, "c1"), heartbeat(1_040, "c1", "U=*")]
-    assert len(lives_of(events).of("G")) == 1
-    again = lives_of([*events, heartbeat(9_000, "c1", "T=*")]).of("G")
-    assert [(life.first, life.last, life.end) for life in again] == [(0, 1_000, 1_000), (9_000, 9_000, None)]
+    assert len(memberships_of(events).of("G")) == 1
+    again = memberships_of([*events, heartbeat(9_000, "c1", "T=*")]).of("G")
+    assert [(membership.first, membership.last, membership.end) for membership in again] == [
+        (0, 1_000, 1_000),
+        (9_000, 9_000, None),
+    ]
 
 
 def test_a_quick_restart_of_the_same_process_is() -> None:
     events = [heartbeat(0, "c1", "T=*"), stop(1_000, "c1"), start(1_010, "c1"), heartbeat(1_020, "c1", "T=*")]
-    assert [(life.first, life.end) for life in lives_of(events).of("G")] == [(0, 1_000), (1_010, None)]
+    assert [(membership.first, membership.end) for membership in memberships_of(events).of("G")] == [
+        (0, 1_000),
+        (1_010, None),
+    ]
 
 
 def test_until_when_a_process_without_an_end_lives() -> None:
     events = [heartbeat(0, "c1", "T=*"), heartbeat(30_000, "c1", "T=*")]
-    (life,) = lives_of(events).of("G")
-    assert lives_of(events).until(life, certain=True) == 1_000_000
-    unsure = lives_of(events, evidence=WITHOUT_ENDS)
-    assert [unsure.until(life, certain=certain) for certain in (True, False)] == [30_000, 1_000_000]
+    (membership,) = memberships_of(events).of("G")
+    assert memberships_of(events).until(membership, certain=True) == 1_000_000
+    unsure = memberships_of(events, evidence=WITHOUT_ENDS)
+    assert [unsure.until(membership, certain=certain) for certain in (True, False)] == [30_000, 1_000_000]
 
 
 def test_the_life_at_a_time() -> None:
-    lives = lives_of([heartbeat(10, "c1", "T=*"), stop(20, "c1"), start(500, "c1"), heartbeat(510, "c1", "T=*")])
-    found = [lives.at("G", C1, time) for time in (5, 10, 400, 500)]
-    assert [life and life.first for life in found] == [None, 10, 10, 500]
-    assert lives.at("H", C1, 10) is None
+    memberships = memberships_of(
+        [heartbeat(10, "c1", "T=*"), stop(20, "c1"), start(500, "c1"), heartbeat(510, "c1", "T=*")]
+    )
+    found = [memberships.at("G", C1, time) for time in (5, 10, 400, 500)]
+    assert [membership and membership.first for membership in found] == [None, 10, 10, 500]
+    assert memberships.at("H", C1, 10) is None

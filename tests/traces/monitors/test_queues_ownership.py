@@ -107,13 +107,13 @@ def test_doubts_about_overlaps() -> None:
 
 # Nobody
 
-LIVES = [start(500, "two"), *(heartbeat(t, "two", "T=*@1") for t in range(1_000, 300_000, 30_000))]
+HEARTBEATS = [start(500, "two"), *(heartbeat(t, "two", "T=*@1") for t in range(1_000, 300_000, 30_000))]
 ORPHAN = [assign(1_000, "one", 0), revoke(20_000, "one")]
 
 
 def test_a_queue_that_loses_its_owner() -> None:
     # A9
-    checked = check(LIVES, ORPHAN, end=300_000)
+    checked = check(HEARTBEATS, ORPHAN, end=300_000)
     assert checked.broken == {OWNED: (1, 0)}
     (row,) = checked.rows(OWNED)
     assert (row["since"], row["time"], row["value"]) == (20_000, 300_000, 280_000)
@@ -121,10 +121,10 @@ def test_a_queue_that_loses_its_owner() -> None:
 
 
 def test_a_queue_that_waits_long_for_its_owner() -> None:
-    checked = check(LIVES, ORPHAN, assign(200_000, "two", 0), end=300_000)
+    checked = check(HEARTBEATS, ORPHAN, assign(200_000, "two", 0), end=300_000)
     assert checked.broken == {OWNED: (1, 0)}
     assert checked.rows(OWNED)[0]["time"] == 200_000
-    assert check(LIVES, ORPHAN, assign(59_000, "two", 0), end=300_000).broken == {}
+    assert check(HEARTBEATS, ORPHAN, assign(59_000, "two", 0), end=300_000).broken == {}
 
 
 def test_a_group_that_sleeps_needs_no_owner() -> None:
@@ -142,7 +142,7 @@ def test_a_queue_that_is_no_longer_there() -> None:
         {**event(t, Kind.REBALANCE, "two"), "queue": None, "broker": None, "queues": ["b:1"], "members": ["two"]}
         for t in range(1_000, 300_000, 20_000)
     ]
-    assert check(LIVES, ORPHAN, views, end=300_000).broken == {}
+    assert check(HEARTBEATS, ORPHAN, views, end=300_000).broken == {}
 
 
 def test_a_queue_whose_broker_was_away_is_taken_when_passes_see_it_again() -> None:
@@ -152,13 +152,13 @@ def test_a_queue_whose_broker_was_away_is_taken_when_passes_see_it_again() -> No
 
     away = [view(t, 1) for t in range(1_000, 100_000, 20_000)]
     again = [view(t, 0) for t in range(110_000, 300_000, 20_000)]
-    assert check(LIVES, ORPHAN, away, again, assign(115_000, "two", 0), end=300_000).broken == {}
-    assert check(LIVES, ORPHAN, away, again, assign(170_000, "two", 0), end=300_000).counts(OWNED) == (1, 0)
+    assert check(HEARTBEATS, ORPHAN, away, again, assign(115_000, "two", 0), end=300_000).broken == {}
+    assert check(HEARTBEATS, ORPHAN, away, again, assign(170_000, "two", 0), end=300_000).counts(OWNED) == (1, 0)
 
 
 def test_doubts_about_owners() -> None:
-    assert check(LIVES, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
-    assert check(LIVES, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
+    assert check(HEARTBEATS, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
+    assert check(HEARTBEATS, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
     signs = {Kind.HEARTBEAT, Kind.REBALANCE, Kind.CLIENT_START}
     assert check(ORPHAN, end=300_000, evidence=EVERYTHING - signs).doubts(OWNED) == [Doubt.EVIDENCE]
 

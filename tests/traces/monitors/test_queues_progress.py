@@ -32,7 +32,7 @@ MOVES = "every-queue-moves"
 CURRENT = "subscription-is-current"
 MENDED = "illegal-offset-is-mended"
 
-LIVES = [heartbeat(t, "one", "T=*@1") for t in range(1_000, 400_000, 30_000)]
+HEARTBEATS = [heartbeat(t, "one", "T=*@1") for t in range(1_000, 400_000, 30_000)]
 BEHIND = [assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=50), *consumed(3_000, "one", 0, 1)]
 
 
@@ -72,7 +72,7 @@ def test_a_queue_that_another_client_had_meanwhile_is_its_owners_still() -> None
     own = [assign(1_000, "one", 0), found(2_000, "one", 0, 1), *consumed(3_000, "one", 0)]
     for n in range(1, 8):
         own += [found(50_000 * n, "one", n, n + 1, log=n + 2), *consumed(50_000 * n + 100, "one", n)]
-    assert check(own, guest, LIVES, end=380_000).broken == {}
+    assert check(own, guest, HEARTBEATS, end=380_000).broken == {}
 
 
 def test_a_standstill_that_ended_is_told_too() -> None:
@@ -123,7 +123,7 @@ def test_a_retry_queue_that_nobody_takes() -> None:
         {**event(5_000, Kind.DELAY_DELIVER), "group": None, "topic": "%RETRY%G", "offset": 0},
         {**event(5_000, Kind.DELAY_DELIVER), "group": None, "topic": "%DLQ%G", "offset": 0},
     ]
-    checked = check(LIVES, retry, end=300_000)
+    checked = check(HEARTBEATS, retry, end=300_000)
     assert checked.broken == {MOVES: (1, 0)}
     assert reasons(checked) == [Reason.NO_OWNER]
 
@@ -132,14 +132,14 @@ def test_the_queues_of_a_broadcasting_client_are_its_own() -> None:
     held = [assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=50), *consumed(3_000, "one", 0, 1)]
     others = [heartbeat(t, "two", "T=*@1") for t in range(1_000, 400_000, 30_000)]
     assert check(held, others, crash(5_000, "one"), end=400_000, groups=BROADCASTING).broken == {}
-    assert check(held, others, LIVES, revoke(5_000, "one"), end=400_000, groups=BROADCASTING).broken == {
+    assert check(held, others, HEARTBEATS, revoke(5_000, "one"), end=400_000, groups=BROADCASTING).broken == {
         MOVES: (1, 0),
         "every-queue-gets-an-owner": (1, 0),
     }
 
 
 def test_a_queue_without_owner() -> None:
-    checked = check(LIVES, BEHIND, revoke(5_000, "one"), end=400_000)
+    checked = check(HEARTBEATS, BEHIND, revoke(5_000, "one"), end=400_000)
     assert reasons(checked) == [Reason.NO_OWNER]
     # Nobody consumes, nothing moves.
     assert check(BEHIND, revoke(5_000, "one"), end=400_000).counts(MOVES) == (0, 0)

@@ -74,7 +74,7 @@ def test_the_story_of_a_message_tells_both(tmp_path: Path) -> None:
     trace = open_trace([twins(tmp_path, "broadcasting")])
     deliveries = [e for b in trace.batches() for e in b.to_pylist() if e["kind"] == "deliver"]
     outcomes = message_story(trace, deliveries[0]["key"]).outcomes
-    assert [(one.client, one.fate) for one in outcomes if one.group == "lab"] == [
+    assert [(one.client, one.status) for one in outcomes if one.group == "lab"] == [
         (TWIN, MessageStatus.ACKNOWLEDGED),
         (f"{TWIN}#1", MessageStatus.ACKNOWLEDGED),
     ]

@@ -134,12 +134,12 @@ def repeats(result: CheckResult) -> list[tuple[str, int]]:
 def statuses(result: CheckResult) -> list[tuple[str, int]]:
     """Messages by what became of them."""
     words = words_of(MessageStatus)
-    return [(words[fate], count) for fate, count in sorted(result.messages.items())]
+    return [(words[status], count) for status, count in sorted(result.messages.items())]
 
 
 def colours_of_statuses() -> dict[str, str]:
     """Classes of colour for statuses that somebody should look at."""
-    return {words_of(MessageStatus)[fate]: css for fate, css in _UNFINISHED.items()}
+    return {words_of(MessageStatus)[status]: css for status, css in _UNFINISHED.items()}
 
 
 def _of_claim(result: CheckResult, verdict: ClaimVerdict) -> Any:

@@ -35,7 +35,7 @@ FINDINGS = pa.schema(
         pa.field("claim", pa.string()),  # id of the claim; null for notes that belong to none
         pa.field("note", pa.string()),  # null for violations and explained repetitions
         pa.field("cause", pa.string()),  # null for violations
-        pa.field("reason", pa.string()),  # word for the code in value or expected: a path, a fate
+        pa.field("reason", pa.string()),  # word for the code in value or expected: a path, a status
         pa.field("doubt", pa.string()),  # why a violation may be none, joined by +
         pa.field("group", pa.string()),
         pa.field("topic", pa.string()),
@@ -139,7 +139,7 @@ def messages(result: CheckResult) -> pa.Table:
         offset="offset",
         until="until",
         origin="origin",
-        fate="reason",
+        status="reason",
         attempt="expected",
         time="time",
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from ....model.process_queue import Orphan, Stage
 from ...format.kinds import Kind, Path, Result
-from .step import Moment
+from .step import Transition
 from .windows import Record
 
 
-def called(now: Moment) -> None:
+def called(now: Transition) -> None:
     """CC-6, OR-3: the listener is called with what is in a call after the step, and was not before."""
     c, q = now.c, now.q
     batch = [m for m in now.messages if _runs_now(now, m)]
@@ -27,12 +27,12 @@ def called(now: Moment) -> None:
         )
 
 
-def _runs_now(now: Moment, m: int) -> bool:
+def _runs_now(now: Transition, m: int) -> bool:
     stage = now.after("stage", now.c, now.q, m)
     return stage == Stage.RUNNING != now.before("stage", now.c, now.q, m)
 
 
-def task(now: Moment) -> list[int]:
+def task(now: Transition) -> list[int]:
     """The messages of the task that begins with the one of the action."""
     last = now.m
     while now.before("joined", now.c, now.q, last + 1) and last + 1 in now.messages:
@@ -40,7 +40,9 @@ def task(now: Moment) -> list[int]:
     return list(range(now.m, last + 1))
 
 
-def returned(now: Moment, result: Result, batch: Iterable[int], *, c: int | None = None, q: int | None = None) -> None:
+def returned(
+    now: Transition, result: Result, batch: Iterable[int], *, c: int | None = None, q: int | None = None
+) -> None:
     """The call ends for the messages ``batch``."""
     client, queue = now.c if c is None else c, now.q if q is None else q
     for m in batch:
@@ -55,7 +57,7 @@ def returned(now: Moment, result: Result, batch: Iterable[int], *, c: int | None
         )
 
 
-def left(now: Moment) -> None:
+def left(now: Transition) -> None:
     """PQ-2: what left the window of the action's client and queue, with the low-water mark afterwards."""
     c, q = now.c, now.q
     gone = [m for m in now.messages if now.before("stage", c, q, m) and not now.after("stage", c, q, m)]
@@ -64,26 +66,26 @@ def left(now: Moment) -> None:
         del now.recorder.failed[c, q, m]
 
 
-def _mark(now: Moment) -> int:
+def _mark(now: Transition) -> int:
     """PQ-2: the smallest offset that is left, or the one after the last that was put."""
     c, q = now.c, now.q
     behind = now.after("put_end" if now.after.has("put_end", c, q) else "next_offset", c, q)
     return next((m for m in now.messages if now.after("stage", c, q, m)), behind)
 
 
-def succeed(now: Moment) -> None:
+def succeed(now: Transition) -> None:
     """CC-10, CC-13."""
     returned(now, Result.OK, task(now))
     left(now)
 
 
-def fail(now: Moment) -> None:
+def fail(now: Transition) -> None:
     """CC-7, CC-10; in broadcasting what failed leaves the window as well (CC-11)."""
     returned(now, Result.LATER, task(now))
     left(now)
 
 
-def succeed_up_to(now: Moment) -> None:
+def succeed_up_to(now: Transition) -> None:
     """CC-10: an ackIndex that leaves out the tail of the task."""
     last = now.arguments["last"]
     returned(now, Result.OK, [m for m in task(now) if m <= last])
@@ -94,7 +96,7 @@ def succeed_up_to(now: Moment) -> None:
 def orphan_returns(result: Result) -> Record:
     """CC-9: the listener returns to a dropped window, and what it says is thrown away."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         key = now.key(now.q, now.m)
         now.from_dropped(Kind.RESULT, now.c, now.q, offset=now.m, result=result, key=key)
         if now.after("orphan", now.c, now.q, now.m) == Orphan.NONE:
@@ -103,12 +105,12 @@ def orphan_returns(result: Result) -> Record:
     return record
 
 
-def finish_without_update(now: Moment) -> None:
+def finish_without_update(now: Transition) -> None:
     """CC-13: removed, and the in-memory offset comes later."""
     succeed(now)
 
 
-def expire_unread(now: Moment) -> None:
+def expire_unread(now: Transition) -> None:
     """PQ-9 (g): in broadcasting the copy goes to a topic that nobody reads."""
     key = now.key(now.q, now.m)
     now.by_client(Kind.EXPIRE, now.c, now.q, offset=now.m, key=key)
@@ -116,7 +118,7 @@ def expire_unread(now: Moment) -> None:
     left(now)
 
 
-def ghost_handles(now: Moment) -> None:
+def ghost_handles(now: Transition) -> None:
     """OF-31: a window that is in no table delivers, and writes the offset of its queue."""
     told = {"offset": now.m, "key": now.key(now.q, now.m), "attempt": 0}
     now.by_client(Kind.DELIVER, now.c, now.q, next=now.m + 1, count=1, **told)

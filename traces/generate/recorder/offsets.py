@@ -8,49 +8,49 @@ from __future__ import annotations
 
 from ...format.kinds import Kind, Path
 from .cluster import GROUP
-from .step import Moment
+from .step import Transition
 from .windows import Record, leaves, stored, table
 
 
 def sent(path: Path) -> Record:
     """The client sends its offset, and it arrives."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         stored(now, now.c, path)
 
     return record
 
 
-def held_up(now: Moment) -> None:
+def held_up(now: Transition) -> None:
     """OF-5: the message is under way."""
     now.recorder.under_way[now.q] = (now.c, Path.PERIODIC)
 
 
-def arrives(now: Moment) -> None:
+def arrives(now: Transition) -> None:
     """OF-20: the broker asks neither who sent it nor when."""
     client, path = now.recorder.under_way.pop(now.q)
     stored(now, client, path)
 
 
-def persist(now: Moment) -> None:
+def persist(now: Transition) -> None:
     """OF-10: a broadcasting client writes its file."""
     now.by_client(Kind.FILE_PERSIST, now.c)
     stored(now, now.c, Path.FILE)
 
 
-def flush(now: Moment) -> None:
+def flush(now: Transition) -> None:
     """OF-23: the broker writes its table to disk."""
     now.of_broker(Kind.FILE_PERSIST, str(now.cluster.place(now.q)["broker"]))
 
 
-def restarted(now: Moment, brokers: list[str], *, in_order: bool = False) -> None:
+def restarted(now: Transition, brokers: list[str], *, in_order: bool = False) -> None:
     """A broker ends and starts again, with what it has on disk."""
     for broker in brokers:
         now.of_broker(Kind.BROKER_STOP if in_order else Kind.BROKER_CRASH, broker)
         now.of_broker(Kind.BROKER_START, broker)
 
 
-def restart_broker(now: Moment) -> None:
+def restart_broker(now: Transition) -> None:
     """OF-23, OR-1: the table of offsets is that of the last flush, the table of locks empty."""
     restarted(now, now.cluster.all_brokers())
 
@@ -58,20 +58,20 @@ def restart_broker(now: Moment) -> None:
 def change_role(word: str) -> Record:
     """OF-23: the table of the other replica counts from now on."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         for broker in now.cluster.all_brokers():
             now.of_broker(Kind.ROLE_CHANGE, broker, result=word)
 
     return record
 
 
-def lose_tail(now: Moment) -> None:
+def lose_tail(now: Transition) -> None:
     """G2-4: an unclean restart; the next message at that offset is another one."""
     restarted(now, [str(now.cluster.place(now.q)["broker"])])
     now.recorder.lives[now.q, now.after("log_end", now.q)] += 1
 
 
-def recreate(now: Moment) -> None:
+def recreate(now: Transition) -> None:
     """G2-5: the topic loses its queues and gets new, empty ones."""
     for queues in ([], [now.cluster.spelled(q) for q in now.cluster.of_topic()]):
         now.recorder.write(Kind.ROUTE, {"topic": now.cluster.place(now.q)["topic"], "queues": queues})
@@ -79,12 +79,12 @@ def recreate(now: Moment) -> None:
         now.recorder.lives[now.q, m] += 1
 
 
-def produce(now: Moment) -> None:
+def produce(now: Transition) -> None:
     """A producer's message is stored."""
     stores(now, now.q, now.before("log_end", now.q))
 
 
-def stores(now: Moment, q: int, m: int) -> None:
+def stores(now: Transition, q: int, m: int) -> None:
     """The message at ``m`` of ``q`` is stored."""
     now.by_broker(Kind.STORE, q, offset=m, key=now.recorder.key(q, m), attempt=0)
 
@@ -92,49 +92,49 @@ def stores(now: Moment, q: int, m: int) -> None:
 # --- corrections and resets -----------------------------------------------------------------------------------------
 
 
-def set_target(now: Moment) -> None:
+def set_target(now: Transition) -> None:
     """[4.9.8] the corrected offset is set and sent, 10 s after the answer."""
     now.by_client(Kind.CORRECT, now.c, now.q, offset=now.after("memory", now.c, now.q))
     stored(now, now.c, Path.CORRECTION)
 
 
-def end_correction(now: Moment) -> None:
+def end_correction(now: Transition) -> None:
     """PL-23: the corrected offset is sent, the queue removed."""
     now.by_client(Kind.CORRECT, now.c, now.q, offset=_corrected(now))
     leaves(Path.CORRECTION)(now)
 
 
-def end_correction_late(now: Moment) -> None:
+def end_correction_late(now: Transition) -> None:
     """OF-8: as :func:`end_correction`, and the offset is under way when the queue is gone."""
     now.by_client(Kind.CORRECT, now.c, now.q, offset=_corrected(now))
     now.recorder.under_way[now.q] = (now.c, Path.CORRECTION)
     table(now, Path.CORRECTION)
 
 
-def _corrected(now: Moment) -> int:
+def _corrected(now: Transition) -> int:
     """The offset of an end of a correction: the entry in memory where it was set before, else the target itself."""
     if now.before("target_set", now.c, now.q):
         return now.before("memory", now.c, now.q)
     return now.before("target", now.c, now.q)
 
 
-def reset_at_broker(now: Moment) -> None:
+def reset_at_broker(now: Transition) -> None:
     """OF-30: the operator's offset is noted, and stored."""
     now.by_broker(Kind.RESET, now.q, group=GROUP, offset=int(now.constants.reset_to))
 
 
-def order_reset(now: Moment) -> None:
+def order_reset(now: Transition) -> None:
     """OF-31: the broker tells all clients; it stores nothing itself."""
     for q in now.queues:
         now.by_broker(Kind.RESET, q, group=GROUP, offset=int(now.constants.reset_to))
 
 
-def begin_reset(now: Moment) -> None:
+def begin_reset(now: Transition) -> None:
     """OF-31: the client drops its windows."""
     table(now, Path.RESET)
 
 
-def same_table(now: Moment) -> None:
+def same_table(now: Transition) -> None:
     """What is recorded is only how the table and the in-memory offsets change."""
     table(now)
 

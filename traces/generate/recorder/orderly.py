@@ -12,36 +12,36 @@ from ....model.retry_policy import copy_times, fallback_level
 from ...format.kinds import Kind, Path, Result
 from .listeners import called, left, returned
 from .retries import buried, delayed, sends
-from .step import Moment
+from .step import Transition
 from .windows import Record, leaves, stored, table
 
 
-def _batch(now: Moment) -> list[int]:
+def _batch(now: Transition) -> list[int]:
     """The batch that the worker of the queue has taken last."""
     return [m for m in _taken(now) if not now.before("kept", now.c, now.q, m)]
 
 
-def _taken(now: Moment) -> list[int]:
+def _taken(now: Transition) -> list[int]:
     return [m for m in now.messages if now.before("stage", now.c, now.q, m) == Stage.RUNNING]
 
 
 def returns(result: Result) -> Record:
     """OR-6: the listener returns; a rollback is about everything that was taken since the last commit (OR-7)."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         returned(now, result, _taken(now) if result is Result.ROLLBACK else _batch(now))
 
     return record
 
 
-def _at_limit(now: Moment, m: int) -> bool:
+def _at_limit(now: Transition, m: int) -> bool:
     """OR-8: whether ``m`` has failed as often as it may."""
     return now.before.has("suspended", now.c, now.q, m) and now.before("suspended", now.c, now.q, m) >= int(
         now.constants.attempts
     )
 
 
-def put_batch_back(now: Moment) -> None:
+def put_batch_back(now: Transition) -> None:
     """OR-8: the batch is consumed again; messages of it at their limit are sent to the retry topic besides."""
     for m in _batch(now):
         if _at_limit(now, m):
@@ -50,21 +50,21 @@ def put_batch_back(now: Moment) -> None:
             now.recorder.failed[now.c, now.q, m] += 1
 
 
-def publish_batch(now: Moment) -> None:
+def publish_batch(now: Transition) -> None:
     """OR-8: all of the batch goes to the retry topic, and counts as consumed."""
     for m in _batch(now):
         _publish(now, m)
     left(now)
 
 
-def publishing_fails(now: Moment) -> None:
+def publishing_fails(now: Transition) -> None:
     """OR-8: nothing could be sent; the counts go on."""
     for m in _batch(now):
         sends(now, m, Path.FALLBACK, Result.FAILED)
         now.recorder.failed[now.c, now.q, m] += 1
 
 
-def _publish(now: Moment, m: int) -> None:
+def _publish(now: Transition, m: int) -> None:
     """OR-8, SB-15: a new message, which the broker makes a dead letter, or else one more round."""
     times, key = now.attempt(now.c, now.q, m), now.key(now.q, m)
     sends(now, m, Path.FALLBACK, Result.OK)
@@ -75,7 +75,7 @@ def _publish(now: Moment, m: int) -> None:
         buried(now, now.q, key, attempt=int(copy_times(times)))
 
 
-def return_to_dropped_window(now: Moment) -> None:
+def return_to_dropped_window(now: Transition) -> None:
     """OR-7: what was done is done, and nobody is told."""
     result = Result.OK if now.arguments["success"] else Result.SUSPEND
     for m in now.messages:
@@ -88,7 +88,7 @@ def return_to_dropped_window(now: Moment) -> None:
 # --- locks ----------------------------------------------------------------------------------------------------------
 
 
-def renew(now: Moment) -> None:
+def renew(now: Transition) -> None:
     """OR-9: a lock request and its answer; a client whose request is refused stops to believe in its lock."""
     granted = now.after("holder", now.q) == now.c + 1
     now.by_client(Kind.LOCK, now.c, now.q, result=Result.OK if granted else Result.FAILED)
@@ -96,24 +96,24 @@ def renew(now: Moment) -> None:
         now.by_client(Kind.LOCK_LOST, now.c, now.q)
 
 
-def lock_late(now: Moment) -> None:
+def lock_late(now: Transition) -> None:
     """OR-10: a request that is served after the unlock."""
     now.by_client(Kind.LOCK, now.c, now.q, result=Result.OK)
 
 
-def remove(now: Moment) -> None:
+def remove(now: Transition) -> None:
     """RB-33: the offset is persisted, then the lock given back."""
     stored(now, now.c, Path.REMOVAL)
     unlock(now)
     table(now)
 
 
-def unlock(now: Moment) -> None:
+def unlock(now: Transition) -> None:
     """OR-1: the entry of the sender is removed, if it is the sender's."""
     now.by_client(Kind.UNLOCK, now.c, now.q)
 
 
-def recompute_offset(now: Moment) -> None:
+def recompute_offset(now: Transition) -> None:
     """PL-11: the offset is asked for once more before the first pull."""
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.OK, offset=now.after("next_offset", now.c, now.q))
 

@@ -13,31 +13,31 @@ from ....model.process_queue import NO_OFFSET
 from ....model.pull import carries
 from ....model.tags import PATTERNS, Edition, asked_for, filtered, hash_code
 from ...format.kinds import Kind, Path, Result
-from .step import Moment
+from .step import Transition
 from .windows import Record, leaves, table
 
 
-def _ask(now: Moment, q: int) -> None:
+def _ask(now: Transition, q: int) -> None:
     """With ``pulls=whole`` the request goes out in the same step as its answer comes."""
     if now.constants.pulls == "whole":
         now.by_client(Kind.PULL, now.c, q, offset=now.before("next_offset", now.c, q))
 
 
-def answered(now: Moment, result: Result, next_offset: int, count: int = 0) -> None:
+def answered(now: Transition, result: Result, next_offset: int, count: int = 0) -> None:
     """The answer to the request of the window."""
     c, q = now.c, now.q
     _ask(now, q)
     _answer(now, result, now.before("next_offset", c, q), next_offset, count)
 
 
-def _answer(now: Moment, result: Result, offset: int, next_offset: int, count: int, **fields: Any) -> None:
+def _answer(now: Transition, result: Result, offset: int, next_offset: int, count: int, **fields: Any) -> None:
     q = now.q
     low, high = now.start(q), now.end(q)
     told = {"result": result, "offset": offset, "next": next_offset, "min": low, "max": high, "count": count}
     now.by_client(Kind.PULL_RESULT, now.c, q, **told, **fields)
 
 
-def found(now: Moment) -> None:
+def found(now: Transition) -> None:
     """PL-23 FOUND: a batch from the position on; with expressions the next message that the broker passes, or none."""
     offset = now.before("next_offset", now.c, now.q)
     if not filtered(now.constants):
@@ -52,7 +52,7 @@ def found(now: Moment) -> None:
     answered(now, Result.FOUND, passed[0] + 1, int(kept))
 
 
-def _broker_passes(now: Moment, m: int) -> bool:
+def _broker_passes(now: Transition, m: int) -> bool:
     """FI-1: the broker compares the hash code of the tag with those of the expression it has for the group."""
     if now.cluster.is_retry(now.q):
         return True
@@ -61,28 +61,28 @@ def _broker_passes(now: Moment, m: int) -> bool:
     return hash_code(pattern[m % len(pattern)]) in {hash_code(word) for word in words}
 
 
-def removed(now: Moment) -> None:
+def removed(now: Transition) -> None:
     """PL-19 MESSAGE_WAS_REMOVING, which the client reads as NO_MATCHED_MSG."""
     answered(now, Result.NO_MATCHED_MESSAGE, now.before("next_offset", now.c, now.q) + 1)
 
 
-def nothing_new(now: Moment) -> None:
+def nothing_new(now: Transition) -> None:
     """PL-23 NO_NEW_MSG."""
     answered(now, Result.NO_NEW_MESSAGE, now.before("next_offset", now.c, now.q))
 
 
-def send_pull(now: Moment) -> None:
+def send_pull(now: Transition) -> None:
     """PL-1: the request goes out; an offset above 0 goes with it (PL-14)."""
     now.by_client(Kind.PULL, now.c, now.q, offset=now.before("next_offset", now.c, now.q))
 
 
-def apply_carried(now: Moment) -> None:
+def apply_carried(now: Transition) -> None:
     """PL-21: the offset that came with the request is stored."""
     if now.after("committed", now.q) != now.before("committed", now.q):
         now.by_client(Kind.COMMIT, now.c, now.q, offset=now.after("committed", now.q), path=Path.PIGGYBACK)
 
 
-def answer_stale(now: Moment) -> None:
+def answer_stale(now: Transition) -> None:
     """PL-24: the answer to a request of a window that is no more."""
     offset = now.before("stale", now.c, now.q)
     assert offset != NO_OFFSET
@@ -96,7 +96,7 @@ def answer_stale(now: Moment) -> None:
         _answer(now, Result.OFFSET_ILLEGAL, offset, nearest, 0, epoch=epoch)
 
 
-def correct_offset(now: Moment) -> None:
+def correct_offset(now: Transition) -> None:
     """PL-19, PL-23 OFFSET_ILLEGAL: the window is dropped, the corrected offset sent, the queue removed."""
     corrected = _corrected(now)
     answered(now, Result.OFFSET_ILLEGAL, corrected)
@@ -104,7 +104,7 @@ def correct_offset(now: Moment) -> None:
     leaves(Path.CORRECTION)(now)
 
 
-def _corrected(now: Moment) -> int:
+def _corrected(now: Transition) -> int:
     """PL-19: what the step has stored; where it has stored nothing new, the nearer end of the queue."""
     c, q = now.c, now.q
     cell = ("file", 0 if now.constants.shared_file else c, q) if broadcasting(now.constants) else ("committed", q)
@@ -113,19 +113,19 @@ def _corrected(now: Moment) -> int:
     return now.start(q) if now.before("next_offset", c, q) < now.start(q) else now.end(q)
 
 
-def answer_illegal(now: Moment) -> None:
+def answer_illegal(now: Transition) -> None:
     """PL-19: the answer; what follows is left to a task."""
     answered(now, Result.OFFSET_ILLEGAL, now.after("target", now.c, now.q))
     table(now, Path.CORRECTION)
 
 
-def answer_reset(now: Moment) -> None:
+def answer_reset(now: Transition) -> None:
     """PL-18, PL-21: the pull that finds the note of a reset; its commit is applied all the same."""
     overwritten(now)
     answer_illegal(now)
 
 
-def overwritten(now: Moment) -> None:
+def overwritten(now: Transition) -> None:
     """PL-14: the commit of a request that is answered in the same step."""
     if now.constants.piggyback and not carries(now.constants):
         apply_carried(now)

@@ -12,70 +12,70 @@ from ...format.kinds import Kind, Path
 from .cluster import GROUP, RETRY
 from .faults import begins
 from .offsets import restarted
-from .step import Moment
+from .step import Transition
 from .windows import Record, leaves, stored, table
 
 
-def listed(now: Moment, b: int) -> None:
+def listed(now: Transition, b: int) -> None:
     """EN-1: the member table of broker ``b`` is another one now; an id is in it once for each connection (EN-2)."""
     members = [now.recorder.client_id(c) for c in now.clients if now.after("members", b, c)]
     now.of_broker(Kind.MEMBERS, now.cluster.brokers_of(b)[0], group=GROUP, members=members)
 
 
-def heartbeat(now: Moment) -> None:
+def heartbeat(now: Transition) -> None:
     """ST-4: a heartbeat, to which the broker adds a member; where brokers are not followed it is only told."""
     now.beats(now.c)
     if "b" in now.arguments:
         listed(now, now.b)
 
 
-def members_change(now: Moment) -> None:
+def members_change(now: Transition) -> None:
     """ST-6: a broker removes a member."""
     listed(now, now.b)
 
 
-def restart_broker(now: Moment) -> None:
+def restart_broker(now: Transition) -> None:
     """EN-1, OF-23: the table is soft state."""
     restarted(now, now.cluster.brokers_of(now.b))
     listed(now, now.b)
 
 
-def start(now: Moment) -> None:
+def start(now: Transition) -> None:
     """ST-1: the instance runs."""
     now.recorder.starts(now.c)
     begins(now)
 
 
-def unregister(now: Moment) -> None:
+def unregister(now: Transition) -> None:
     """ST-8 (3), ST-6 (a): the client leaves the group, at one broker where brokers are followed."""
     now.by_client(Kind.UNREGISTER, now.c)
     if "b" in now.arguments:
         listed(now, now.b)
 
 
-def unsubscribe(now: Moment) -> None:
+def unsubscribe(now: Transition) -> None:
     """The next heartbeat does not name the topic."""
     now.recorder.renews_subscription(now.c)
     now.beats(now.c)
 
 
-def queues_known(now: Moment, count: int) -> list[str]:
+def queues_known(now: Transition, count: int) -> list[str]:
     """The first ``count`` readable queues, as lists of queues spell them."""
     readable = [q for q in range(count) if not now.cluster.is_retry(q)]
     return [now.cluster.spelled(q) for q in readable]
 
 
-def add_queue(now: Moment) -> None:
+def add_queue(now: Transition) -> None:
     """The name server's route."""
     now.recorder.write(Kind.ROUTE, {"topic": now.cluster.topic, "queues": queues_known(now, now.after("readable"))})
 
 
-def refresh_route(now: Moment) -> None:
+def refresh_route(now: Transition) -> None:
     """ST-3: the client's copy of the route."""
     now.by_client(Kind.ROUTE, now.c, topic=now.cluster.topic, queues=queues_known(now, now.after("route", now.c)))
 
 
-def divided(now: Moment, c: int) -> None:
+def divided(now: Transition, c: int) -> None:
     """RB-6: what the pass of ``c`` saw, and what its strategy answered, for each topic."""
     k = now.constants
     view = MemberSet(Elements("Consumer", "c", len(now.clients)), lambda d: bool(now.after("view", c, int(d))))
@@ -106,29 +106,29 @@ def divided(now: Moment, c: int) -> None:
         )
 
 
-def rebalance_pass(now: Moment) -> None:
+def rebalance_pass(now: Transition) -> None:
     """RB-30: queues are dropped, then others taken."""
     divided(now, now.c)
     _changes(now)
 
 
-def ask_members(now: Moment) -> None:
+def ask_members(now: Transition) -> None:
     """RB-4, RB-6: the pass has what it needs to divide the queues."""
     divided(now, now.c)
 
 
-def drop_queues(now: Moment) -> None:
+def drop_queues(now: Transition) -> None:
     """RB-30.1, RB-30.2."""
     _changes(now)
 
 
-def read_failure_as_no_topic(now: Moment) -> None:
+def read_failure_as_no_topic(now: Transition) -> None:
     """RB-5: what a client that takes an error for an answer believes to see."""
     now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
     _changes(now)
 
 
-def _changes(now: Moment) -> None:
+def _changes(now: Transition) -> None:
     if now.after.has("memory", 0, 0):
         stored(now, now.c, Path.REMOVAL)
     table(now, Path.REMOVAL)

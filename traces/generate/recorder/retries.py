@@ -12,11 +12,11 @@ from ....model.retry_policy import EXPIRY_LEVEL, copy_times, retry_level
 from ...format.kinds import Kind, Path, Result
 from .cluster import DEAD_LETTERS, GROUP, RETRY
 from .listeners import left, returned
-from .step import Moment, group_of
+from .step import Transition, group_of
 from .windows import Record
 
 
-def delayed(now: Moment, q: int, key: str, *, attempt: int, level: int, topic: str = RETRY) -> int:
+def delayed(now: Transition, q: int, key: str, *, attempt: int, level: int, topic: str = RETRY) -> int:
     """The broker of ``q`` stores a copy that waits at ``level``; returns when it is due (DL-3)."""
     delay = now.recorder.pace.table(int(now.constants.levels)).delay(level)
     due = int(due_time(now.recorder.time, delay))
@@ -25,14 +25,14 @@ def delayed(now: Moment, q: int, key: str, *, attempt: int, level: int, topic: s
     return due
 
 
-def buried(now: Moment, q: int, key: str, *, attempt: int) -> None:
+def buried(now: Transition, q: int, key: str, *, attempt: int) -> None:
     """DQ-1: the broker of ``q`` stores a dead letter."""
     place = {"broker": now.cluster.place(q)["broker"], "queue": 0, "topic": DEAD_LETTERS, "group": GROUP}
     now.recorder.write(Kind.DEAD_LETTER, {**place, "offset": now.recorder.dead_letters, "key": key, "attempt": attempt})
     now.recorder.dead_letters += 1
 
 
-def sends(now: Moment, m: int, path: Path, result: Result, *, level: int | None = None) -> None:
+def sends(now: Transition, m: int, path: Path, result: Result, *, level: int | None = None) -> None:
     """One attempt to send ``m`` of the action's queue back, with its answer."""
     c, q = now.c, now.q
     asked = int(now.constants.listener_level) if level is None else level
@@ -50,7 +50,7 @@ def sends(now: Moment, m: int, path: Path, result: Result, *, level: int | None 
     )
 
 
-def copies(now: Moment) -> None:
+def copies(now: Transition) -> None:
     """SB-14: the copies that this step has stored, each in the schedule topic or, without delay, in its own."""
     for k in range(int(now.constants.copies)):
         if not now.after("place", k) or now.before("place", k):
@@ -66,7 +66,7 @@ def copies(now: Moment) -> None:
 def by(*attempts: tuple[Path, Result]) -> Record:
     """A message is sent back in these ``attempts``, one after the other."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         for path, result in attempts:
             sends(now, now.m, path, result)
         copies(now)
@@ -75,7 +75,7 @@ def by(*attempts: tuple[Path, Result]) -> Record:
     return record
 
 
-def abstract_send_back(now: Moment) -> None:
+def abstract_send_back(now: Transition) -> None:
     """CC-12: where copies are not followed, the message waits in the schedule topic, and that is all there is."""
     level = int(now.constants.listener_level)
     sends(now, now.m, Path.REQUEST, Result.OK)
@@ -84,7 +84,7 @@ def abstract_send_back(now: Moment) -> None:
     left(now)
 
 
-def both_fail(now: Moment) -> None:
+def both_fail(now: Transition) -> None:
     """SB-5, CC-12: consumed again in the same window, with a higher count in memory."""
     sends(now, now.m, Path.REQUEST, Result.FAILED)
     sends(now, now.m, Path.FALLBACK, Result.FAILED)
@@ -93,12 +93,12 @@ def both_fail(now: Moment) -> None:
         now.recorder.failed[now.c, now.q, now.m] += 1
 
 
-def from_dropped_window(now: Moment) -> None:
+def from_dropped_window(now: Transition) -> None:
     """CC-12: the drop came between check and send-back."""
     abstract_send_back(now) if not now.constants.copies else by((Path.REQUEST, Result.OK))(now)
 
 
-def clean_expired(now: Moment) -> None:
+def clean_expired(now: Transition) -> None:
     """PQ-9: sent back at level 3 for its time, and removed; its listener runs on."""
     key = now.key(now.q, now.m)
     now.by_client(Kind.EXPIRE, now.c, now.q, offset=now.m, key=key, attempt=now.attempt(now.c, now.q, now.m))
@@ -107,12 +107,12 @@ def clean_expired(now: Moment) -> None:
     left(now)
 
 
-def overdue_succeeds(now: Moment) -> None:
+def overdue_succeeds(now: Transition) -> None:
     """G3-7: the late result of a message that was sent back for its time."""
     returned(now, Result.OK, [now.m])
 
 
-def overdue_fails(now: Moment) -> None:
+def overdue_fails(now: Transition) -> None:
     """PQ-13: the late failure counts for nothing, unless the client sends the message back a second time."""
     returned(now, Result.LATER, [now.m])
     if any(now.after("place", k) and not now.before("place", k) for k in range(int(now.constants.copies))):
@@ -123,22 +123,22 @@ def overdue_fails(now: Moment) -> None:
 # --- the schedule topic ---------------------------------------------------------------------------------------------
 
 
-def ripen(now: Moment) -> None:
+def ripen(now: Transition) -> None:
     """DL-3: time passes until the copy is due."""
     now.wait_until(now.recorder.due[now.k])
 
 
-def deliver(now: Moment) -> None:
+def deliver(now: Transition) -> None:
     """DL-6: the copy enters its own topic, at an offset there."""
     _moves(now, Result.NONE)
 
 
-def deliver_unsure(now: Moment) -> None:
+def deliver_unsure(now: Transition) -> None:
     """DL-6, G3-9: the put happened, and the broker takes it for failed."""
     _moves(now, Result.FAILED)
 
 
-def _moves(now: Moment, result: Result) -> None:
+def _moves(now: Transition, result: Result) -> None:
     k, retry = now.k, now.queues[-1]
     times = now.after("times", k)
     if now.after("dead", k):

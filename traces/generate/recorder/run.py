@@ -22,7 +22,7 @@ from .faults import begins
 from .offsets import stores
 from .pace import Pace
 from .rebalances import divided, listed
-from .step import Event, Moment, Recorder, View, alive, group_of
+from .step import Event, Recorder, Transition, View, alive, group_of
 from .truth import Truth
 from .windows import in_memory, table
 
@@ -169,7 +169,7 @@ _LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST})
 def _begin(recorder: Recorder, run: Run) -> None:
     """What was before the first step: messages that are stored, processes that run, queues that are divided."""
     nothing, initial = View({}, ()), recorder.view(tuple(run.states[0]))
-    now = Moment(recorder, nothing, initial, {})
+    now = Transition(recorder, nothing, initial, {})
     if "messages" in recorder.constants:
         for q in recorder.cluster.of_topic():
             for m in range(initial("log_end", q, default=len(now.messages))):
@@ -177,7 +177,7 @@ def _begin(recorder: Recorder, run: Run) -> None:
     running = [c for c in now.clients if initial("life", c, default=Life.UP) == Life.UP]
     for c in running:
         recorder.starts(c)
-        begins(Moment(recorder, nothing, initial, {"c": c}))
+        begins(Transition(recorder, nothing, initial, {"c": c}))
     for b in range(int(recorder.constants.get("brokers", 0))):
         if running:
             listed(now, b)
@@ -187,11 +187,11 @@ def _begin(recorder: Recorder, run: Run) -> None:
     table(now)
 
 
-def _step(recorder: Recorder, run: Run, at: int) -> Moment:
+def _step(recorder: Recorder, run: Run, at: int) -> Transition:
     instance = run.lowered.instances[run.steps[at]]
     recorder.time += recorder.pace.step
     before, after = recorder.view(tuple(run.states[at])), recorder.view(tuple(run.states[at + 1]))
-    now = Moment(recorder, before, after, instance.arguments)
+    now = Transition(recorder, before, after, instance.arguments)
     name = instance.action.name
     record = ACTIONS.get(instance.action.function.__name__) or ACTIONS.get(name)
     if record is not None:
@@ -209,7 +209,7 @@ def _turn(recorder: Recorder, run: Run) -> None:
     """One more turn of a run that never ends begins."""
     recorder.time += recorder.pace.turn
     last = recorder.view(tuple(run.states[-1]))
-    now = Moment(recorder, last, last, {})
+    now = Transition(recorder, last, last, {})
     for c in now.clients:
         if alive(last, c):
             now.beats(c)

@@ -1,8 +1,8 @@
-"""Moment: one step of a run, as the recorders at all processes see it.
+"""Transition: one step of a run, as the recorders at all processes see it.
 
 A :class:`Recorder` keeps what recorders count and the machine does not: incarnations of clients, windows, second lives
-of offsets, commits that are under way. A :class:`Moment` is the state before and after a step, the parameters of its
-action, and the means to write events.
+of offsets, commits that are under way. A :class:`Transition` is the state before and after a step, the parameters of
+its action, and the means to write events.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Recorder:
         self.events.append(event)
 
 
-class Moment:
+class Transition:
     """One step: ``before`` and ``after`` it, with the parameters ``c``, ``q``, ``m``, ``k``, ``b`` of its action."""
 
     def __init__(self, recorder: Recorder, before: View, after: View, arguments: Mapping[str, int | None]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ....model.history import Cause, Regression
 from ....model.process_queue import Stage
-from .step import Moment
+from .step import Transition
 from .windows import in_table
 
 
@@ -57,7 +57,7 @@ class Truth:
     decreases: list[Decrease] = field(default_factory=list)
     _noted: dict[tuple[int, int], set[Cause]] = field(default_factory=dict)
 
-    def note(self, now: Moment) -> None:
+    def note(self, now: Transition) -> None:
         """One more step."""
         if now.before.has("delivered", 0, 0):
             self._deliveries(now)
@@ -65,7 +65,7 @@ class Truth:
         if now.before.has("went_back", 0):
             self._offsets(now)
 
-    def _deliveries(self, now: Moment) -> None:
+    def _deliveries(self, now: Transition) -> None:
         for c in now.clients:
             for q in now.queues:
                 for m in now.messages:
@@ -76,7 +76,7 @@ class Truth:
                         time = now.recorder.time
                         self.repeats.append(Repeat(time=time, queue=q, offset=m, causes=frozenset(noted)))
 
-    def _causes(self, now: Moment) -> None:
+    def _causes(self, now: Transition) -> None:
         """What was noted in this step, and whether a queue has two owners after it."""
         for q in now.queues:
             shared = sum(in_table(now.after, c, q) for c in now.clients) > 1
@@ -87,7 +87,7 @@ class Truth:
                 if found:
                     self._noted.setdefault((q, m), set()).update(found)
 
-    def _offsets(self, now: Moment) -> None:
+    def _offsets(self, now: Transition) -> None:
         for q in now.queues:
             before, after = now.before("committed", q), now.after("committed", q)
             if after < before:

@@ -12,9 +12,9 @@ from ....model.offsets import broadcasting
 from ....model.orderly import Result as Returned
 from ....model.process_queue import NO_OFFSET, Stage
 from ...format.kinds import Kind, Path, Result
-from .step import Moment, View, alive
+from .step import Transition, View, alive
 
-Record = Callable[[Moment], None]
+Record = Callable[[Transition], None]
 """Writes the events of a step."""
 
 _PARTS = ("owns", "dropped", "zombie", "leftover")
@@ -26,7 +26,7 @@ def in_table(view: View, c: int, q: int) -> bool:
     return any(view(part, c, q) for part in _PARTS)
 
 
-def table(now: Moment, path: Path = Path.REMOVAL, *, asks: bool = True) -> None:
+def table(now: Transition, path: Path = Path.REMOVAL, *, asks: bool = True) -> None:
     """Queues that were dropped, for the reason ``path``, those that left the tables, and those that entered them.
 
     With ``asks`` the client was told just before where to start.
@@ -44,7 +44,7 @@ def table(now: Moment, path: Path = Path.REMOVAL, *, asks: bool = True) -> None:
             _begins(now, c, q, asks)
 
 
-def _is_removed(now: Moment, c: int, q: int) -> None:
+def _is_removed(now: Transition, c: int, q: int) -> None:
     """What a worker has not acted upon yet is not acted upon any more, and counts in memory are gone."""
     if now.before("result", c, q) != Returned.NONE:
         for m in now.messages:
@@ -53,7 +53,7 @@ def _is_removed(now: Moment, c: int, q: int) -> None:
     forget_counts(now, c, q)
 
 
-def _begins(now: Moment, c: int, q: int, asks: bool) -> None:
+def _begins(now: Transition, c: int, q: int, asks: bool) -> None:
     recorder = now.recorder
     recorder.epochs[c, q] += 1
     forget_counts(now, c, q)
@@ -71,13 +71,13 @@ def _begins(now: Moment, c: int, q: int, asks: bool) -> None:
     now.by_client(Kind.ASSIGN, c, q, offset=start)
 
 
-def forget_counts(now: Moment, c: int, q: int) -> None:
+def forget_counts(now: Transition, c: int, q: int) -> None:
     """What the client counted of the messages in its window over ``q`` is gone."""
     for m in now.messages:
         del now.recorder.failed[c, q, m]
 
 
-def stored(now: Moment, c: int, path: Path) -> None:
+def stored(now: Transition, c: int, path: Path) -> None:
     """The offsets that changed in the store, sent by ``c`` on the way ``path``; in broadcasting those of its file."""
     if broadcasting(now.constants):
         at = 0 if now.constants.shared_file else c
@@ -93,7 +93,7 @@ def stored(now: Moment, c: int, path: Path) -> None:
 def leaves(path: Path, commit: Path | None = None) -> Record:
     """A step in which a client drops queues for the reason ``path``, its last commit on the way ``commit``."""
 
-    def record(now: Moment) -> None:
+    def record(now: Transition) -> None:
         if now.after.has("memory", 0, 0):
             stored(now, now.c, commit or path)
         table(now, path)
@@ -101,7 +101,7 @@ def leaves(path: Path, commit: Path | None = None) -> Record:
     return record
 
 
-def in_memory(now: Moment) -> None:
+def in_memory(now: Transition) -> None:
     """OF-1: the in-memory offsets that changed, of windows that did not begin in this step."""
     for c in now.clients:
         for q in now.queues:
@@ -114,28 +114,28 @@ def in_memory(now: Moment) -> None:
 # --- actions of any assignment --------------------------------------------------------------------------------------
 
 
-def take(now: Moment) -> None:
+def take(now: Transition) -> None:
     """RB-30.3, RB-40: the queue enters the table."""
     table(now)
 
 
-def take_where_chosen(now: Moment) -> None:
+def take_where_chosen(now: Transition) -> None:
     """RB-40: the second request; that nothing is stored was asked before."""
     table(now, asks=False)
 
 
-def query_fails(now: Moment) -> None:
+def query_fails(now: Transition) -> None:
     """RB-40: the queue is left out of this pass."""
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.ERROR)
     table(now, asks=False)
 
 
-def find_no_offset(now: Moment) -> None:
+def find_no_offset(now: Transition) -> None:
     """OF-21: QUERY_NOT_FOUND."""
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.MISSING)
 
 
-def drop_delaying_commit(now: Moment) -> None:
+def drop_delaying_commit(now: Transition) -> None:
     """OF-8: the last commit is under way when the queue leaves."""
     now.recorder.under_way[now.q] = (now.c, Path.REMOVAL)
     table(now)

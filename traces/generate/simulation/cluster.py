@@ -54,7 +54,7 @@ OTHER_TOPIC = "payments"
 
 LOCK_PERIOD, PERSIST_PERIOD = 20_000, 5_000
 FIRST_PULL, LOCK_AGAIN, UNBALANCED = 500, 500, 1_000
-LOCK_LIVES = 60_000
+LOCK_EXPIRES = 60_000
 PRODUCING_FROM = 3_000
 
 _STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
@@ -429,7 +429,7 @@ class Cluster:
     def _lock(self, process: int, queue: int) -> bool:
         """OR-1: the lock of a queue lasts 60 s from its last renewal."""
         holder, since = self.locks.get(queue, (-1, 0))
-        free = holder in (-1, process) or self.now - since > LOCK_LIVES
+        free = holder in (-1, process) or self.now - since > LOCK_EXPIRES
         self.row(Kind.LOCK, process=process, queue=queue, result=Result.OK if free else Result.FAILED)
         if free:
             self.locks[queue] = (process, self.now)

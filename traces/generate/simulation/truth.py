@@ -62,8 +62,8 @@ def truth_of(cluster: Cluster, facts: Any) -> pa.Table:
         _words([str(why.name) for why in Cause], np.where(what == _STATUS, 0, causes)),
     )
     cause[causes == 0] = None
-    fate = what == _STATUS
-    cause[fate] = _words([str(one.name) for one in MessageStatus], facts["cause"][fate])
+    status = what == _STATUS
+    cause[status] = _words([str(one.name) for one in MessageStatus], facts["cause"][status])
     origins = np.where(facts["origin"] == ABSENT, 0, facts["origin"])
     if cluster.plan.keys:
         of_key = {int(origin): origin_of(key_of(int(origin))) for origin in np.unique(origins) if origin}
@@ -117,11 +117,11 @@ def _statuses(cluster: Cluster, facts: Any) -> Any:
     return np.concatenate(found)
 
 
-def _status(facts: Any, fate: MessageStatus) -> Any:
+def _status(facts: Any, status: MessageStatus) -> Any:
     statuses = facts.copy()
     statuses["what"] = _STATUS
     statuses["claim"] = -1
-    statuses["cause"] = fate
+    statuses["cause"] = status
     return statuses
 
 

@@ -162,8 +162,8 @@ VIOLATION, REPEATED, DECREASED, COPIED, DIED, HANDLED, JUMPED, GIVEN_UP, HANGS =
 to its queue; a message became a dead letter; a retry, or a repetition, succeeded; offsets were passed over; a failed
 message was not tried again; a listener call does not end."""
 
-FACTS = ("violation", "repeated", "decreased", "copied", "died", "handled", "jumped", "given up", "hangs", "fate")
-"""The words for them in the truth file, which also has the fate of each message that was not simply acknowledged."""
+FACTS = ("violation", "repeated", "decreased", "copied", "died", "handled", "jumped", "given up", "hangs", "status")
+"""The words for them in the truth file, which also has the status of each message that was not simply acknowledged."""
 
 
 BROKER = np.dtype([("up", np.int64), ("retry_queue", np.int64), ("recent", np.int64)])  # recent: ever delivered copies

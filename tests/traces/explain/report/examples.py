@@ -85,8 +85,8 @@ def result(
     table = outcome.statuses
     if statuses:
         table = np.zeros((max(len(names.slots), 1), len(MessageStatus)), np.int64)
-        for fate, count in statuses.items():
-            table[0, fate] = count
+        for status, count in statuses.items():
+            table[0, status] = count
     outcome = Outcome(
         rows=found,
         judged=np.array([(judged or {}).get(id, 1) for id in CODE], np.int64),

@@ -165,8 +165,8 @@ def test_each_kind_of_row_is_in_one_table() -> None:
         {"queue": 1, "owner": "10.0.0.2@4711", "reason": "removal"},
         {"queue": 1, "owner": "10.0.0.2@4711", "reason": "open"},
     ]
-    assert messages(result).select(["fate", "attempt", "origin"]).to_pylist() == [
-        {"fate": "pending retry", "attempt": 6, "origin": 42}
+    assert messages(result).select(["status", "attempt", "origin"]).to_pylist() == [
+        {"status": "pending retry", "attempt": 6, "origin": 42}
     ]
 
 

@@ -1,26 +1,31 @@
-"""Rows of compiled folds: findings as they are written down, with a limit for each claim.
+"""Notes: what folds write down, findings with a limit for each claim, and counts of what was looked at.
 
 A compiled fold cannot make arrays longer. It writes into one that Python has made, and stops where too few rows are
-left; Python makes it longer, and the fold goes on.
+left; Python makes it longer, and the fold goes on. Notes are a named tuple with ``rows``, ``used`` and ``counts``:
+:class:`Notes`, or a state that has these besides others.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..claims.claims import CLAIMS, CODE
 from ..clocks.order import gaps
 from ..engine.findings import ROW, Doubt, Note
+from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, part
-from .fold import MOST_KEPT
+from .fold import MOST_KEPT, Outcome
 
 JUDGED, VIOLATED, DOUBTFUL, KEPT = range(4)
 """Lines of a tally: instances looked at, violations without doubt, violations in doubt, rows kept."""
 
 VIOLATION, CERTAIN, NO_CLAIM = constant(0), constant(0), constant(-1)
 """Cause of a row that has none, doubt of one beyond doubt, claim of one that belongs to none."""
+
+NOBODY, NOTHING = constant(-1), constant(0)
+"""An actor that there is not; a value, or doubt, that there is not."""
 
 RETRACTION = constant(255)
 """Note of a row that casts doubt on earlier ones: what they missed was recorded by another clock shortly afterwards.
@@ -29,10 +34,67 @@ It speaks of rows of its claim and slot that hold ``offset``, or, where that is 
 another process has recorded, at a time that is not surely another one. Such rows are for :func:`retract` only.
 """
 
+_CHAIN = constant(Note.CHAIN)
 _COLUMNS = len(CLAIMS) + len(Note) + 1
 _CLAIMS = len(CLAIMS)
 _RETRACTIONS = _COLUMNS - 1
 _OF_DELIVERIES = (CODE["orderly-one-listener"],)
+
+
+class Notes(NamedTuple):
+    """What a fold writes down.
+
+    Attributes:
+        rows: room for findings.
+        used: one number: how many of them are written.
+        counts: see :func:`tally`.
+    """
+
+    rows: Any
+    used: Any
+    counts: Any
+
+
+def new_notes(*, room: int) -> Notes:
+    """No notes yet, with room for so many rows."""
+    return Notes(rows=np.zeros(room, ROW), used=np.zeros(1, np.int64), counts=tally())
+
+
+def with_room(notes: Any, *, room: int) -> Any:
+    """The notes with room for at least so many further rows."""
+    if len(notes.rows) - int(notes.used[0]) >= room:
+        return notes
+    return notes._replace(rows=np.concatenate([notes.rows, np.zeros(len(notes.rows) + room, ROW)]))
+
+
+def outcome_of(notes: Any, statuses: Any = None, *, rows: Any = None) -> Outcome:
+    """What was written down, as the outcome of a fold; ``rows``: of that, if not all."""
+    claims = len(CLAIMS)
+    return Outcome(
+        rows=notes.rows[: int(notes.used[0])].copy() if rows is None else rows,
+        judged=notes.counts[JUDGED, :claims].copy(),
+        violated=notes.counts[VIOLATED, :claims].copy(),
+        doubtful=notes.counts[DOUBTFUL, :claims].copy(),
+        statuses=np.zeros((0, len(MessageStatus)), np.int64) if statuses is None else statuses,
+    )
+
+
+class Seen(NamedTuple):
+    """The event that shows something.
+
+    Attributes:
+        time: ms.
+        slot: its queue, or -1.
+        offset: in it.
+        actor: who acts, or -1.
+        origin: the message.
+    """
+
+    time: Any
+    slot: Any
+    offset: Any
+    actor: Any
+    origin: Any
 
 
 def tally() -> Any:
@@ -64,20 +126,52 @@ def note(s: Any, claim: int, what: int, slot: int, time: int) -> Any:
 
 
 @part
+def judge(notes: Any, claim: int) -> None:
+    """Note that an instance of ``claim`` is looked at."""
+    notes.counts[JUDGED, claim] += 1
+
+
+@part
+def violate(notes: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int) -> None:
+    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``."""
+    at = finding(notes, claim, VIOLATION, doubt, seen.slot, seen.time)
+    _tell(notes.rows[at], seen, since, other, value, expected)
+
+
+@part
+def explain(notes: Any, claim: int, cause: int, seen: Any, since: int, other: int, value: int, expected: int) -> None:
+    """Note what would be a violation, had it not this ``cause``."""
+    at = finding(notes, claim, cause, CERTAIN, seen.slot, seen.time)
+    _tell(notes.rows[at], seen, since, other, value, expected)
+
+
+@part
+def tell_chain(notes: Any, seen: Any, since: int, due: int, status: int, count: int) -> None:
+    """Note what became of a message that failed: its status, its highest count, and when a retry is due, or 0."""
+    row = notes.rows[note(notes, NO_CLAIM, _CHAIN, seen.slot, seen.time)]
+    _tell(row, seen, since, NOBODY, status, count)
+    row.until = due
+
+
+@part
+def _tell(row: Any, seen: Any, since: int, other: int, value: int, expected: int) -> None:
+    row.origin, row.offset, row.actor = seen.origin, seen.offset, seen.actor
+    row.since, row.other, row.value, row.expected = since, other, value, expected
+
+
+@part
 def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
-    at = s.terms[0].rows
-    if s.counts[KEPT, column] >= MOST_KEPT:
-        # The next row overwrites it.
-        at = len(s.rows) - 1
-    else:
+    """The place of a new row; one that is too many is written, and overwritten by the next."""
+    at = s.used[0]
+    if s.counts[KEPT, column] < MOST_KEPT:
         s.counts[KEPT, column] += 1
-        s.terms[0].rows += 1
-    clear(s.rows[at], claim, slot, time)
+        s.used[0] += 1
+    _clear(s.rows[at], claim, slot, time)
     return at
 
 
 @part
-def clear(row: Any, claim: int, slot: int, time: int) -> None:
+def _clear(row: Any, claim: int, slot: int, time: int) -> None:
     """Make a row that may have been in use one that says nothing but its claim, where, and when, ms."""
     row.claim = claim
     row.note = 0
@@ -134,8 +228,3 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
         counts[DOUBTFUL, each["claim"]] += sure
         kept["doubt"][near] |= int(Doubt.SKEW)
     return kept
-
-
-def longer(rows: Any) -> Any:
-    """The same rows with room for as many again."""
-    return np.concatenate([rows, np.zeros(len(rows), ROW)])
