@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from .commands.lab_commands import lab
 from .commands.options import Constants, Json, Junit, Master, Paths, Slack, Strict, Terms, exit_codes
+from .commands.pipeline_commands import pipeline
 from .output.progress import Interrupted
 from .traces.format.printable import printable, printable_lines
 
@@ -61,6 +62,7 @@ app = typer.Typer(
 )
 
 app.add_typer(lab)
+app.add_typer(pipeline)
 
 
 def _settle(context: typer.Context) -> bool:

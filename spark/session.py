@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -33,11 +33,18 @@ ROWS_OF_A_BATCH = 256
 after each row, so that a row costs the more, the more of them are in a batch."""
 
 
-def open_session(master: str = "", *, memory: str = DRIVER_MEMORY) -> SparkSession:
+def open_session(
+    master: str = "", *, memory: str = DRIVER_MEMORY, conf: Mapping[str, str] | None = None
+) -> SparkSession:
     """A session with the given master, a local one with all cores without; the one that runs already, if one does.
 
     What Java writes to its terminal goes to a temporary file: its greetings are not the user's concern, and what fails
     comes back as an error.
+
+    Args:
+        master: of Spark.
+        memory: heap of a local one.
+        conf: further settings, which come before the kit's own; only the session that is opened has them.
 
     Raises:
         TraceError: PySpark is not installed, or there is no Java, or it is too old, or Spark does not start.
@@ -56,10 +63,10 @@ def open_session(master: str = "", *, memory: str = DRIVER_MEMORY) -> SparkSessi
     if SparkContext._active_spark_context is not None:  # of a job that works with RDDs
         return SparkSession.builder.getOrCreate()
     _need_java()
-    conf = SparkConf()
-    for name, value in _settings(master or "local[*]", memory).items():
-        conf.set(name, value)
-    if conf.get("spark.master", "").startswith("local"):
+    settings = SparkConf()
+    for name, value in {**_settings(master or "local[*]", memory), **(conf or {})}.items():
+        settings.set(name, value)
+    if settings.get("spark.master", "").startswith("local"):
         # Workers run the Python of this process, and nothing is reached from outside.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -67,8 +74,8 @@ def open_session(master: str = "", *, memory: str = DRIVER_MEMORY) -> SparkSessi
         try:
             with failures():
                 launch: Callable[..., Any] = launch_gateway
-                gateway = launch(conf, {"stdout": told, "stderr": told})
-                return SparkSession(SparkContext(conf=conf, gateway=gateway))
+                gateway = launch(settings, {"stdout": told, "stderr": told})
+                return SparkSession(SparkContext(conf=settings, gateway=gateway))
         except TraceError as error:
             raise TraceError(f"{error} {_last_line(told)}".rstrip()) from error
 

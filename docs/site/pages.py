@@ -60,7 +60,7 @@ def explorers() -> None:
 
 GUIDES = {
     "Recordings": "checking-traces importing collecting capturing captured conformance incident trace-mutants "
-    "differential lab spark",
+    "differential lab spark pipeline",
     "Deployments": "in-your-ci deployment-file strategies",
     "The model": "mutants writing-a-machine python",
 }

@@ -21,7 +21,7 @@ from ..output.progress import Interrupted, Progress, progress_of
 from ..properties.verdict import Verdict
 from ..traces.claims.claims import CLAIMS, CODE
 from ..traces.claims.settings import Settings
-from ..traces.engine.result import CheckResult
+from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.errors import TraceError
 from ..traces.io import Trace, open_trace
 from .preparing import preparing
@@ -152,7 +152,7 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
         from ..traces.explain.by_model import weighed
 
         result, witnesses = weighed(trace, result, most=request.stories)
-        _tell(console, result, witnesses, trace, request, outputs)
+        tell(console, result, witnesses, trace, request, outputs)
     return exit_code(result, request.claims)
 
 
@@ -197,7 +197,7 @@ def _print_left_out(console: SafeConsole, trace: Trace) -> None:
         console.say(f"left out: {more:,} more files of these folders")
 
 
-def _tell(
+def tell(
     console: SafeConsole,
     result: CheckResult,
     witnesses: Mapping[Place, Witness],
@@ -360,13 +360,17 @@ def exit_code(result: CheckResult, claims: Sequence[str] = ()) -> int:
 
     What a trace cannot show does not fail a check, unless the user asked for that claim, or nothing could be judged.
     """
-    counted = [result.verdict(name) for name in claims] if claims else list(result.verdicts)
+    return code_of([result.verdict(name) for name in claims] if claims else result.verdicts, asked=bool(claims))
+
+
+def code_of(counted: Sequence[ClaimVerdict], *, asked: bool = False) -> int:
+    """The exit code of answers; ``asked``: whether the user asked for these."""
     found = {answer.verdict for answer in counted}
     if Verdict.VIOLATED in found:
         return VIOLATED
     if Verdict.UNKNOWN in found or Verdict.HOLDS not in found:
         return UNKNOWN
-    return UNKNOWN if claims and Verdict.NOT_OBSERVABLE in found else ALL_WELL
+    return UNKNOWN if asked and Verdict.NOT_OBSERVABLE in found else ALL_WELL
 
 
 def engine_of(name: str) -> Engine:

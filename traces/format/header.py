@@ -166,8 +166,8 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     its part of the same run. The trace is complete if every file says so. Where files contradict each other the first
     one counts, and the contradiction is reported.
     """
-    if len(stated) == 1:
-        return stated[0].header
+    if len(stated) < 2:
+        return stated[0].header if stated else Header()
     first: dict[str, tuple[Any, str]] = {}
     groups: dict[str, tuple[Group, str]] = {}
     for one in stated:

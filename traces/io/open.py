@@ -50,6 +50,27 @@ class _Beside(_Unknown):
     """A file is a table of the kit's own about a trace."""
 
 
+class NothingToReadError(TraceError):
+    """Nothing of what was given can be read.
+
+    Attributes:
+        problems: why; ``left_out``: files that are no traces.
+    """
+
+    def __init__(self, what: str, problems: Problems, left_out: Sequence[str]) -> None:
+        super().__init__(what)
+        self.problems, self.left_out = problems, tuple(left_out)
+
+
+def files_of(paths: Sequence[Path | str]) -> list[Path]:
+    """The files that :func:`open_trace` looks at, in its order.
+
+    Raises:
+        TraceError: there is no such file.
+    """
+    return sorted((found.path for found in _found(paths)), key=str)
+
+
 def open_trace(
     paths: Sequence[Path | str],
     *,
@@ -58,6 +79,7 @@ def open_trace(
     options: Mapping[str, str] | None = None,
     deaths: Sequence[Death] = (),
     watched: bool = False,
+    passed_over: Collection[Path] = (),
 ) -> Trace:
     """Open files and folders as one trace. Files of the agents are joined, see :mod:`..recorders.joining`.
 
@@ -73,6 +95,7 @@ def open_trace(
         options: of importers, such as ``zone``; each goes to those importers that have it.
         deaths: processes that were killed.
         watched: whether somebody watched, so that there were no other deaths.
+        passed_over: files that are not looked at.
 
     Raises:
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
@@ -89,6 +112,8 @@ def open_trace(
     known = Copies()
     for found in sorted(_found(paths), key=lambda one: str(one.path)):
         path = found.path
+        if path in passed_over:
+            continue
         try:
             form = _form(path, format)
         except _Unknown as error:
@@ -112,7 +137,7 @@ def open_trace(
             if form == _CAPTURED or isinstance(_importer(form), protocol.SeriesImporter):
                 series[form] = chosen[-1][1]
     if not chosen:
-        raise TraceError(_nothing(paths, problems, left_out))
+        raise NothingToReadError(_nothing(paths, problems, left_out), problems, left_out)
     readers = _with_options({form for form, _ in chosen}, options or {})
     sources = [
         _captured(files, problems, [death for death in deaths if not death.client], watched=watched)

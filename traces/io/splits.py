@@ -23,11 +23,14 @@ from .imported import ImportedTrace
 from .jsonl import JsonLines
 from .parquet import ParquetTrace
 from .source import Source
+from .stored import Stored
 
-PARQUET, JSONL = "parquet", "jsonl"
+PARQUET, JSONL, STORED = "parquet", "jsonl", "stored"
 """Forms besides those of importers."""
 
 Options = tuple[tuple[str, str], ...]
+
+_COUNTED = "counted"
 
 SPLIT_ROWS = 1 << 20
 """Row groups of a Parquet file are put together to about so many events."""
@@ -38,11 +41,12 @@ class Split:
     """A part of a trace.
 
     Attributes:
-        form: ``parquet``, ``jsonl``, or the name of an importer.
-        paths: files; several for an importer that reads a series as one.
+        form: ``parquet``, ``jsonl``, ``stored``, or the name of an importer.
+        paths: files; several for an importer that reads a series as one, or of a recording in a table.
         file: its place among the files of the trace, by which events of equal time are ordered.
-        groups: row groups of a Parquet file, the first and the one after the last; None for all of a file.
-        options: of the importer, names and values.
+        groups: row groups of a Parquet file, the first and the one after the last, and pieces of a recording in a table
+            with which nothing was wrong; None for all of a file.
+        options: of the importer, names and values; of a recording in a table whether it was counted.
         clocks: by which its times are corrected as they are read; None: they stay as they are.
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
@@ -87,12 +91,17 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
         if isinstance(source, ParquetTrace):
             path = (str(source.path),)
             found += [Split(form=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
+        elif isinstance(source, Stored):
+            for part in source.parts:
+                groups = (0, len(part)) if source.sound else None
+                options = ((_COUNTED, ""),) if source.counted else ()
+                found.append(Split(form=STORED, paths=tuple(part), file=file, groups=groups, options=options))
         elif isinstance(source, JsonLines):
             found.append(Split(form=JSONL, paths=(str(source.path),), file=file))
         elif isinstance(source, ImportedTrace):
             form, paths = source.importer.name, tuple(map(str, source.paths))
-            options = tuple(importers.given_options(source.importer).items())
-            found.append(Split(form=form, paths=paths, file=file, options=options, source=source))
+            given = tuple(importers.given_options(source.importer).items())
+            found.append(Split(form=form, paths=paths, file=file, options=given, source=source))
     return [replace(split, clocks=clocks) for split in found]
 
 
@@ -171,6 +180,8 @@ class SplitReader:
             yield batch.filter(pa.array(kept)) if first < after else batch
 
     def _open(self) -> Source:
+        if self._split.form == STORED:
+            return Stored(parts=[self._split.paths], counted=(_COUNTED, "") in self._split.options)
         paths = [Path(path) for path in self._split.paths]
         if self._split.groups is not None:
             return ParquetTrace(paths[0], self.problems, groups=range(*self._split.groups))

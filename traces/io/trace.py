@@ -55,7 +55,7 @@ class Trace:
         spans = [source.time_range for source in sources]
         known = [span for span in spans if span is not None]
         self.time_range = (
-            (min(first for first, _ in known), max(last for _, last in known)) if len(known) == len(spans) else None
+            (min(first for first, _ in known), max(last for _, last in known)) if known and len(known) == len(spans) else None
         )
 
     @property

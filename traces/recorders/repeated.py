@@ -49,14 +49,17 @@ class Repeated:
         time = _numbers(batch, "time")
         counted = np.broadcast_to(counted, len(batch))
         again = self._again(batch, counted)
+        earlier: pa.RecordBatch | None = None
         if self._latest is not None and _numbers(self._latest, "time")[-1] == time[0]:
             first, before = batch.slice(0, int(np.searchsorted(time, time[0], side="right"))), len(self._latest)
             table = pa.Table.from_batches([self._latest, first if self._thorough else batch.slice(0, 1)])
             (beside,) = table.unify_dictionaries().combine_chunks().to_batches()
+            earlier = beside
             own = np.concatenate([np.repeat(counted[:1], before), counted[: len(beside) - before]])
             again[: len(beside) - before] |= self._again(beside, own)[before:]
         begin = int(np.searchsorted(time, time[-1])) if self._thorough else len(batch) - 1
-        self._latest = batch.slice(begin)
+        # A moment may go on over many batches.
+        self._latest = earlier if self._thorough and not begin and earlier is not None else batch.slice(begin)
         if not again.any():
             return batch
         self.count += int(again.sum())

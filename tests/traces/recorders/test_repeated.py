@@ -11,8 +11,9 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.io import Trace, open_trace
+from rocketproof.traces.io.events import batch_of
 from rocketproof.traces.io.writing import convert
-from rocketproof.traces.recorders.repeated import REPEATED
+from rocketproof.traces.recorders.repeated import REPEATED, Repeated
 from rocketproof.traces.samples import FOLDER
 
 from ...agents import at, client, write
@@ -96,3 +97,12 @@ def test_equal_events_that_were_counted_apart_are_two(tmp_path: Path) -> None:
 def test_where_nobody_counted_two_at_one_offset_are_one_and_others_may_be_two(tmp_path: Path) -> None:
     assert counts(tmp_path, PULL, PULL, {**PULL, "offset": 2}) == 2
     assert counts(tmp_path, COPY, COPY) == 2  # two messages of a batch
+
+
+def test_a_moment_that_goes_on_over_many_batches() -> None:
+    """Batches are small where pieces are put together: what came before may be several batches back."""
+    events = [{"time": 5, "seq": seq, "kind": "deliver", "queue": 0, "offset": seq} for seq in (0, 1, 2, 0, 2, 3)]
+    repeated = Repeated(thorough=True)
+    kept = [repeated.drop(batch_of([event]), True).column("seq").to_pylist() for event in events]
+    assert kept == [[0], [1], [2], [], [], [3]]
+    assert repeated.count == 2

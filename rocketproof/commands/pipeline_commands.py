@@ -1,0 +1,149 @@
+"""The commands below ``rocketproof pipeline``. What they do is imported where it is needed, as for all commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EXIT_CODES = """
+
+\b
+Exit codes:
+  0  done; of report: nothing is violated
+  1  of report: a claim is violated
+  2  of report: something is unknown; or Ctrl-C
+  3  wrong usage or input, or a table that cannot be read or written
+  4  a defect of rocketproof itself, told by a traceback
+"""
+
+TableFolder = Annotated[
+    str,
+    typer.Argument(metavar="TABLE", show_default=False, help="Folder of the trace table."),
+]
+Master = Annotated[str, typer.Option(metavar="URL", help="Of Spark; usually local[*].")]
+Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; repeatable.")]
+Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write what was done, or found, as JSON.")]
+
+pipeline = typer.Typer(
+    name="pipeline",
+    rich_markup_mode=None,
+    short_help="Ingest recordings into a trace table, mine it, report.",
+    help="Ingest recordings into a trace table with Spark, hour after hour, mine the table, and report what was found."
+    + EXIT_CODES,
+)
+
+
+@pipeline.callback(invoke_without_command=True)
+def _door(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@pipeline.command(
+    short_help="Add recordings to a trace table.",
+    help="Add recordings, in every form that 'check' reads, to a trace table. What is there already adds nothing."
+    + EXIT_CODES,
+    epilog="Example: rocketproof pipeline ingest /lake/rocketmq /captures --cluster prod",
+)
+def ingest(
+    table: TableFolder,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", show_default=False, help="Files and folders.")],
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Of the cluster that was recorded.")] = "default",
+    zone: Annotated[
+        str, typer.Option(metavar="ZONE", help="Of times in logs, such as UTC, +08:00 or Europe/Berlin.")
+    ] = "",
+    import_: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    batch: Annotated[
+        str, typer.Option(metavar="SIZE", help="Files of about this size are published together, such as 4GiB.")
+    ] = "4GiB",
+    master: Master = "",
+    conf: Conf = None,
+    json: Json = "",
+) -> None:
+    """Ingest what was given."""
+    from .check import importer_options
+    from .pipeline_ingest import ingest as run
+    from .sizes import read_size
+
+    raise typer.Exit(
+        run(
+            table,
+            paths,
+            cluster=cluster,
+            options=importer_options(zone, import_ or []),
+            strict=strict,
+            batch_bytes=read_size("--batch", batch),
+            master=master,
+            conf=conf or [],
+            json_file=json,
+        )
+    )
+
+
+@pipeline.command(
+    short_help="Hold every cluster of a trace table against all claims.",
+    help="Hold every cluster of a trace table against all claims, and publish what is found as tables of a run. Only "
+    "clusters with something new are mined." + EXIT_CODES,
+    epilog="Example: rocketproof pipeline mine /lake/rocketmq --since 2026-11-22",
+)
+def mine(
+    table: TableFolder,
+    since: Annotated[str, typer.Option(metavar="DAY", help="First day whose events count, such as 2026-11-22.")] = "",
+    until: Annotated[str, typer.Option(metavar="DAY", help="Last day whose events count.")] = "",
+    skew: Annotated[
+        str, typer.Option(metavar="TIME", help="How far clocks of different machines may be apart, such as 50ms or 2s.")
+    ] = "50ms",
+    delays: Annotated[
+        str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
+    ] = "",
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers and maxima of retries.")
+    ] = "",
+    master: Master = "",
+    conf: Conf = None,
+    json: Json = "",
+) -> None:
+    """Mine what was asked for."""
+    from .pipeline_mine import mine as run
+    from .sizes import read_time
+
+    code = run(
+        table,
+        since=since,
+        until=until,
+        skew=read_time("--skew", skew),
+        delays=delays,
+        config=config,
+        master=master,
+        conf=conf or [],
+        json_file=json,
+    )
+    raise typer.Exit(code)
+
+
+@pipeline.command(
+    short_help="Tell what a run of mining has found.",
+    help="Tell what a run of mining has found: of one cluster as 'check' does, of several each in a line." + EXIT_CODES,
+    epilog="Example: rocketproof pipeline report /lake/rocketmq --cluster prod --report incident",
+)
+def report(
+    table: TableFolder,
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Only of this cluster.")] = "",
+    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; usually the last one.")] = "",
+    stories: Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")] = 3,
+    every: Annotated[bool, typer.Option("--all", help="Print a line for each claim.")] = False,
+    report: Annotated[
+        str, typer.Option(metavar="DIR", help="Write a report of one cluster to look at to a folder.")
+    ] = "",
+    json: Json = "",
+) -> None:
+    """Report what was asked for."""
+    from .pipeline_report import report as run
+
+    code = run(table, cluster=cluster, run=run_, stories=stories, every=every, folder=report, json_file=json)
+    raise typer.Exit(code)

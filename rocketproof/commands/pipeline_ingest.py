@@ -1,0 +1,105 @@
+"""``rocketproof pipeline ingest``: add recordings to a trace table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from ..output.console import interrupts, make_console
+from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..traces.explain.report.words import counted
+from ..traces.format.printable import json_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROBLEMS_SHOWN = 10
+"""Problems of reading, and files that were left out, that the terminal names."""
+
+
+def ingest(
+    table: str,
+    paths: Sequence[str],
+    *,
+    cluster: str,
+    options: Mapping[str, str],
+    strict: bool,
+    batch_bytes: int,
+    master: str,
+    conf: Sequence[str],
+    json_file: str,
+) -> int:
+    """Ingest what was given and tell what has come of it; returns exit code 0.
+
+    Raises:
+        InputError: an option is wrong, or Spark does not start.
+        TraceError: nothing can be read, or the table cannot be written.
+    """
+    if json_file:
+        check_writable(json_file)
+    from ..spark.pipeline import Table
+    from ..spark.pipeline import ingest as add
+
+    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    with interrupts():
+        done = add(
+            session(master, conf),
+            paths,
+            Table(table),
+            cluster=cluster,
+            options=options,
+            strict=strict,
+            batch_bytes=batch_bytes,
+        )
+    files = f"{counted(done.files, 'file')}, {counted(done.events, 'event')}"
+    known = f"; {counted(done.known, 'file')} known already" if done.known else ""
+    console.say(f"{', '.join(done.batches)}: {files}{known}" if done.batches else f"nothing new{known}")
+    for file in done.replaced:
+        console.say(f"has grown, and replaces what was there: {file}")
+    for what, count in sorted(done.skipped.items()):
+        console.say(f"passed over: {count:,} × {what}")
+    shown = [*(f"left out: {why}" for why in done.left_out), *map(str, done.problems.kept)]
+    for line in shown[:PROBLEMS_SHOWN]:
+        console.say(line)
+    more = len(done.left_out) + done.problems.count - min(len(shown), PROBLEMS_SHOWN)
+    if more > 0:
+        console.say(f"and {more:,} more, which the table 'skipped' locates")
+    if json_file:
+        said = {
+            "batches": list(done.batches),
+            "files": done.files,
+            "known": done.known,
+            "events": done.events,
+            "replaced": list(done.replaced),
+            "left_out": list(done.left_out),
+            "skipped": dict(done.skipped),
+            "problems": {"count": done.problems.count, "first": [str(one) for one in done.problems.kept[:100]]},
+        }
+        write(json_file, json_text(said) + "\n")
+    return 0
+
+
+def session(master: str, conf: Sequence[str]) -> SparkSession:
+    """A session of Spark with settings of the user.
+
+    Raises:
+        InputError: a setting is not NAME=VALUE, or Spark does not start.
+        TraceError: PySpark or Java is missing.
+    """
+    from ..spark.session import open_session
+    from ..traces.errors import TraceError
+
+    settings = {}
+    for text in conf:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"--conf {text!r} is not NAME=VALUE, such as --conf spark.executor.memory=4g.")
+        settings[name] = value
+    try:
+        return open_session(master, conf=settings)
+    except TraceError:
+        raise
+    except Exception as error:  # Spark, Py4J and the operating system have each their own
+        first_line = str(error).strip().partition("\n")[0]
+        raise InputError(f"Spark does not start{f' with --master {master}' if master else ''}: {first_line}") from error

@@ -1,0 +1,75 @@
+"""``rocketproof pipeline mine``: hold every cluster of a trace table against all claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from ..errors import InputError
+from ..output.console import interrupts, make_console
+from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..traces.explain.report.words import counted
+from ..traces.format.printable import json_text
+from .check import CheckRequest, settings_of
+from .pipeline_ingest import session
+from .preparing import preparing
+
+
+def mine(
+    table: str,
+    *,
+    since: str,
+    until: str,
+    skew: int,
+    delays: str,
+    config: str,
+    master: str,
+    conf: Sequence[str],
+    json_file: str,
+) -> int:
+    """Mine what was asked for and tell which run has the answers; returns exit code 0.
+
+    Raises:
+        InputError: an option is wrong.
+        TraceError: there is nothing to mine, or the table cannot be read or written.
+    """
+    if json_file:
+        check_writable(json_file)
+    days = (_day("--since", since), _day("--until", until))
+    if all(days) and days[0] > days[1]:
+        raise InputError(f"--since {since} is after --until {until}.")
+    from ..spark.pipeline import Table, mine_table
+
+    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
+    with interrupts(), preparing("the monitors", "half a minute"):
+        done = mine_table(
+            lambda: session(master, conf), Table(table), terms=lambda trace: settings_of(trace, request), days=days
+        )
+    if done.is_new:
+        taken = f", {len(done.taken)} as in an earlier run" if done.taken else ""
+        console.say(f"{done.run}: {counted(len(done.mined), 'cluster')} mined{taken}")
+    else:
+        console.say(f"{done.run} has it already: nothing is new since")
+    for cluster in done.empty:
+        console.say(f"no events: {cluster}")
+    if json_file:
+        said = {
+            "run": done.run,
+            "is_new": done.is_new,
+            "mined": list(done.mined),
+            "taken": list(done.taken),
+            "empty": list(done.empty),
+        }
+        write(json_file, json_text(said) + "\n")
+    return 0
+
+
+def _day(option: str, text: str) -> str:
+    try:
+        if not text or (re.fullmatch(r"\d{4}-\d\d-\d\d", text) and date.fromisoformat(text)):
+            return text
+    except ValueError:
+        pass
+    raise InputError(f"{option} {text!r} is no day, such as 2026-11-22.")

@@ -1,0 +1,92 @@
+"""``rocketproof pipeline report``: tell what a run of mining has found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ..errors import InputError
+from ..output.console import VERDICT_STYLES, SafeConsole, interrupts, make_console
+from ..output.files import STANDARD_OUTPUT, write
+from ..traces.explain.report.sections import WORST_FIRST, headline, overall
+from ..traces.explain.report.words import counted
+from ..traces.format.printable import json_text
+from .check import VIOLATED, CheckOutputs, CheckRequest, code_of, exit_code, tell
+
+if TYPE_CHECKING:
+    from ..spark.pipeline import Answered
+
+PLACES_SHOWN = 20
+"""Groups and days with most violations that the terminal names."""
+
+
+def report(table: str, *, cluster: str, run: str, stories: int, every: bool, folder: str, json_file: str) -> int:
+    """Print what a run has found, of one cluster as a check does; returns the exit code of a check.
+
+    Raises:
+        InputError: a report of several clusters is to be written, or it cannot be written.
+        TraceError: there is no such run or cluster, or the table cannot be read.
+    """
+    outputs = CheckOutputs(report=folder, json=json_file)
+    outputs.check()
+    from ..spark.pipeline import Table, answers_of
+    from ..traces.explain.by_model import weighed
+
+    answers = answers_of(Table(table), run=run, cluster=cluster)
+    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    if len(answers) > 1:
+        if folder:
+            names = ", ".join(answer.cluster for answer in answers)
+            raise InputError(f"--report is of one cluster: name it with --cluster; there are {names}.")
+        return _summary(console, answers, json_file)
+    (answer,) = answers
+    with interrupts():
+        trace, result = answer.result()
+        result, witnesses = weighed(trace, result, most=stories)
+        console.say(f"{answer.run}, cluster {answer.cluster}")
+        tell(console, result, witnesses, trace, CheckRequest(paths=result.files, stories=stories, every=every), outputs)
+    return exit_code(result)
+
+
+def _summary(console: SafeConsole, answers: Sequence[Answered], json_file: str) -> int:
+    """A line for each cluster, worst first, and where most violations are, by group and day."""
+    worst_first = sorted(answers, key=lambda answer: (WORST_FIRST.index(overall(answer.verdicts)), answer.cluster))
+    console.say(Text(f"{answers[0].run}: {counted(len(answers), 'cluster')}", style="bold"))
+    for answer in worst_first:
+        verdict = overall(answer.verdicts)
+        line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
+        console.say(line.append(f"  {answer.cluster}: {counted(answer.events, 'event')}; {headline(answer.verdicts)}"))
+    places = [
+        (count, answer.cluster, group, day, claim)
+        for answer in worst_first
+        for (group, day, claim), count in answer.violations().items()
+    ]
+    places.sort(key=lambda place: (-place[0], place[1:]))
+    if places:
+        console.say("violations by cluster, group and day:")
+    for count, cluster, group, day, claim in places[:PLACES_SHOWN]:
+        console.say(f"  {count:,}  {cluster}  {group or '-'}  {day}  {claim}")
+    if len(places) > PLACES_SHOWN:
+        console.say(f"  … and {len(places) - PLACES_SHOWN:,} more; --cluster tells all of one")
+    if json_file:
+        said = {
+            "run": answers[0].run,
+            "clusters": [
+                {
+                    "cluster": answer.cluster,
+                    "verdict": str(overall(answer.verdicts)),
+                    "events": answer.events,
+                    "verdicts": {one.claim.id: str(one.verdict) for one in answer.verdicts},
+                }
+                for answer in worst_first
+            ],
+            "violations": [
+                {"cluster": cluster, "group": group, "day": day, "claim": claim, "count": count}
+                for count, cluster, group, day, claim in places
+            ],
+        }
+        write(json_file, json_text(said) + "\n")
+    codes = {code_of(answer.verdicts) for answer in answers}
+    return VIOLATED if VIOLATED in codes else max(codes)

@@ -1,0 +1,216 @@
+"""What a batch says of itself: the recordings in it, their headers and clocks, and what was wrong with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ...traces.clocks.clocks import Clock, Clocks, Run, Step
+from ...traces.encoding.names import Actor
+from ...traces.format.coverage import Hole
+from ...traces.format.header import Stated, header_json, read_header
+from ...traces.format.problems import Problems
+from ..judging import problems_of, told_as
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A file that was ingested.
+
+    Attributes:
+        path: as it was named.
+        size: bytes; ``changed``: when it was written last, ns since 1970; ``content``: SHA-256 of its bytes.
+    """
+
+    path: str
+    size: int
+    changed: int
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A file of the table: events of one day and group.
+
+    Attributes:
+        path: within the folder of the batch.
+        day: of all its events, UTC.
+        rows: how many; ``begin``: time of the earliest, ms; ``end``: of the latest.
+    """
+
+    path: str
+    day: str
+    rows: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A recording that was ingested: a file, or files that were read as one.
+
+    Attributes:
+        id: of its files, by path and content.
+        file: what messages call it.
+        files: it was read from.
+        joined: whether a further file of the same kind would have been read together with these.
+        stated: its header.
+        parts: the pieces of each part that was read apart.
+        counted: whether ``seq`` is what its recorder counted.
+        skipped: what was neither event nor damage.
+        clocks: by which times are corrected already.
+        problems: what was wrong with it; ``holes``: what that takes away.
+        replaces: ids of recordings of which this has all, and more.
+    """
+
+    id: str
+    file: str
+    files: Sequence[File]
+    joined: bool
+    stated: Stated
+    parts: Sequence[Sequence[Piece]]
+    counted: bool
+    skipped: Counter[str]
+    clocks: Clocks | None
+    problems: Problems
+    holes: Sequence[Hole]
+    replaces: Sequence[str] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many events it has."""
+        return sum(piece.rows for part in self.parts for piece in part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """What was ingested and published together.
+
+    Attributes:
+        cluster: of RocketMQ, a name that the user gives.
+        sources: the recordings.
+        problems: of files that are no part of a recording, and those too many to be kept; ``holes``: what that takes
+            away.
+        left_out: files that are no recordings, each with why.
+        passed: those files.
+    """
+
+    cluster: str
+    sources: Sequence[Source]
+    problems: Problems = field(default_factory=Problems)
+    holes: Sequence[Hole] = ()
+    left_out: Sequence[str] = ()
+    passed: Sequence[File] = ()
+
+
+def batch_as_json(batch: Batch) -> dict[str, Any]:
+    """A batch as a JSON object."""
+    return {
+        "cluster": batch.cluster,
+        "sources": [_source_as_json(source) for source in batch.sources],
+        "problems": told_as(batch.problems).get("problems"),
+        "holes": [asdict(hole) for hole in batch.holes],
+        "left_out": list(batch.left_out),
+        "passed": [asdict(file) for file in batch.passed],
+    }
+
+
+def batch_of(said: Mapping[str, Any]) -> Batch:
+    """The batch of :func:`batch_as_json`."""
+    return Batch(
+        cluster=said["cluster"],
+        sources=[_source_of(source) for source in said["sources"]],
+        problems=_problems_of(said["problems"]),
+        holes=[Hole(**hole) for hole in said["holes"]],
+        left_out=said["left_out"],
+        passed=[File(**file) for file in said["passed"]],
+    )
+
+
+def _source_as_json(source: Source) -> dict[str, Any]:
+    return {
+        "id": source.id,
+        "file": source.file,
+        "files": [asdict(file) for file in source.files],
+        "joined": source.joined,
+        "header": header_json(source.stated.header),
+        "members": sorted(source.stated.members),
+        "parts": [[asdict(piece) for piece in part] for part in source.parts],
+        "counted": source.counted,
+        "skipped": dict(source.skipped),
+        "clocks": None if source.clocks is None else clocks_as_json(source.clocks),
+        "problems": told_as(source.problems).get("problems"),
+        "holes": [asdict(hole) for hole in source.holes],
+        "replaces": list(source.replaces),
+    }
+
+
+def _source_of(said: Mapping[str, Any]) -> Source:
+    header = read_header(said["header"], file=said["file"], line=0, problems=Problems()).header
+    return Source(
+        id=said["id"],
+        file=said["file"],
+        files=[File(**file) for file in said["files"]],
+        joined=said["joined"],
+        stated=Stated(header=header, members=frozenset(said["members"]), file=said["file"]),
+        parts=[[Piece(**piece) for piece in part] for part in said["parts"]],
+        counted=said["counted"],
+        skipped=Counter(said["skipped"]),
+        clocks=None if said["clocks"] is None else clocks_of_json(said["clocks"]),
+        problems=_problems_of(said["problems"]),
+        holes=[Hole(**hole) for hole in said["holes"]],
+        replaces=said["replaces"],
+    )
+
+
+def _problems_of(said: Mapping[str, Any] | None) -> Problems:
+    return problems_of(said) if said else Problems()
+
+
+def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
+    """Clocks as a JSON object."""
+    return {
+        "clocks": [
+            {
+                "recorder": _actor(clock.recorder),
+                "pairs": clock.pairs,
+                "runs": [[run.since, list(run.moments), list(run.offsets)] for run in clock.runs],
+                "reference": None if clock.reference is None else _actor(clock.reference),
+                **{name: getattr(clock, name) for name in _BOUNDS},
+            }
+            for clock in clocks.clocks.values()
+        ],
+        "steps": [
+            [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
+            for step in clocks.steps
+        ],
+        "held_up": clocks.held_up,
+    }
+
+
+_BOUNDS = ("low", "high", "slow", "fast")
+
+
+def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
+    """The clocks of :func:`clocks_as_json`."""
+    clocks = [
+        Clock(
+            recorder=Actor(*one["recorder"]),
+            pairs=one["pairs"],
+            runs=tuple(Run(since=since, moments=tuple(m), offsets=tuple(o)) for since, m, o in one["runs"]),
+            reference=None if one["reference"] is None else Actor(*one["reference"]),
+            **{name: one[name] for name in _BOUNDS},
+        )
+        for one in said["clocks"]
+    ]
+    steps = [
+        Step(since=since, until=until, recorders=tuple(Actor(*one) for one in recorders), events=tuple(events))
+        for since, until, recorders, events in said["steps"]
+    ]
+    return Clocks(clocks={clock.recorder: clock for clock in clocks}, steps=tuple(steps), held_up=said["held_up"])
+
+
+def _actor(actor: Actor) -> list[str | int]:
+    return [actor.name, actor.incarnation]

@@ -1,0 +1,246 @@
+"""Mining: every cluster of the table is held against all claims, and what is found is published as a run.
+
+A run holds the answers about one input: the recordings that count, the terms, and the version of the kit. The same
+input is not mined twice; and of a run's clusters only those are mined whose input is another one than in an earlier
+run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...traces.claims.settings import Settings
+from ...traces.clocks.clocks import Clocks
+from ...traces.engine.local import check_locally
+from ...traces.engine.result import CheckResult
+from ...traces.errors import TraceError
+from ...traces.explain.by_model import weighed
+from ...traces.explain.report.tables import TABLES, words_of
+from ...traces.format.header import header_json
+from ...traces.format.message_status import MessageStatus
+from ...traces.io import Trace
+from ...traces.io.parquet import beside_a_trace
+from ...traces.recorders.repeated import REPEATED
+from ..blocks import tuple_of
+from ..check import check_with_spark
+from .recording import Recorded, live_of
+from .table import BATCH, MANIFEST, RUN, Table, table_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL_EVENTS = 500_000
+"""A cluster with fewer events is checked by the driver itself: tasks would cost more than they save."""
+
+ANSWER = "_answer"
+"""The folder of a run in which the answers are kept as a check gives them."""
+
+Terms = Callable[[Trace], Settings]
+"""The terms on which a recording is checked; may complete its header."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mining:
+    """What has come of mining.
+
+    Attributes:
+        run: name of the run.
+        is_new: whether it was made now.
+        mined: clusters that were mined for it; ``taken``: those whose answers are those of an earlier run.
+        empty: clusters without events of the days that were asked for.
+    """
+
+    run: str
+    is_new: bool
+    mined: tuple[str, ...]
+    taken: tuple[str, ...]
+    empty: tuple[str, ...] = ()
+
+
+def mine_table(
+    spark: Callable[[], SparkSession],
+    table: Table,
+    *,
+    terms: Terms,
+    days: tuple[str, str] = ("", ""),
+    local_events: int = LOCAL_EVENTS,
+) -> Mining:
+    """Hold every cluster of a table against all claims.
+
+    Args:
+        spark: opens a session, where one is needed.
+        table: what to mine.
+        terms: of the checks.
+        days: the first and the last day whose events count, as 2026-11-23; empty: no bound.
+        local_events: clusters with fewer events are checked by the driver.
+
+    Raises:
+        TraceError: there is nothing to mine, or somebody else writes to the table.
+    """
+    table.need()
+    with table.alone(RUN):
+        traces: dict[str, Recorded] = {}
+        keys: dict[str, str] = {}
+        settings: dict[str, Settings] = {}
+        empty: list[str] = []
+        last = table.published(BATCH)[-1][0].name
+        for name, live in sorted(live_of(table).items()):
+            try:
+                trace = Recorded(live, days)
+            except TraceError:
+                empty.append(name)
+                continue
+            traces[name], settings[name] = trace, terms(trace)
+            keys[name] = _digest(live.version, days, repr(settings[name]), header_json(trace.header), _kit())
+        if not traces:
+            raise TraceError(f"{table.folder}: there are no events to mine in {', '.join(empty)}.")
+        key = _digest(sorted(keys.items()))
+        earlier: dict[tuple[str, str], Path] = {}
+        for path, said in table.published(RUN):
+            if said["key"] == key:
+                return Mining(run=path.name, is_new=False, mined=(), taken=tuple(traces), empty=tuple(empty))
+            earlier |= dict.fromkeys(said["clusters"].items(), path)
+        run = table.next_name(RUN)
+        mined = []
+        with table.publishing(run) as folder:
+            for name, trace in traces.items():
+                known = earlier.get((name, keys[name]))
+                if known is not None:
+                    _take_over(known, folder, name)
+                    continue
+                mined.append(name)
+                if (trace.rows or 0) < local_events:
+                    result = check_locally(trace, settings=settings[name])
+                else:
+                    result = check_with_spark(trace, settings=settings[name], session=spark())
+                _write(folder, name, trace, result, key=keys[name])
+            said = {"key": key, "clusters": keys, "days": list(days), "last": last}
+            table.write_manifest(folder, said)
+        taken = tuple(name for name in traces if name not in mined)
+        return Mining(run=run, is_new=True, mined=tuple(mined), taken=taken, empty=tuple(empty))
+
+
+def _kit() -> str:
+    try:
+        return importlib.metadata.version("rocketproof")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def folder_of(cluster: str) -> str:
+    """The folder of a cluster within a table of a run."""
+    return f"cluster={quote(cluster, safe='')}"
+
+
+def _take_over(run: Path, folder: Path, cluster: str) -> None:
+    """The answers about a cluster as they are in an earlier run: files are never changed, so both may have them."""
+    for path in run.glob(f"*/{folder_of(cluster)}/*"):
+        target = folder / path.relative_to(run)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copy2(path, target)
+
+
+def _write(folder: Path, cluster: str, trace: Trace, result: CheckResult, *, key: str) -> None:
+    told, _ = weighed(trace, result, most=3)
+    for name, table in _tables(told):
+        target = folder / name / folder_of(cluster)
+        target.mkdir(parents=True)
+        versioned = table.append_column("version", pa.array([key] * len(table), pa.string()))
+        pq.write_table(beside_a_trace(versioned), target / f"{name}.parquet", compression="zstd")
+    target = folder / ANSWER / folder_of(cluster)
+    target.mkdir(parents=True)
+    np.save(target / "rows.npy", result.rows, allow_pickle=False)
+    np.save(target / "statuses.npy", result.statuses, allow_pickle=False)
+    (target / MANIFEST).write_text(json.dumps(_answer(trace, result)), encoding="utf-8")
+
+
+def _answer(trace: Trace, result: CheckResult) -> Mapping[str, Any]:
+    settings = {one.name: getattr(result.settings, one.name) for one in fields(Settings) if one.name != "delays"}
+    return {
+        "header": header_json(result.header),
+        "settings": settings,
+        "delays": list(result.settings.delays.delays),
+        "events": result.events,
+        "repeated": trace.repeated[REPEATED],
+        "seconds": result.seconds,
+        "engine": result.engine,
+        "verdicts": [
+            [one.claim.id, str(one.verdict), one.judged, one.violated, one.doubtful, one.why] for one in result.verdicts
+        ],
+        "slots": [tuple_of(slot) for slot in result.names.slots],
+        "actors": [tuple_of(actor) for actor in result.names.actors],
+        "passed_over": dict(result.passed_over),
+    }
+
+
+def _tables(result: CheckResult) -> Iterator[tuple[str, pa.Table]]:
+    for name, table in TABLES.items():
+        yield name, table(result)
+    yield "fates", fates(result)
+    yield "clocks", clocks_table(result.context.clocks)
+
+
+FATES = pa.schema(
+    [
+        *(pa.field(name, pa.string()) for name in ("group", "topic", "broker")),
+        pa.field("queue", pa.int32()),
+        pa.field("client", pa.string()),
+        pa.field("fate", pa.string()),
+        pa.field("messages", pa.int64()),
+    ]
+)
+"""Columns of :func:`fates`."""
+
+
+def fates(result: CheckResult) -> pa.Table:
+    """How many messages of each queue had which fate."""
+    words = words_of(MessageStatus)
+    rows = [
+        (slot.group or None, slot.topic or None, slot.broker or None, slot.queue if slot.queue >= 0 else None,
+         slot.who or None, words[fate], int(result.statuses[code, fate]))
+        for code, slot in enumerate(result.names.slots) for fate in MessageStatus if result.statuses[code, fate]
+    ]  # fmt: skip
+    return table_of(sorted(rows, key=str), FATES)
+
+
+CLOCKS = pa.schema(
+    [
+        pa.field("recorder", pa.string()),
+        pa.field("reference", pa.string()),
+        pa.field("pairs", pa.int64()),
+        *(pa.field(name, pa.int64()) for name in ("ahead_least_us", "ahead_most_us", "low_us", "high_us")),
+        *(pa.field(name, pa.int64()) for name in ("slow_ms", "fast_ms")),
+        pa.field("drift_ppm", pa.float64()),
+    ]
+)
+"""Columns of :func:`clocks_table`."""
+
+
+def clocks_table(clocks: Clocks) -> pa.Table:
+    """How far the clock of each recorder is ahead of the others, and so was corrected, and what that leaves open."""
+    rows = [
+        (str(one.recorder), None if one.reference is None else str(one.reference), one.pairs, *one.ahead,
+         one.low, one.high, one.slow, one.fast, float(one.drift))
+        for one in clocks.clocks.values()
+    ]  # fmt: skip
+    return table_of(sorted(rows, key=lambda row: str(row[0])), CLOCKS)

@@ -1,0 +1,186 @@
+"""A cluster of the table as a trace: its published recordings, as if their files were opened together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ...traces.clocks.clocks import Clocks
+from ...traces.errors import TraceError
+from ...traces.format.coverage import Hole
+from ...traces.format.problems import Problems
+from ...traces.io import Trace
+from ...traces.io.stored import PIECE, Stored
+from .manifest import File, Source, batch_of
+from .table import BATCH, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(kw_only=True)
+class Live:
+    """What counts of a cluster: published, and not replaced since.
+
+    Attributes:
+        cluster: its name.
+        sources: the recordings, in the order of their files.
+        folders: of each recording the folder of its batch.
+        problems: of files that are no part of a recording; ``holes``: what that takes away.
+        left_out: files that are no recordings, each with why.
+        passed: those files.
+    """
+
+    cluster: str
+    sources: list[Source] = field(default_factory=list)
+    folders: dict[str, Path] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
+    holes: list[Hole] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    passed: list[File] = field(default_factory=list)
+
+    @property
+    def paths(self) -> Collection[str]:
+        """Of all files of its recordings."""
+        return {file.path for source in self.sources for file in source.files}
+
+    @property
+    def version(self) -> str:
+        """A digest of all that counts: the same recordings and the same problems have the same."""
+        told = [f"{one.file}:{one.line}:{one.kind}:{one.what}" for one in self.problems.kept]
+        parts = [*(source.id for source in self.sources), "", *told, "", *self.left_out]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
+    """What counts of each cluster of a table; ``until``: the name of the last batch that does."""
+    found: dict[str, Live] = {}
+    for folder, said in table.published(BATCH):
+        if until and folder.name > until:
+            break
+        batch = batch_of(said)
+        live = found.setdefault(batch.cluster, Live(cluster=batch.cluster))
+        replaced = {id_ for source in batch.sources for id_ in source.replaces}
+        live.sources = [source for source in live.sources if source.id not in replaced] + list(batch.sources)
+        live.folders |= {source.id: folder for source in batch.sources}
+        known = {(one.file, one.line, one.what) for one in live.problems.kept}
+        for one in batch.problems.kept:
+            if (one.file, one.line, one.what) not in known:
+                live.problems.add(one.file, one.line, one.what, kind=one.kind)
+        live.holes += [hole for hole in batch.holes if hole not in live.holes]
+        live.left_out = list(dict.fromkeys((*live.left_out, *batch.left_out)))
+        live.passed += batch.passed
+    for live in found.values():
+        # What could not be read once, and was ingested since, is wrong no more.
+        live.problems = _without(live.problems, live.paths)
+        live.holes = [hole for hole in live.holes if hole.file not in live.paths]
+        live.sources.sort(key=lambda source: (min(file.path for file in source.files), source.id))
+    return found
+
+
+def _without(problems: Problems, files: Collection[str]) -> Problems:
+    left = Problems()
+    for one in problems.kept:
+        if one.file not in files:
+            left.add(one.file, one.line, one.what, kind=one.kind)
+    return left
+
+
+class Recorded(Trace):
+    """What counts of a cluster, as a trace; ``left_out``, ``problems`` and holes are those of ingesting."""
+
+    def __init__(self, live: Live, days: tuple[str, str] = ("", "")) -> None:
+        """Put it together.
+
+        Args:
+            live: the recordings.
+            days: the first and the last day whose events count, as 2026-11-23; empty: no bound. What came before is
+                unknown then, as in a recording that begins later.
+
+        Raises:
+            TraceError: there are no events of these days.
+        """
+        problems = Problems()
+        for source in live.sources:
+            problems.join(source.problems)
+        problems.join(live.problems)
+        sources = [_stored(source, live.folders[source.id], days) for source in live.sources]
+        super().__init__([one for one in sources if one.rows], problems, left_out=live.left_out)
+        if not self.rows:
+            raise TraceError(f"there are no events of the cluster {live.cluster}{_of_days(days)}.")
+        self._lost = [*(hole for source in live.sources for hole in source.holes), *live.holes]
+        self.clocks = _clocks(live.sources)
+
+    def holes(self) -> list[Hole]:
+        """What was lost when the files were ingested."""
+        return list(self._lost)
+
+
+def _stored(source: Source, folder: Path, days: tuple[str, str]) -> Stored:
+    first, last = days
+    parts = [
+        [piece for piece in part if (not first or piece.day >= first) and (not last or piece.day <= last)]
+        for part in source.parts
+    ]
+    kept = [piece for part in parts for piece in part]
+    rows = sum(piece.rows for piece in kept)
+    stated = source.stated
+    if rows < source.rows:
+        stated = replace(stated, header=replace(stated.header, complete=False))
+    return Stored(
+        parts=[[str(folder / piece.path) for piece in part] for part in parts if part],
+        file=source.file,
+        files=tuple(file.path for file in source.files),
+        stated=stated,
+        rows=rows,
+        time_range=(min(p.begin for p in kept), max(p.end for p in kept)) if kept else None,
+        counted=source.counted,
+        clocks=source.clocks,
+        skipped=source.skipped,
+        sound=not source.problems.count,
+    )
+
+
+def _clocks(sources: Sequence[Source]) -> Clocks | None:
+    """The clocks by which times were corrected as they were joined."""
+    corrected = [source.clocks for source in sources if source.clocks is not None and source.clocks.corrects]
+    if len(corrected) < 2:
+        return corrected[0] if corrected else None
+    return Clocks(
+        clocks={actor: clock for clocks in reversed(corrected) for actor, clock in clocks.clocks.items()},
+        steps=tuple(step for clocks in corrected for step in clocks.steps),
+        held_up=max(clocks.held_up for clocks in corrected),
+    )
+
+
+def _of_days(days: tuple[str, str]) -> str:
+    first, last = days
+    return f" from {first or 'the beginning'} to {last or 'the end'}" if first or last else ""
+
+
+def read_events(spark: SparkSession, table: Table, *, cluster: str = "") -> DataFrame:
+    """The events that count, as a DataFrame with the columns of a piece; of one cluster, or of all.
+
+    Raises:
+        TraceError: there is no such cluster.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    found = live_of(table)
+    if cluster and cluster not in found:
+        raise TraceError(f"there is no cluster {cluster} in {table.folder}; there are {', '.join(sorted(found))}.")
+    pieces = [
+        str(live.folders[source.id] / piece.path)
+        for name, live in sorted(found.items())
+        if cluster in ("", name)
+        for source in live.sources
+        for part in source.parts
+        for piece in part
+    ]
+    plain = [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in PIECE]
+    return spark.read.schema(from_arrow_schema(pa.schema(plain))).parquet(*pieces)

@@ -1,0 +1,185 @@
+"""The folder of a trace table, and how parts of it are published: each by the renaming of one folder.
+
+A batch of ingested recordings is ``batch=00000001``, a run of mining ``run=00000001``. Either is written in a hidden
+folder beside them and renamed when it is complete, so that there is all of it or nothing, for every reader. Numbers are
+taken by that renaming: whoever comes second finds the name taken, and publishes nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ...traces.errors import TraceError
+
+VERSION = 1
+"""Version of what batches and runs say of themselves."""
+
+MANIFEST = "_manifest.json"
+"""What a batch or a run says of itself. Spark and others pass over names that begin with ``_``."""
+
+BATCH, RUN = "batch", "run"
+
+_NUMBER = re.compile(r"=(\d{8,})$")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Table:
+    """A trace table in a folder that all machines see under one name.
+
+    Attributes:
+        folder: where it is.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        if re.match(r"\w+:/", str(folder)):
+            raise TraceError(
+                f"{folder}: the table is a folder, and addresses are not written to: mount the store, and name the "
+                "folder; what is published there is made whole by renaming a folder, which object stores cannot do."
+            )
+        self.folder = Path(folder).absolute()
+
+    def published(self, what: str) -> list[tuple[Path, Mapping[str, Any]]]:
+        """The folders of all batches, or runs, in their order, each with what it says of itself.
+
+        Raises:
+            TraceError: one was written by a later version, or is damaged.
+        """
+        found = [path for path in self.folder.glob(f"{what}=*") if _NUMBER.search(path.name)]
+        return [(path, _manifest(path)) for path in sorted(found, key=_number)]
+
+    def need(self) -> None:
+        """Raise TraceError where there is no table yet."""
+        if not any(self.folder.glob(f"{BATCH}=*")):
+            raise TraceError(f"{self.folder}: there is no trace table; 'rocketproof pipeline ingest' makes one.")
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Be the only one who makes batches, or runs; what a killed process has left of them is taken away.
+
+        Raises:
+            TraceError: somebody else writes, or the folder cannot be written to.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / f".{what}.lock").open("a+", encoding="utf-8")
+        except OSError as error:
+            raise TraceError(f"{self.folder}: cannot be written to: {error.strerror or error}.") from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                lock.seek(0)
+                who = lock.read().strip()
+                raise TraceError(
+                    f"{self.folder}: {who or 'another process'} is at work on this table; run again when it is done."
+                ) from None
+            lock.truncate(0)
+            lock.write(f"process {os.getpid()} of {os.uname().nodename}")
+            lock.flush()
+            for left in self.folder.glob(f".{what}-*"):
+                shutil.rmtree(left, ignore_errors=True)
+            yield
+
+    def next_name(self, what: str) -> str:
+        """The name of the next batch or run."""
+        return f"{what}={max((_number(path) for path, _ in self.published(what)), default=0) + 1:08}"
+
+    @contextmanager
+    def publishing(self, name: str) -> Iterator[Path]:
+        """A hidden folder, which is published under a name if the block ends well and removed else.
+
+        Raises:
+            TraceError: there is no room, it cannot be written to, or somebody else has published meanwhile.
+        """
+        target = self.folder / name
+        staging = self.folder / f".{name.partition('=')[0]}-{uuid.uuid4().hex}"
+        try:
+            staging.mkdir(parents=True)
+            yield staging
+            _flush(staging)
+            # A folder that has something in it is never replaced by the renaming of another.
+            os.rename(staging, target)
+            _sync(self.folder)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                raise TraceError(
+                    f"{self.folder}: another process has published {target.name} meanwhile; nothing is doubled or "
+                    "lost: run again."
+                ) from None
+            raise TraceError(failed(self.folder, error)) from None
+        except TraceError as error:
+            if "No space left" in str(error) or "Disk quota" in str(error):
+                raise TraceError(failed(self.folder, OSError(errno.ENOSPC, "No space left on device"))) from None
+            raise
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    @staticmethod
+    def write_manifest(folder: Path, said: Mapping[str, Any]) -> None:
+        """Write what a batch or a run says of itself."""
+        text = json.dumps({"version": VERSION, **said}, ensure_ascii=False, indent=1)
+        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def failed(folder: Path, error: OSError) -> str:
+    """One line about a table that cannot be written."""
+    if error.errno in _NO_ROOM:
+        return f"{folder}: the disk is full; nothing of this batch or run is published: make room, and run again."
+    return f"{folder}: cannot be written: {error.strerror or error}; nothing of this batch or run is published."
+
+
+def table_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
+    """Rows as a table."""
+    columns: list[Any] = list(zip(*rows, strict=True)) or [[] for _ in schema]
+    return pa.Table.from_arrays(
+        [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    try:
+        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        version = said["version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise TraceError(
+            f"{folder / MANIFEST}: cannot be read: {reason}. Restore it, or move the folder out of the table and do "
+            "again what made it."
+        ) from None
+    if type(version) is not int or version > VERSION:
+        raise TraceError(
+            f"{folder}: written in version {version} of the table, and this kit knows {VERSION}: update rocketproof."
+        )
+    assert isinstance(said, dict)
+    return said
+
+
+def _number(path: Path) -> int:
+    found = _NUMBER.search(path.name)
+    return int(found[1]) if found else 0
+
+
+def _flush(folder: Path) -> None:
+    """Have everything on the disk before it gets its name."""
+    for path in (*folder.rglob("*"), folder):
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,36 @@
+"""Every column of the tables is described in docs/pipeline.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rocketproof.spark.pipeline.ingest import INGESTED, MOST_FOLDERS, SKIPPED
+from rocketproof.spark.pipeline.mining import CLOCKS, FATES, LOCAL_EVENTS
+from rocketproof.traces.format.schema import ARROW
+from rocketproof.traces.io.stored import PIECE
+
+TEXT = (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text(encoding="utf-8")
+TABLES = {
+    "trace": PIECE.names[len(ARROW) :],
+    "ingested": INGESTED.names,
+    "skipped": SKIPPED.names,
+    "fates": FATES.names,
+    "clocks": CLOCKS.names,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_is_described(name: str) -> None:
+    (table,) = re.findall(rf"^\| `{name}` \|.*\n\|---\|---\|\n((?:\|.*\n)+)", TEXT, re.MULTILINE)
+    described = [
+        word for row in re.findall(r"^\|([^|]*)\|", table, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)
+    ]
+    assert described == TABLES[name]
+
+
+def test_the_limits_are_told() -> None:
+    assert f"Fewer than {LOCAL_EVENTS:,} events" in TEXT
+    assert f"more than {MOST_FOLDERS}\ndays and groups" in TEXT

@@ -1,0 +1,123 @@
+"""A recording that stands in a table, as a source of events: its pieces put together in the order of its file.
+
+What is ingested lies by day and group. A piece holds some events of a part of a file, in their order, each with its
+place in that part, so that putting the pieces together gives the file again: what is said of the table is what is said
+of the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..clocks.clocks import Clocks
+from ..errors import TraceError
+from ..format.header import Stated
+from ..format.schema import ARROW, Header
+from .events import EXTRA
+from .parquet import FAILURES
+from .source import cut, schema_of
+
+PLACE = "place"
+"""Column of a piece: how many events of the part come before, from 0."""
+
+PIECE = pa.schema([*ARROW, pa.field(EXTRA, pa.string()), pa.field(PLACE, pa.int64())])
+"""Columns of a piece."""
+
+_HELD = 1 << 16
+"""Events of each piece that are held while pieces are put together."""
+
+
+@dataclass(kw_only=True)
+class Stored:
+    """A file, or a series that was read as one, in a table; see :class:`~.source.Source`.
+
+    Attributes:
+        parts: the pieces of each part that was read apart, in the order of the file; a part has those of all its days
+            and groups.
+        sound: whether nothing was wrong with its events when they were ingested.
+    """
+
+    parts: Sequence[Sequence[str]]
+    file: str = ""
+    files: tuple[str, ...] = ()
+    stated: Stated = field(default_factory=lambda: Stated(header=Header()))
+    rows: int | None = None
+    time_range: tuple[int, int] | None = None
+    counted: bool = True
+    clocks: Clocks | None = None
+    skipped: Counter[str] = field(default_factory=Counter)
+    sound: bool = True
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """The events in the order of the file.
+
+        Raises:
+            TraceError: a piece cannot be read: it was published as a whole, so that something happened to it.
+        """
+        for part in self.parts:
+            for batch in _together([_Piece(path, columns) for path in part], columns):
+                yield from cut(batch, rows)
+
+
+class _Piece:
+    """A piece as it is read: the events at hand, and the place of the last of them."""
+
+    def __init__(self, path: str, columns: Sequence[str]) -> None:
+        self._path, self._columns = path, [*dict.fromkeys((*columns, PLACE))]
+        self._batches = self._read()
+        self.held: pa.RecordBatch | None = None
+        self.take_next()
+
+    def take_next(self) -> None:
+        """Hold the next events; none at the end."""
+        self.held = next(self._batches, None)
+
+    @property
+    def last(self) -> int:
+        """Place of the last event at hand."""
+        assert self.held is not None
+        return int(self.held.column(PLACE)[-1].as_py())
+
+    def until(self, place: int) -> pa.RecordBatch:
+        """Give away what is at hand up to a place."""
+        assert self.held is not None
+        places = self.held.column(PLACE).to_numpy()
+        stop = int(np.searchsorted(places, place, side="right"))
+        given, self.held = self.held.slice(0, stop), self.held.slice(stop)
+        if not len(self.held):
+            self.take_next()
+        return given
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
+        try:
+            with pq.ParquetFile(Path(self._path), page_checksum_verification=True) as opened:
+                for batch in opened.iter_batches(_HELD, columns=self._columns, use_threads=False):
+                    if len(batch):
+                        yield batch.select(self._columns)
+        except FAILURES as error:
+            raise TraceError(
+                f"{self._path}: a published piece of the table cannot be read: {error}. Restore it, or take its batch "
+                "away and ingest the files again."
+            ) from None
+
+
+def _together(pieces: Sequence[_Piece], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    form = schema_of(columns)
+    open_ = [piece for piece in pieces if piece.held is not None]
+    while open_:
+        place = min(piece.last for piece in open_)
+        given = [batch for piece in open_ if len(batch := piece.until(place))]
+        table = pa.Table.from_batches(given).unify_dictionaries().combine_chunks()
+        if len(given) > 1:
+            table = table.take(pc.sort_indices(table.column(PLACE)))
+        for batch in table.select(list(columns)).cast(form).combine_chunks().to_batches():
+            yield batch
+        open_ = [piece for piece in open_ if piece.held is not None]
