@@ -6,24 +6,20 @@ from typing import Annotated
 
 import typer
 
-EXIT_CODES = """
+from .options import Json, Master, Strict, exit_codes
 
-\b
-Exit codes:
-  0  done; of report: nothing is violated
-  1  of report: a claim is violated
-  2  of report: something is unknown; or Ctrl-C
-  3  wrong usage or input, or a table that cannot be read or written
-  4  a defect of rocketproof itself, told by a traceback
-"""
+EXIT_CODES = exit_codes(
+    "done; of report: nothing is violated",
+    "of report: a claim is violated",
+    "of report: something is unknown; or Ctrl-C",
+    wrong_usage="wrong usage or input, or a table that cannot be read or written",
+)
 
 TableFolder = Annotated[
     str,
     typer.Argument(metavar="TABLE", show_default=False, help="Folder of the trace table."),
 ]
-Master = Annotated[str, typer.Option(metavar="URL", help="Of Spark; usually local[*].")]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; repeatable.")]
-Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write what was done, or found, as JSON.")]
 
 pipeline = typer.Typer(
     name="pipeline",
@@ -57,7 +53,7 @@ def ingest(
         list[str] | None,
         typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")] = False,
+    strict: Strict = False,
     batch: Annotated[
         str, typer.Option(metavar="SIZE", help="Files of about this size are published together, such as 4GiB.")
     ] = "4GiB",

@@ -176,7 +176,7 @@ def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
             {
                 "recorder": _actor(clock.recorder),
                 "pairs": clock.pairs,
-                "runs": [[run.since, list(run.moments), list(run.offsets)] for run in clock.runs],
+                "runs": [[run.since, list(run.times), list(run.offsets)] for run in clock.runs],
                 "reference": None if clock.reference is None else _actor(clock.reference),
                 **{name: getattr(clock, name) for name in _BOUNDS},
             }
@@ -199,7 +199,7 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
         Clock(
             recorder=Actor(*one["recorder"]),
             pairs=one["pairs"],
-            runs=tuple(Run(since=since, moments=tuple(m), offsets=tuple(o)) for since, m, o in one["runs"]),
+            runs=tuple(Run(since=since, times=tuple(m), offsets=tuple(o)) for since, m, o in one["runs"]),
             reference=None if one["reference"] is None else Actor(*one["reference"]),
             **{name: one[name] for name in _BOUNDS},
         )

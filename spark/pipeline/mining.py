@@ -196,31 +196,31 @@ def _answer(trace: Trace, result: CheckResult) -> Mapping[str, Any]:
 def _tables(result: CheckResult) -> Iterator[tuple[str, pa.Table]]:
     for name, table in TABLES.items():
         yield name, table(result)
-    yield "fates", fates(result)
+    yield "statuses", statuses(result)
     yield "clocks", clocks_table(result.context.clocks)
 
 
-FATES = pa.schema(
+STATUSES = pa.schema(
     [
         *(pa.field(name, pa.string()) for name in ("group", "topic", "broker")),
         pa.field("queue", pa.int32()),
         pa.field("client", pa.string()),
-        pa.field("fate", pa.string()),
+        pa.field("status", pa.string()),
         pa.field("messages", pa.int64()),
     ]
 )
-"""Columns of :func:`fates`."""
+"""Columns of :func:`statuses`."""
 
 
-def fates(result: CheckResult) -> pa.Table:
-    """How many messages of each queue had which fate."""
+def statuses(result: CheckResult) -> pa.Table:
+    """How many messages of each queue had which status."""
     words = words_of(MessageStatus)
     rows = [
         (slot.group or None, slot.topic or None, slot.broker or None, slot.queue if slot.queue >= 0 else None,
-         slot.who or None, words[fate], int(result.statuses[code, fate]))
-        for code, slot in enumerate(result.names.slots) for fate in MessageStatus if result.statuses[code, fate]
+         slot.who or None, words[status], int(result.statuses[code, status]))
+        for code, slot in enumerate(result.names.slots) for status in MessageStatus if result.statuses[code, status]
     ]  # fmt: skip
-    return table_of(sorted(rows, key=str), FATES)
+    return table_of(sorted(rows, key=str), STATUSES)
 
 
 CLOCKS = pa.schema(

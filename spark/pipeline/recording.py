@@ -110,7 +110,9 @@ class Recorded(Trace):
             problems.join(source.problems)
         problems.join(live.problems)
         sources = [_stored(source, live.folders[source.id], days) for source in live.sources]
-        super().__init__([one for one in sources if one.rows], problems, left_out=live.left_out)
+        # A file of which no event could be read counts too: its header, and that it is not whole.
+        counting = [one for one, source in zip(sources, live.sources, strict=True) if one.rows or not source.rows]
+        super().__init__(counting, problems, left_out=live.left_out)
         if not self.rows:
             raise TraceError(f"there are no events of the cluster {live.cluster}{_of_days(days)}.")
         self._lost = [*(hole for source in live.sources for hole in source.holes), *live.holes]

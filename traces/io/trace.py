@@ -54,9 +54,8 @@ class Trace:
         self.rows: int | None = None if None in counts else sum(count or 0 for count in counts)
         spans = [source.time_range for source in sources]
         known = [span for span in spans if span is not None]
-        self.time_range = (
-            (min(first for first, _ in known), max(last for _, last in known)) if known and len(known) == len(spans) else None
-        )
+        is_known = bool(known) and len(known) == len(spans)
+        self.time_range = (min(first for first, _ in known), max(last for _, last in known)) if is_known else None
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.spark.pipeline.ingest import INGESTED, MOST_FOLDERS, SKIPPED
-from rocketproof.spark.pipeline.mining import CLOCKS, FATES, LOCAL_EVENTS
+from rocketproof.spark.pipeline.mining import CLOCKS, LOCAL_EVENTS, STATUSES
 from rocketproof.traces.format.schema import ARROW
 from rocketproof.traces.io.stored import PIECE
 
@@ -17,7 +17,7 @@ TABLES = {
     "trace": PIECE.names[len(ARROW) :],
     "ingested": INGESTED.names,
     "skipped": SKIPPED.names,
-    "fates": FATES.names,
+    "statuses": STATUSES.names,
     "clocks": CLOCKS.names,
 }
 

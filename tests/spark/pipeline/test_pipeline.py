@@ -23,7 +23,7 @@ from ...traces.io.importers.test_client_log import NAMING, new
 from ...traces.io.importers.test_listener_log import LOG
 from .tables import checked, mined, rows, said, simulated, write
 
-ALL_TABLES = [*TABLES, "fates", "clocks"]
+ALL_TABLES = [*TABLES, "statuses", "clocks"]
 SAMPLES = sorted(FOLDER.glob("*.zst"))
 
 
