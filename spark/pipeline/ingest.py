@@ -150,7 +150,7 @@ def ingest(
         except NothingToReadError as error:
             if not live.sources:
                 raise
-            trace = Trace([], error.problems, left_out=error.left_out)
+            trace = Trace([], error.wrong, left_out=error.left_out)
         return _Ingesting(spark, table, cluster, seen, found, trace, batch_bytes).run(known=len(given) - len(fresh))
 
 

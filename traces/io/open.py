@@ -54,12 +54,12 @@ class NothingToReadError(TraceError):
     """Nothing of what was given can be read.
 
     Attributes:
-        problems: why; ``left_out``: files that are no traces.
+        wrong: why; ``left_out``: files that are no traces.
     """
 
     def __init__(self, what: str, problems: Problems, left_out: Sequence[str]) -> None:
         super().__init__(what)
-        self.problems, self.left_out = problems, tuple(left_out)
+        self.wrong, self.left_out = problems, tuple(left_out)
 
 
 def files_of(paths: Sequence[Path | str]) -> list[Path]:
