@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _ROUNDS = 5
-_COMMAND = (sys.executable, "-m", "rocketproof.cli")
+_COMMAND = (sys.executable, "-m", "rocketproof")
 
 
 def measure() -> Iterator[dict[str, Any]]:

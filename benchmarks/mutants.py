@@ -18,8 +18,10 @@ from rocketproof.checkers.mutation.summary import by_part, whole
 from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.traces.machine_code.code_cache import user_cache
 
-STATES = 200_000
-"""Configurations of which the right machine has more are not asked."""
+STATES = 20_000
+"""Configurations of which the right machine has more are not asked at first."""
+FAR = 1_000_000
+"""The same for mutants of which a few configurations have not been asked."""
 JOURNAL = Path(__file__).parents[1] / "build" / "generated-mutants.jsonl"
 """What is known already: a run that was interrupted goes on, as long as the texts are the same."""
 
@@ -40,7 +42,7 @@ def measure() -> Iterator[dict[str, Any]]:
         all_changes(),
         settings(rows),
         Theorems.of(rows),
-        Effort(states=STATES, jobs=os.cpu_count() or 1),
+        Effort(states=STATES, far=FAR, jobs=os.cpu_count() or 1),
         journal=JOURNAL,
         cache=user_cache("mutants"),
     )

@@ -1,8 +1,10 @@
-"""The pipeline on Spark with two cores: from files to a trace table, and from the table to the tables of a run.
+"""The pipeline on Spark with two cores: from files to a trace table, from the table to the tables of a run, and on.
 
-A simulated correct cluster gives a trace of about a million events, and one of ten million. Ingesting and mining run in
-a process of their own each, whose start counts; the peak of memory is that of the driver's Python, which should not
-grow with the events, since tasks read and judge them. ``ROCKETPROOF_PIPELINE_MESSAGES`` names other sizes, in messages.
+A simulated correct cluster gives a trace of about a million events, and one of ten million; the last twentieth of it is
+the new hour, which is ingested and mined after the rest. Each step runs in a process of its own, whose start counts.
+Time is told as the clock has it, and as processors have worked, Java and Python workers included, since other work on
+the machine changes the one and hardly the other; its load when the step began is told too. The peak of memory is that
+of the driver's Python. ``ROCKETPROOF_PIPELINE_MESSAGES`` names other sizes, in messages.
 """
 
 from __future__ import annotations
@@ -16,50 +18,86 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = "3e5,3e6"
 
+NEW = 0.05
+"""The share of events that is the new hour."""
+
 _PROGRAM = """
-import json, resource, sys, time
+import json, os, sys, time
+from pathlib import Path
 from rocketproof.spark import open_session
 from rocketproof.spark.pipeline import Table, ingest, mine_table
 from rocketproof.traces.samples import settings_of
 what, table, trace = sys.argv[1], Table(sys.argv[2]), sys.argv[3]
-begun = time.perf_counter()
-spark = open_session("local[2]")
+begun, since = time.perf_counter(), ""
 if what == "ingest":
-    ingest(spark, [trace], table)
+    ingest(open_session("local[2]"), [trace], table)
 else:
-    mine_table(lambda: spark, table, terms=lambda opened: settings_of(opened.header))
+    done = mine_table(lambda: open_session("local[2]"), table, terms=lambda opened: settings_of(opened.header))
+    (one,) = done.since.values()
+    since = "a state" if one.time is not None else "the beginning" + (f": {one.why}" if one.why else "")
 seconds = time.perf_counter() - begun
-spark.stop()
-print(json.dumps({"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}))
+ticks = 0
+for path in Path("/proc").glob("[0-9]*/stat"):
+    try:
+        fields = path.read_text().rpartition(")")[2].split()
+    except OSError:
+        continue
+    if int(fields[3]) == os.getsid(0):  # this process, Java, and the workers of Python
+        ticks += sum(map(int, fields[11:15]))
+said = Path("/proc/self/status").read_text()  # getrusage also counts the process that has started this one
+peak = int(said.partition("VmHWM:")[2].split()[0]) << 10
+print(json.dumps({"seconds": seconds, "worked": ticks / os.sysconf("SC_CLK_TCK"), "peak": peak, "since": since}))
 """
 
 
 def measure() -> Iterator[dict[str, Any]]:
-    """Yield the figures of ingesting and of mining, for each size."""
+    """Yield the figures of each step, for each size."""
     for messages in os.environ.get("ROCKETPROOF_PIPELINE_MESSAGES", MESSAGES).split(","):
         with tempfile.TemporaryDirectory(prefix="rocketproof-bench-") as folder:
             run, table = Path(folder, "run"), Path(folder, "table")
-            made = simulate(Plan(out=run, messages=int(float(messages)), consumers=8, queues=64, churn=20, seed=1))
-            for what in ("ingest", "mine"):
-                told = _run(what, table, made.trace)
-                yield {
-                    "figure": f"pipeline {what}, local[2], the start of Spark included",
-                    "events": made.events,
-                    "seconds": round(told["seconds"], 2),
-                    "million events a second": round(made.events / told["seconds"] / 1e6, 2),
-                    "peak MiB, driver": round(told["peak"] / 2**20),
-                    "MiB of the trace": round(made.trace.stat().st_size / 2**20),
-                    "MiB of the table": round(_size(table) / 2**20),
-                }
+            plan = Plan(out=run, messages=int(float(messages)), consumers=8, queues=64, churn=20, seed=1)
+            parts = _parted(simulate(plan).trace, Path(folder))
+            for which, (trace, events) in zip(("all but the new hour", "the new hour"), parts, strict=True):
+                for what in ("ingest", "mine"):
+                    load = os.getloadavg()[0]
+                    told = _run(what, table, trace)
+                    yield {
+                        "figure": f"pipeline {what}, {which}, local[2], the start included",
+                        "events": events,
+                        "seconds": round(told["seconds"], 2),
+                        "seconds of processors": round(told["worked"], 2),
+                        "events a second": round(events / told["seconds"]),
+                        "events a second of a processor": round(events / told["worked"]),
+                        "load at the beginning": round(load, 1),
+                        "peak MiB, driver": round(told["peak"] / 2**20),
+                        "MiB of the trace": round(trace.stat().st_size / 2**20),
+                        "MiB of the table": round(_size(table) / 2**20),
+                        **({"from": told["since"]} if told["since"] else {}),
+                    }
+
+
+def _parted(trace: Path, folder: Path) -> list[tuple[Path, int]]:
+    """A trace in two files, and how many events each has: all but the last ones, and these."""
+    events = pq.read_table(trace)
+    middle = pc.quantile(events["time"], 1 - NEW, interpolation="lower")[0]
+    parts = []
+    for name, chosen in (("old", pc.less(events["time"], middle)), ("new", pc.greater_equal(events["time"], middle))):
+        part = events.filter(chosen)
+        pq.write_table(part, folder / f"{name}.parquet", compression="zstd")
+        parts.append((folder / f"{name}.parquet", len(part)))
+    return parts
 
 
 def _run(what: str, table: Path, trace: Path) -> Any:
     words = [sys.executable, "-c", _PROGRAM, what, str(table), str(trace)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -133,7 +133,7 @@ def _large(trace: Path, events: int) -> Iterator[dict[str, Any]]:
 
 def _small(folder: Path) -> dict[str, Any]:
     made = simulate(Plan(out=folder, messages=SMALL, consumers=3, queues=8, seed=2, format="jsonl", keys=True))
-    command = [sys.executable, "-m", "rocketproof.cli", "check", str(made.trace)]
+    command = [sys.executable, "-m", "rocketproof", "check", str(made.trace)]
     seconds = []
     for _ in range(ROUNDS + 1):
         begun = time.perf_counter()

@@ -17,6 +17,7 @@ from ..properties.filtering import claims as filtering_claims
 from ..properties.flow_control import FLOW_THEOREMS, NAIVE_FLOW_THEOREMS
 from ..properties.flow_control import claims as flow_control_claims
 from ..properties.long_polling import claims as long_polling_claims
+from ..properties.members import claims as member_claims
 from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
@@ -25,6 +26,7 @@ from ..properties.presets import preset_claims, preset_named
 from ..properties.refinements import refinement_claims
 from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
+from ..properties.retry_settings import SETTING_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
 from ..properties.settings import claims as settings_claims
@@ -49,7 +51,19 @@ REFINEMENT = "refinement"
 
 def default_rows() -> list[Row]:
     """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
-    return allocation_rows() + retry_rows() + flow_control_rows() + claim_rows(_claims()) + refinement_rows()
+    return (
+        allocation_rows()
+        + retry_rows()
+        + flow_control_rows()
+        + claim_rows(_claims())
+        + member_rows()
+        + refinement_rows()
+    )
+
+
+def member_rows() -> list[Row]:
+    """What groups with real members owe; that each action happens is claimed of the machines it comes from."""
+    return [claim_row(claim) for claim in member_claims()]
 
 
 def refinement_rows() -> list[Row]:
@@ -81,7 +95,7 @@ def _claims() -> Iterator[Claim]:
 
 def retry_rows() -> list[Row]:
     """Theorems about attempts, delay levels and dead letters."""
-    proven = (*RETRY_THEOREMS, *SCHEDULE_THEOREMS)
+    proven = (*RETRY_THEOREMS, *SETTING_THEOREMS, *SCHEDULE_THEOREMS)
     naive = (*NAIVE_RETRY_THEOREMS, *NAIVE_SCHEDULE_THEOREMS)
     rows = [Row(subject=item, machine=RETRY, expected=Verdict.HOLDS) for item in proven]
     return rows + [Row(subject=item, machine=RETRY, expected=Verdict.VIOLATED) for item in naive]

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from ..model.kernel import ModelError
 from ..model.kernel.native import NativeMachine
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from . import sorted_states as states
 from .exploration import Limits, Progress, raise_wrong_write, run_through
+from .folder_error import LOCK, FolderError
 from .native_calls import NOT_FOUND
 from .run import Run
 
@@ -42,11 +42,6 @@ _MOST_RUNS = 4
 """Sorted files of known states; of more, the smallest are merged."""
 
 _CHECKPOINT = "search.json"
-_LOCK = "lock"
-
-
-class FolderError(ModelError):
-    """The folder of a search cannot be used; the text says why and what to do."""
 
 
 @dataclass(kw_only=True)
@@ -87,7 +82,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / _LOCK).open("w") as lock:
+        with (folder / LOCK).open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -156,7 +151,7 @@ class DiskSearch:
             for path in [*self.folder.glob("new-*.states"), *self.folder.glob("merging-*.states")]:
                 path.unlink()  # of the level in which it was interrupted
             return _Known(**told)
-        if any(path.name != _LOCK for path in self.folder.iterdir()):
+        if any(path.name != LOCK for path in self.folder.iterdir()):
             raise FolderError(f"{self.folder} is not empty, and no search was interrupted in it; name an empty folder.")
         known = _Known(machine=machine, taken=[0] * self.fan, found=[(NOT_FOUND, NOT_FOUND)] * self._properties)
         self.initial.tofile(self.folder / _level(0))

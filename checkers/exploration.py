@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..model.kernel import ModelError
 from ..model.kernel.layout import Layout
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
+from .engines import EXPLORE
 from .machine_limits import half_of_memory
-from .reduction import Reduction, Symmetry
+from .reduction import Reduction
 from .result import Result
 from .run import Run, counted, holds, replay, steps_in_words
 
-ENGINE = "explore"
+if TYPE_CHECKING:
+    from .reduction.symmetry import Symmetry
+
 NO_DEADLOCK = "no-deadlock"
 """Id of the built-in property that every state has a successor, or is one where the machine may end."""
 
@@ -135,7 +138,7 @@ def _result(name: str, verdict: Verdict, run: Run | None, exploration: Explorati
     return Result(
         property=name,
         verdict=verdict,
-        engine=ENGINE,
+        engine=EXPLORE,
         bounds=bounds,
         seconds=exploration.seconds,
         run=run,

@@ -7,16 +7,23 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..model.kernel import Configuration, ModelError, Predicate, lower
-from ..model.kernel.native import CodeCache, compile_machine
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
-from .disk_search import DiskSearch, alone_in
 from .exploration import Exploration, Limits, Progress, judged, judged_deadlock
-from .machine_limits import cores
-from .reduction import PartialOrder, Reduction, Symmetry
-from .table_search import TableSearch
+from .plain_search import PlainSearch, search_plainly
+from .reduction import Reduction
+
+if TYPE_CHECKING:
+    from ..model.kernel.native import CodeCache
+    from .disk_search import DiskSearch
+    from .spark_search import SparkSearch
+    from .table_search import TableSearch
+
+_MAY_END = "may end"
+"""The predicate of states in which a run may end."""
 
 
 def explore(
@@ -30,7 +37,8 @@ def explore(
     idle_actions_allowed: bool = False,
     reduce: Reduction = Reduction.NONE,
     threads: int | None = None,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
+    session: Any = None,
     progress: Callable[[Progress], None] | None = None,
     cache: CodeCache | None = None,
 ) -> Exploration:
@@ -51,7 +59,9 @@ def explore(
             found is the same with any number. One searches with reductions, and where ``stop_when_decided`` is asked.
         folder: where states are kept that need not fit the memory: an empty folder, or what an interrupted search of
             the same has left, which goes on. A limit of states ends such a search after a level. What it has written
-            is removed when all states were found. Not with reductions, nor with ``stop_when_decided``.
+            is removed when all states were found. With a session of Spark it is a path or URI that all workers see.
+            Not with reductions, nor with ``stop_when_decided``.
+        session: of Spark, whose workers search; states are kept in ``folder``, or in a temporary one of this machine.
         progress: called several times a second.
         cache: keeps compiled code between runs.
 
@@ -66,42 +76,43 @@ def explore(
             raise ModelError(
                 f"property {item.id} is of kind {item.kind}; explore judges 'always' and 'sometimes' only."
             )
+    if (folder is not None or session is not None) and (reduce or stop_when_decided):
+        raise ModelError("a search in a folder cannot be reduced, and does not stop when all is decided.")
     predicates: dict[str, Predicate] = {item.id: item.holds for item in properties}
     if may_end is not None:
-        predicates["may end"] = may_end
-    native = compile_machine(lower(configuration, predicates), cache=cache)
-    limits, terminal = limits or Limits(), may_end is not None
-    threads = cores() if threads is None else threads
-    partial_order = None
+        predicates[_MAY_END] = may_end
+    lowered, limits, terminal = lower(configuration, predicates), limits or Limits(), may_end is not None
+    plain = PlainMachine(lowered)
     with ExitStack() as stack:
-        engine: TableSearch | DiskSearch
-        if folder is not None:
-            if reduce or stop_when_decided:
-                raise ModelError("a search in a folder cannot be reduced, and does not stop when all is decided.")
-            stack.enter_context(alone_in(folder))
-            engine = DiskSearch(native, properties, limits, folder=folder, terminal=terminal, threads=threads)
-        else:
-            if Reduction.PARTIAL_ORDER in reduce:
-                partial_order = PartialOrder(native, properties, deadlocks=deadlocks, cache=cache)
-            engine = TableSearch(
-                native,
+        prepared = time.perf_counter()
+        engine: PlainSearch | TableSearch | DiskSearch | SparkSearch | None = None
+        if folder is None and session is None and not reduce and not stop_when_decided:
+            engine = search_plainly(plain, properties, limits, terminal=_MAY_END if terminal else "")
+        if engine is None:
+            from .compiled_search import compiled_search
+
+            engine = compiled_search(
+                lowered,
                 properties,
                 limits,
                 terminal=terminal,
-                stop_when_decided=stop_when_decided and bool(properties),
-                partial_order=partial_order,
-                symmetry=Symmetry(native, cache=cache) if Reduction.SYMMETRY in reduce else None,
+                stop_when_decided=stop_when_decided,
+                deadlocks=deadlocks,
+                reduce=reduce,
                 threads=threads,
+                folder=folder,
+                cache=cache,
+                session=session,
+                stack=stack,
             )
-        stack.callback(engine.close)
-        compile_seconds = time.perf_counter() - started
-        started = time.perf_counter()
+            prepared = time.perf_counter()
         limit = engine.run(progress)
-        seconds = time.perf_counter() - started
-        instances = native.lowered.instances
+        seconds = time.perf_counter() - prepared
+        instances = lowered.instances
         busy = {item.action.name for item in instances if engine.taken[item.number]}
         names = dict.fromkeys(item.action.name for item in instances)
-        idle = tuple(name for name in names if name not in busy) if not limit and partial_order is None else ()
+        known = not limit and Reduction.PARTIAL_ORDER not in reduce
+        idle = tuple(name for name in names if name not in busy) if known else ()
         exploration = Exploration(
             results=(),
             complete=not limit,
@@ -112,7 +123,7 @@ def explore(
             taken={item.label: int(engine.taken[item.number]) for item in instances},
             idle_actions=idle,
             seconds=seconds,
-            compile_seconds=compile_seconds,
+            compile_seconds=prepared - started,
             bytes_per_state=engine.bytes_per_state(),
             reduction=reduce,
         )
@@ -121,7 +132,6 @@ def explore(
                 f"machine {configuration.machine.name}: action {', '.join(idle)} is never enabled in any of the "
                 f"{exploration.states:,} states of {configuration}; mend its guard, or switch it off with when=…."
             )
-        plain = PlainMachine(native.lowered)
         results = [judged(item, engine.run_of(number), exploration, plain) for number, item in enumerate(properties)]
         if deadlocks:
             results.append(judged_deadlock(engine.run_to_deadlock(), exploration, plain))

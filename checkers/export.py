@@ -1,8 +1,9 @@
 """Promela text of a finite configuration, so that SPIN can give a second opinion on it.
 
 The text is one process that takes one ``d_step`` a time: an option for each action instance, a global variable for each
-cell. Everything a step needs on the way stands in ``hidden`` variables, which are no part of SPIN's states, so SPIN has
-exactly the states and steps of the machine.
+cell. What a step needs on the way stands in *scratch* variables of as few bits as it takes, which are 0 before and
+after every step, so SPIN has exactly the states and steps of the machine. They are not ``hidden``: with hidden
+variables SPIN searches neither breadth-first nor on several cores.
 
 A guard must be one expression, in which a subterm used often is written often. Where that would make the text explode,
 the subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds
@@ -26,6 +27,8 @@ SPIN_OPTIONS = ("-o1", "-o2", "-o3")
 _LONGEST_GUARD_PART = 4_000
 _LONGEST_STEP_PART = 400
 _WIDEST_FIELD = 16
+_SCRATCH_WIDTHS = (1, 4, 8, 16)
+_INT_WIDTH = 32
 _INT = range(-(2**31), 2**31)
 _JOIN = {Op.ADD: " + ", Op.MUL: " * ", Op.AND: " && ", Op.OR: " || ", Op.LE: " <= ", Op.EQ: " == "}
 
@@ -45,9 +48,10 @@ machine now uchar uint ulong ushort
 def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
     """Write a finite configuration in Promela.
 
-    A step that writes outside a declared domain violates an ``assert`` named ``inside_…``. Each of ``invariants``
-    becomes an ``assert`` named ``holds_…`` inside every step, evaluated after it, which adds neither states nor
-    transitions (only where the *initial* state violates one, the assertion takes a step of its own before the first).
+    A step that writes outside a declared domain violates an ``assert`` with a number of its own, ``inside && …``. Each
+    of ``invariants`` becomes an ``assert`` named ``holds_…`` inside every step, evaluated after it, which adds neither
+    states nor transitions (only where the *initial* state violates one, the assertion takes a step of its own before
+    the first).
 
     Args:
         lowered: the configuration.
@@ -84,18 +88,31 @@ class _Stored:
 
 @dataclass
 class _Step:
-    """Statements under construction, with the hidden variables they use."""
+    """Statements under construction, with the scratch variables they use.
+
+    Attributes:
+        names: variables by the node whose value they have.
+        scratch: declarations of those that the step uses, by name.
+        lines: the statements.
+    """
 
     names: dict[int, str]
-    temporaries: int = 0
+    scratch: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
-    def keep(self, expression: str) -> str:
-        """Put the value of ``expression`` into a fresh temporary."""
-        name = f"temp_{self.temporaries}"
-        self.temporaries += 1
+    def keep(self, expression: str, low: int, high: int) -> str:
+        """Put the value of ``expression``, from ``low`` to ``high``, into a fresh temporary."""
+        width = next((width for width in _SCRATCH_WIDTHS if low >= 0 and high < 1 << width), _INT_WIDTH)
+        number = sum(name.startswith(f"temp{width}_") for name in self.scratch)
+        name = f"temp{width}_{number}"
+        self.scratch[name] = f"int {name}" if width == _INT_WIDTH else f"unsigned {name} : {width}"
         self.lines.append(f"{name} = {expression}")
         return name
+
+    def insist(self, name: str, expression: str, *, told: str = "", comment: str = "") -> None:
+        """Assert the value of ``expression``, put into a variable; SPIN tells ``told`` of it, or its name."""
+        self.scratch[name] = f"bit {name}"
+        self.lines.extend((f"{comment}{name} = {expression}", f"assert({told or name})"))
 
 
 class _Export:
@@ -119,8 +136,8 @@ class _Export:
         self.derived = self._derive()
         self.state = {**self.cells, **self.derived}
         self.depends = self._dependencies()
-        self.inside: list[str] = []
-        self.temporaries = 0
+        self.checks = 1
+        self.scratch: dict[str, str] = {}
 
     def text(self) -> str:
         """The whole text."""
@@ -173,15 +190,17 @@ class _Export:
             initial = _evaluate(self.program, list(self.derived), self.lowered.initial_state())
             for (number, name), value in zip(self.derived.items(), initial, strict=True):
                 yield f"{'bit' if self.program.nodes[number].is_bool else 'int'} {name} = {value}; /* derived */"
-        yield from (f"hidden int temp_{number};" for number in range(self.temporaries))
-        yield from (f"hidden byte {name};" for name in self.inside)
-        yield from (f"hidden byte {name}; /* {_comment(label)} */" for name, (label, _) in self.invariants.items())
+        for name in sorted(
+            self.scratch, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+        ):
+            label = f" /* {_comment(self.invariants[name][0])} */" if name in self.invariants else ""
+            yield f"{self.scratch[name]};{label}"
 
     def _violated_at_once(self) -> Iterator[str]:
         plain = PlainMachine(self.lowered)
         for name, (label, _) in self.invariants.items():
             if not plain.holds(label, plain.initial):
-                yield f"  d_step {{ {name} = 0; assert({name}) }} /* {_comment(label)}: violated from the start */"
+                yield f"  d_step {{ assert({name}) }} /* {_comment(label)}: violated from the start */"
 
     def _option(self, instance: Instance) -> Iterator[str]:
         guard = self.guards[instance.number]
@@ -195,12 +214,12 @@ class _Export:
         self._write_updates(step, instance)
         changed = frozenset(instance.updates)
         self._write_derived(step, [number for number in self.derived if self.depends[number] & changed])
-        after = _Step(dict(self.state), step.temporaries, step.lines)
+        after = _Step(dict(self.state), step.scratch, step.lines)
         values = self._values(after, [root for _, root in self.invariants.values()])
         for name, (_, root) in self.invariants.items():
-            after.lines.extend((f"{name} = {values[root]}", f"assert({name})"))
-        self.temporaries = max(self.temporaries, after.temporaries)
-        lines = after.lines or ["skip"]
+            after.insist(name, values[root])
+        self.scratch.update(after.scratch)
+        lines = [*after.lines, *(f"{name} = 0" for name in after.scratch)] or ["skip"]
         yield from (f"       {line};" for line in lines[:-1])
         yield f"       {lines[-1]} }}"
 
@@ -209,10 +228,9 @@ class _Export:
         open_checks = [(check, root) for check, root in checks if self.program.nodes[root].low == 0]
         values = self._values(step, [root for _, root in open_checks])
         for check, root in open_checks:
-            name = f"inside_{len(self.inside)}"
-            self.inside.append(name)
-            step.lines.append(f"/* {_comment(str(check.label))}: {_comment(check.allowed)} */ {name} = {values[root]}")
-            step.lines.append(f"assert({name})")
+            label = f"/* {_comment(str(check.label))}: {_comment(check.allowed)} */ "
+            step.insist("inside", values[root], told=f"inside && {self.checks}", comment=label)
+            self.checks += 1
 
     def _write_updates(self, step: _Step, instance: Instance) -> None:
         changing = [number for number in instance.updates if self.stored[number].declaration]
@@ -226,18 +244,18 @@ class _Export:
                 pending.append((stored.name, str(node.low - stored.minus)))
                 continue
             value = _shifted(values[root], -stored.minus)
-            in_temporary = root in step.names and root not in self.state
-            pending.append((stored.name, value if in_temporary or len(updates) == 1 else step.keep(value)))
+            if len(updates) > 1 and (root not in step.names or root in self.state):
+                value = step.keep(value, node.low - stored.minus, node.high - stored.minus)
+            pending.append((stored.name, value))
         step.lines.extend(f"{name} = {value}" for name, value in pending)
 
     def _write_derived(self, step: _Step, numbers: Sequence[int]) -> None:
         fresh = {number: name for number, name in self.state.items() if number not in numbers}
-        after = _Step(fresh, step.temporaries, step.lines)
+        after = _Step(fresh, step.scratch, step.lines)
         for number in numbers:
             values = self._values(after, [number])
             after.lines.append(f"{self.derived[number]} = {values[number]}")
             after.names[number] = self.derived[number]
-        step.temporaries = after.temporaries
 
     def _values(self, step: _Step, roots: Iterable[int]) -> Mapping[int, str]:
         """Expressions for ``roots``; what is used twice, or long, goes through temporaries."""
@@ -252,7 +270,7 @@ class _Export:
             node = self.program.nodes[number]
             shared = uses[number] > 1 or len(texts[number]) > _LONGEST_STEP_PART
             if shared and node.low != node.high:
-                texts[number] = step.names[number] = step.keep(texts[number])
+                texts[number] = step.names[number] = step.keep(texts[number], node.low, node.high)
         return texts
 
 
@@ -334,7 +352,7 @@ def _store(cells: Iterable[Cell]) -> Iterator[_Stored]:
     taken: set[str] = set()
     for cell in cells:
         name = "_".join([cell.family.name, *map(str, cell.index)])
-        while name in taken or name in reserved or re.fullmatch(r"(temp|inside|derived)_\d+|holds_\w+", name):
+        while name in taken or name in reserved or re.fullmatch(r"(temp\d+|derived)_\d+|inside|holds_\w+", name):
             name += "_"
         taken.add(name)
         yield _stored(cell, name)

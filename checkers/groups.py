@@ -6,9 +6,8 @@ import time
 
 from ..properties.unequal_views import GroupClaim, tell_division
 from ..properties.verdict import Verdict
+from .engines import GROUPS
 from .result import Result
-
-ENGINE = "groups"
 
 
 def search_groups(
@@ -45,7 +44,7 @@ def _result(
     return Result(
         property=claim.id,
         verdict=verdict,
-        engine=ENGINE,
+        engine=GROUPS,
         bounds=bounds,
         seconds=time.monotonic() - start,
         explanation=explanation,

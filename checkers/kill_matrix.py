@@ -27,11 +27,11 @@ from ..model.kernel import Configuration, ModelError
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
+from .engines import STRATEGIES
 from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials, about
 from .prove import bounded
 from .result import Result
 from .simulate import simulate
-from .strategies import ENGINE as STRATEGIES
 from .strategies import StrategyReport, check_strategy
 from .theorems import prove_theorem
 

@@ -23,6 +23,7 @@ from ..model.kernel.plain import PlainMachine, StateTuple, evaluator
 from ..model.kernel.refinement import Refinement
 from ..properties.property import Property
 from ..properties.verdict import Verdict
+from .engines import REFINE
 from .liveness.graph import Graph, reachable_graph
 from .prove import WORK
 from .prove.solving import Effort, Solver
@@ -30,7 +31,6 @@ from .prove.transition import Transition
 from .result import Result
 from .run import Run, counted, differences, replay
 
-ENGINE = "refine"
 _NOTHING = "every step is a stutter, so the mapping says nothing"
 
 
@@ -78,7 +78,7 @@ def check_refinement(
     return Result(
         property=name,
         verdict=verdict,
-        engine=ENGINE,
+        engine=REFINE,
         bounds=f"{graph.limit + ': ' if graph.limit else 'all '}{searched}; {found}",
         seconds=time.perf_counter() - started,
         run=run,
@@ -166,7 +166,7 @@ def prove_refinement(
     return Result(
         property=name,
         verdict=Verdict.UNKNOWN if gaps else Verdict.HOLDS,
-        engine=ENGINE,
+        engine=REFINE,
         bounds="not shown inductive" if gaps else f"all steps from all states; inductive{lacking}",
         seconds=time.perf_counter() - started,
         explanation="\n".join(gaps),

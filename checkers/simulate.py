@@ -16,13 +16,13 @@ from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
+from .engines import SIMULATE
 from .result import Result
 from .run import Run, holds, replay
 from .stateful import shrink, stateful_machine
 
-__all__ = ["ENGINE", "random_run", "short_run", "simulate", "stateful_machine"]
+__all__ = ["random_run", "short_run", "simulate", "stateful_machine"]
 
-ENGINE = "simulate"
 _GUESSES = 4
 
 
@@ -73,7 +73,7 @@ def simulate(
         return Result(
             property=prop.id,
             verdict=verdict,
-            engine=ENGINE,
+            engine=SIMULATE,
             bounds=bounds,
             seconds=time.perf_counter() - started,
             run=run,

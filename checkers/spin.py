@@ -6,6 +6,7 @@ cut short has no counts to compare, so it raises :class:`SpinError`.
 
 from __future__ import annotations
 
+import enum
 import os
 import re
 import shutil
@@ -41,7 +42,7 @@ class SpinRun:
             where the initial state counts as stored without a step, so this is one fewer than printed.
         errors: violated assertions and invalid end states; with ``all_errors`` the number of steps that violate one.
         complete: whether the whole state space was searched; otherwise the counts are those at the first error.
-        violated: text of the first violated assertion, such as ``inside_0``, or of another error; empty if none.
+        violated: text of the first violated assertion, such as ``(inside&&1)``, or of another error; empty if none.
         depth: length of the longest path of the depth-first search.
         vector_bytes: size of SPIN's state vector.
         memory_bytes: all memory SPIN allocated, hash table and search stack included.
@@ -63,6 +64,22 @@ class SpinRun:
     compile_seconds: float
 
 
+class SpinSearch(enum.Enum):
+    """How SPIN goes through the states, by what the C compiler is told."""
+
+    DEPTH_FIRST = ()
+    BREADTH_FIRST = ("-DBFS",)
+    TWO_CORES = ("-DNCORE=2",)
+    """Depth-first, by two processes that hand states to each other."""
+    BREADTH_FIRST_TWO_CORES = ("-DBFS_PAR",)
+    """Keeps hashes of states, not states: two with one hash would count as one."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Arguments of the verifier."""
+        return ("-u2",) if self is SpinSearch.BREADTH_FIRST_TWO_CORES else ()
+
+
 def spin_available() -> bool:
     """Whether ``spin`` and a C compiler are installed."""
     return all(shutil.which(tool) for tool in _TOOLS)
@@ -79,6 +96,7 @@ def run_spin(
     vector_bytes: int = 1_024,
     optimize: str = "-O3",
     all_errors: bool = False,
+    search: SpinSearch = SpinSearch.DEPTH_FIRST,
 ) -> SpinRun:
     """Verify a Promela text exhaustively.
 
@@ -92,6 +110,7 @@ def run_spin(
         vector_bytes: room for one state.
         optimize: option of the C compiler.
         all_errors: count all errors in place of stopping at the first.
+        search: how SPIN goes through the states.
 
     Raises:
         SpinError: no exact answer, see there.
@@ -114,13 +133,15 @@ def run_spin(
                 vector_bytes=vector_bytes,
                 optimize=optimize,
                 all_errors=all_errors,
+                search=search,
             )
     workdir.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    _compile(promela_text, workdir, memory_mb, vector_bytes, optimize, timeout_seconds)
+    _compile(promela_text, workdir, [*search.value, f"-DMEMLIM={memory_mb}"], vector_bytes, optimize, timeout_seconds)
     compiled = time.perf_counter()
     count = "-c0" if all_errors else "-c1"
-    output = _call(["./pan", f"-m{max_depth}", f"-w{hash_bits}", count], workdir, timeout_seconds, check=False)
+    arguments = [f"-m{max_depth}", f"-w{hash_bits}", count, *search.arguments]
+    output = _call(["./pan", *arguments], workdir, timeout_seconds, check=False)
     wall = time.perf_counter() - compiled
     return read_statistics(output, wall_seconds=wall, compile_seconds=compiled - started)
 
@@ -144,7 +165,7 @@ def read_statistics(output: str, *, wall_seconds: float = 0.0, compile_seconds: 
     vector, depth, errors = (
         _count(pattern, output) for pattern in (r"State-vector (\d+) byte", r"depth reached (\d+)", r"errors: (\d+)")
     )
-    violated = re.search(r"^pan:\d+: (?:assertion violated )?(.*) \(at depth", output, re.MULTILINE)
+    violated = re.search(r"^(?:cpu\d+: )?pan:\d+: (?:assertion violated )?(.*) \(at depth", output, re.MULTILINE)
     memory = re.search(r"([\d.]+)\s+total actual memory usage", output)
     elapsed = re.search(r"elapsed time ([\d.e+-]+) seconds", output)
     return SpinRun(
@@ -163,7 +184,7 @@ def read_statistics(output: str, *, wall_seconds: float = 0.0, compile_seconds: 
 
 
 def _compile(
-    text: str, workdir: Path, memory_mb: int, vector_bytes: int, optimize: str, timeout_seconds: float
+    text: str, workdir: Path, search: Sequence[str], vector_bytes: int, optimize: str, timeout_seconds: float
 ) -> None:
     (workdir / "machine.pml").write_text(text, encoding="utf-8")
     _call(["spin", *SPIN_OPTIONS, "-a", "machine.pml"], workdir, timeout_seconds)
@@ -172,7 +193,7 @@ def _compile(
         raise SpinError("spin wrote no verifier for this text; run 'spin -a' on it to see why.")
     source = verifier.read_text(encoding="latin-1")
     verifier.write_text(source.replace(_ROUNDED, _WHOLE), encoding="latin-1")
-    options = ["-DSAFETY", "-DNOREDUCE", f"-DVECTORSZ={vector_bytes}", f"-DMEMLIM={memory_mb}"]
+    options = ["-DSAFETY", "-DNOREDUCE", f"-DVECTORSZ={vector_bytes}", *search]
     _call(["cc", optimize, "-w", *options, "-o", "pan", "pan.c"], workdir, timeout_seconds)
 
 

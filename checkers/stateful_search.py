@@ -17,11 +17,10 @@ from ..model.kernel import Configuration, Lowered, ModelError, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
+from .engines import STATEFUL
 from .result import Result
 from .simulate import short_run
 from .stateful import PropertyViolated, stateful_machine
-
-ENGINE = "stateful"
 
 
 def search_stateful(
@@ -67,7 +66,7 @@ def search_stateful(
             Result(
                 property=prop.id,
                 verdict=Verdict.UNKNOWN if run is None else Verdict.VIOLATED,
-                engine=ENGINE,
+                engine=STATEFUL,
                 bounds=f"{'not violated' if run is None else 'found'} in {covered}",
                 seconds=time.perf_counter() - started,
                 run=run,

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 
 from ..model.allocation import AllocationError, MessageQueue, Strategy, sorted_ids
 from ..properties.verdict import Verdict, merge
+from .engines import STRATEGIES
 from .result import Result
 from .run import counted
 from .user_strategies import StrategyError, StrategyGoneError
-
-ENGINE = "strategies"
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def check_strategy(
         return Result(
             property=f"strategy-{law.id}",
             verdict=verdict,
-            engine=ENGINE,
+            engine=STRATEGIES,
             bounds="smallest queues + consumers" if finding else covered,
             seconds=seconds,
             explanation=explanation,

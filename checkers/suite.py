@@ -8,44 +8,35 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..model.kernel import UNBOUNDED, Configuration, Machine, ModelError, lower
-from ..model.kernel.native import CodeCache
 from ..properties.claim import Claim, Coverage, coverage
 from ..properties.property import Kind, Property
 from ..properties.refinements import RefinementClaim
 from ..properties.theorem import Theorem
 from ..properties.unequal_views import GroupClaim
 from ..properties.verdict import Verdict
+from .engines import EXPLORE, GROUPS, LIVENESS, PROVE, REFINE, SIMULATE, SPARK, STATEFUL, STRATEGIES
 from .exploration import Exploration, Limits, Progress
 from .explore import explore
-from .groups import ENGINE as GROUPS
-from .groups import search_groups
-from .liveness import check_eventually
 from .machine_limits import half_of_memory
-from .prove import WORK, prove_together
+from .prove.solving import WORK
 from .reduction import Reduction
-from .reduction.equivariance import symmetric_domains
-from .refinement import ENGINE as REFINE
-from .refinement import check_refinement
 from .result import Result
 from .run import counted
-from .simulate import simulate
-from .stateful_search import ENGINE as STATEFUL
-from .stateful_search import search_stateful
-from .strategies import ENGINE as STRATEGIES
 from .strategies import Law
-from .theorems import prove_theorem
 from .workers import Answer, side_by_side
 
-ENGINES = ("explore", "prove", "simulate", STATEFUL, "liveness", GROUPS, REFINE)
+if TYPE_CHECKING:
+    from ..model.kernel.native import CodeCache
+
 _ENGINES_OF: Mapping[Kind, tuple[str, ...]] = {
-    Kind.ALWAYS: ("explore", "prove", "simulate", STATEFUL),
-    Kind.SOMETIMES: ("explore", "prove", "simulate"),
-    Kind.EVENTUALLY: ("liveness",),
-    Kind.SETTLES: ("liveness",),
-    Kind.THEOREM: ("prove",),
+    Kind.ALWAYS: (EXPLORE, PROVE, SIMULATE, STATEFUL, SPARK),
+    Kind.SOMETIMES: (EXPLORE, PROVE, SIMULATE, SPARK),
+    Kind.EVENTUALLY: (LIVENESS,),
+    Kind.SETTLES: (LIVENESS,),
+    Kind.THEOREM: (PROVE,),
 }
 
 
@@ -90,14 +81,14 @@ class Row:
         if isinstance(self.subject, Claim):
             budgets = self.subject.machine.budgets
             unbounded = any(value == UNBOUNDED and name not in budgets for name, value in self.constants.items())
-            return ("prove",) if unbounded else _ENGINES_OF[self.subject.property.kind]
+            return (PROVE,) if unbounded else _ENGINES_OF[self.subject.property.kind]
         if isinstance(self.subject, Coverage):
-            return ("explore",)
+            return (EXPLORE,)
         if isinstance(self.subject, Law):
             return (STRATEGIES,)
         if isinstance(self.subject, RefinementClaim):
             return (REFINE,)
-        return ("prove",) if isinstance(self.subject, Theorem) else (GROUPS,)
+        return (PROVE,) if isinstance(self.subject, Theorem) else (GROUPS,)
 
     @property
     def configuration(self) -> str:
@@ -119,6 +110,7 @@ class Options:
         cache: keeps compiled code between runs.
         reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
         folder: where searches keep their states, each in a folder of its own; None: in memory.
+        session: of Spark, for its engine; ``folder`` is then a path or URI that all workers see.
         jobs: how many cores are used: so many searches and proofs are under way at a time, each in a process of its
             own; where there are fewer, a search has several threads.
     """
@@ -135,8 +127,9 @@ class Options:
     seed: int = 0
     cache: CodeCache | None = None
     reduce: Reduction = Reduction.NONE
-    folder: Path | None = None
+    folder: str | None = None
     jobs: int = 1
+    session: Any = None
 
     @property
     def limits(self) -> Limits:
@@ -287,9 +280,9 @@ def _work_shared_by(row: Row, engine: str) -> object:
     if not isinstance(row.subject, Claim):
         return None
     configuration = (engine, row.machine, tuple(sorted(row.constants.items())))
-    if engine in ("explore", "simulate", STATEFUL):
+    if engine in (EXPLORE, SIMULATE, STATEFUL, SPARK):
         return configuration
-    if engine == "prove" and row.subject.lemmas and row.subject.property.kind is Kind.ALWAYS:
+    if engine == PROVE and row.subject.lemmas and row.subject.property.kind is Kind.ALWAYS:
         return (*configuration, tuple(lemma.id for lemma in row.subject.lemmas))
     return None
 
@@ -297,12 +290,15 @@ def _work_shared_by(row: Row, engine: str) -> object:
 def _check(group: _Group, options: Options, progress: Callable[[Progress], None] | None) -> Answer:
     """Judge the rows of ``group``; each result has the time of all of them."""
     started = time.perf_counter()
-    if group.engine == "explore":
+    if group.engine in (EXPLORE, SPARK):
         answer = _explore(group, options, progress)
     else:
         answer = Answer(results=tuple(_judge(group, options)))
     seconds = time.perf_counter() - started
-    return replace(answer, results=tuple(replace(result, seconds=seconds) for result in answer.results))
+    results = (replace(result, seconds=seconds) for result in answer.results)
+    if group.engine == SPARK:
+        results = (replace(result, engine=SPARK) for result in results)
+    return replace(answer, results=tuple(results))
 
 
 def _explore(group: _Group, options: Options, progress: Callable[[Progress], None] | None) -> Answer:
@@ -314,7 +310,8 @@ def _explore(group: _Group, options: Options, progress: Callable[[Progress], Non
         limits=options.limits,
         idle_actions_allowed=True,
         threads=options.jobs,
-        folder=None if options.folder is None else options.folder / _folder_name(group),
+        folder=None if options.folder is None else f"{options.folder}/{_folder_name(group)}",
+        session=options.session if group.engine == SPARK else None,
         progress=progress,
         cache=options.cache,
     )
@@ -330,6 +327,8 @@ def _possible(asked: Reduction, configuration: Configuration, properties: Sequen
     """What of the reductions ``asked`` can be used: symmetry needs elements that are interchangeable."""
     if not asked & Reduction.SYMMETRY:
         return asked
+    from .reduction.equivariance import symmetric_domains
+
     lowered = lower(configuration, {item.id: item.holds for item in properties})
     return asked if symmetric_domains(lowered) else asked & ~Reduction.SYMMETRY
 
@@ -347,10 +346,16 @@ def _configuration(group: _Group) -> Configuration:
 def _judge(group: _Group, options: Options) -> Sequence[Result]:
     subject = group.rows[0].subject
     if isinstance(subject, Theorem):
+        from .theorems import prove_theorem
+
         return [prove_theorem(subject, work=options.work)]
     if isinstance(subject, GroupClaim):
+        from .groups import search_groups
+
         return [search_groups(subject, max_seconds=options.seconds)]
     if isinstance(subject, RefinementClaim):
+        from .refinement import check_refinement
+
         result = check_refinement(
             subject.id,
             subject.refinement(),
@@ -366,7 +371,10 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
     properties = _properties(group.rows)
     match group.engine:
         case "simulate" | "stateful":
-            return (simulate if group.engine == "simulate" else search_stateful)(
+            from .simulate import simulate
+            from .stateful_search import search_stateful
+
+            return (simulate if group.engine == SIMULATE else search_stateful)(
                 configuration,
                 properties,
                 runs=options.runs,
@@ -375,6 +383,8 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
                 max_seconds=options.seconds,
             )
         case "prove":
+            from .prove import prove_together
+
             return prove_together(
                 configuration,
                 properties,
@@ -383,6 +393,8 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
                 work=options.work,
             )
         case _:
+            from .liveness import check_eventually
+
             return [
                 check_eventually(
                     configuration,
@@ -425,7 +437,7 @@ def _check_coverage(subject: Coverage, taken: Set[str], searched: int, options: 
     return Result(
         property=subject.id,
         verdict=verdict,
-        engine="explore",
+        engine=EXPLORE,
         bounds=f"{bounds}; {limit}" if verdict is Verdict.UNKNOWN else bounds,
         seconds=time.perf_counter() - started,
         explanation=f"not seen in any configuration of the suite: {', '.join(sorted(missing))}" if missing else "",

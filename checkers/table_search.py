@@ -16,7 +16,9 @@ from . import search
 from .exploration import Limits, Progress, raise_wrong_write, run_through
 from .native_calls import NOT_FOUND
 from .parallel_search import NARROW, Team
-from .reduction import PartialOrder, Symmetry, tables
+from .reduction.partial_order import PartialOrder
+from .reduction.symmetry import Symmetry
+from .reduction.tables import tables
 from .run import Run
 
 _PAUSE_STATES = 200_000

@@ -15,10 +15,9 @@ from ..model.kernel import BoolLike, not_
 from ..model.kernel.terms import as_bool
 from ..properties.theorem import Case, Relation, Theorem
 from ..properties.verdict import Verdict
+from .engines import PROVE
 from .prove.solving import LARGEST_RLIMIT, WORK, Model, check, units
 from .result import Result
-
-ENGINE = "prove"
 
 # Up to which sum of its sizes a case that the solver found is computed again with plain numbers.
 _COMPUTED = 100_000
@@ -51,7 +50,7 @@ def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed
         return Result(
             property=theorem.id,
             verdict=verdict,
-            engine=ENGINE,
+            engine=PROVE,
             bounds=bounds,
             seconds=seconds,
             explanation=explanation,

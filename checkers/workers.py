@@ -6,14 +6,16 @@ A run that a worker finds is replayed and told there: terms of Z3 cannot leave t
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .result import Result
 from .run import told
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,9 @@ def side_by_side(work: _Work, pieces: int, *, jobs: int) -> Iterator[Answer]:
     Raises:
         concurrent.futures.process.BrokenProcessPool: a worker was killed, for example by the system for its memory.
     """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # Forked workers inherit `work`, whose properties are functions that cannot be sent. The first submit starts them
     # all, so this is done at once, while the process may still have no other threads.
     executor = ProcessPoolExecutor(

@@ -16,8 +16,10 @@ from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from .model_data import Data
 from .page import Entry
-from .picture import title_of
-from .subjects import Constants, Subject, data_of, of_bug
+from .subjects import Constants, Subject, command_for, data_of, of_bug
+
+UNEXPECTED, EXPECTED, POSSIBLE = range(3)
+"""Which findings come first where a page has not room for all; the last ones show what is possible."""
 
 
 @dataclass
@@ -60,16 +62,18 @@ class Findings:
                 hunt=outcome.row.id,
                 note=f"{outcome.result.verdict} (expected)" if expected else str(outcome.result.verdict),
             )
-            self._add(given, outcome.result)
+            rank = UNEXPECTED if not outcome.as_expected else EXPECTED if expected else POSSIBLE
+            self._add(given, outcome.result, command_for(claim), rank)
 
     def add_answers(self, answers: Iterable[Answer]) -> None:
         """Add what became of known bugs; those without a run are passed over."""
         for answer in answers:
             entry, result = answer.entry, answer.mutated
             if isinstance(entry, MachineMutant | Surprise) and result is not None and result.run:
-                self._add(replace(of_bug(entry), others=(), note=str(answer.status)), result)
+                given = replace(of_bug(entry), others=(), note=str(answer.status))
+                self._add(given, result, f"rocketproof explore {entry.id}")
 
-    def _add(self, given: Subject, result: Result) -> None:
+    def _add(self, given: Subject, result: Result, command: str, rank: int = UNEXPECTED) -> None:
         assert result.run is not None
         run = told(result.run)
         try:
@@ -82,7 +86,7 @@ class Findings:
             self.left_out.append(given.title)
             return
         verdict = str(result.verdict)
-        doc = f"{title_of(given.configuration)}. {given.doc}"
+        doc = f"{given.configuration.brief()}. {given.doc}"
         self.entries.append(
             Entry(
                 id=given.id,
@@ -94,6 +98,8 @@ class Findings:
                 hunt=given.hunt,
                 verdict=verdict,
                 note=given.note,
+                rank=rank,
+                command=command,
             )
         )
 

@@ -1,7 +1,7 @@
 """A configuration as data for a browser: cells, straight-line program, actions and properties, with their words.
 
 The nodes are those of ``model/kernel/program.py``, from which the machine code and the plain Python form are made as
-well; ``script/kernel/compile.mjs`` makes JavaScript of them.
+well; ``script/kernel/machine.mjs`` makes JavaScript of them.
 """
 
 from __future__ import annotations

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from typing import Any
 
 from .model_data import Data
+from .packed import Packed, unpacked
 
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _IMPORTED = re.compile(r'from "(.*?)";')
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _HOLE = re.compile(r"\{\{ (\w+) \}\}")
+_PACKED = re.compile(r'id="packed">([^<]*)<')
+
+MOST_BYTES = 300_000
+"""How large a page gets: entries whose configuration does not fit any more are listed with what opens them alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,8 @@ class Entry:
         verdict, note: what an engine said of it, and in which words that is shown.
         recorded: what was recorded of the same in a real run; shown beside the pictures.
         follows: whether the run goes along with what was recorded, as far as events have steps.
+        rank: entries with a smaller one come first where there is not room for all.
+        command: what opens it alone.
     """
 
     id: str
@@ -61,9 +67,19 @@ class Entry:
     note: str = ""
     recorded: Sequence[Recorded] = ()
     follows: bool = False
+    rank: int = 0
+    command: str = ""
 
 
-def page(entries: Sequence[Entry], *, title: str = "", served: bool = False, opens: bool = False) -> str:
+def page(
+    entries: Sequence[Entry],
+    *,
+    title: str = "",
+    served: bool = False,
+    opens: bool = False,
+    most: int = MOST_BYTES,
+    elsewhere: Mapping[str, str] | None = None,
+) -> str:
     """The page for some entries; with one it opens at once, with more it lists them.
 
     Args:
@@ -71,42 +87,69 @@ def page(entries: Sequence[Entry], *, title: str = "", served: bool = False, ope
         title: of a page with several entries.
         served: whether a server answers for other constants, see ``rocketproof explore --serve``.
         opens: whether the first of several entries opens at once, too.
+        most: bytes up to which configurations are put into it, the first one in any case.
+        elsewhere: id of an entry → the page beside this one in which it opens instead.
     """
-    packed: dict[str, str] = {}
-    listed = []
-    for entry in entries:
-        text = json.dumps(entry.data, separators=(",", ":"), ensure_ascii=False)
-        key = packed.setdefault(text, str(len(packed)))
-        run = None if entry.steps is None else "~".join(step.replace(" ", "") for step in entry.steps)
-        listed.append(
-            {
-                "id": entry.id,
-                "title": entry.title,
-                "doc": entry.doc,
-                "model": key,
-                "machine": entry.data["machine"],
-                "set": ",".join(_changed(entry.data)),
-                "run": run,
-                "loop": entry.loop,
-                "hunt": entry.hunt,
-                "verdict": entry.verdict,
-                "note": entry.note,
-                "recorded": [[event.text, event.step] for event in entry.recorded],
-                "follows": entry.follows,
-            }
-        )
-    models = {key: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode() for text, key in packed.items()}
+    elsewhere = elsewhere or {}
+    rest = _text("page/style.css") + _text("page/template.html") + script()
+    packed = Packed(most - len(rest.encode()))
+    for place, entry in sorted(enumerate(entries), key=lambda item: item[1].rank):
+        other = elsewhere.get(entry.id)
+        packed.add(place, {**_listed(entry), "page": other}, None if other else entry.data)
     holes = {
         "title": escape(title or entries[0].title),
         "style": _text("page/style.css"),
         "view": "one" if opens or len(entries) == 1 else "home",
         "served": ' data-served="yes"' if served else "",
         "opens": ' data-opens="yes"' if opens else "",
-        "entries": _json(listed),
-        "models": _json(models),
+        "packed": packed.text(),
         "program": script(),
     }
     return _filled(_text("page/template.html"), holes)
+
+
+def pages(entries: Sequence[Entry], *, title: str, name: str, most: int = MOST_BYTES) -> dict[str, str]:
+    """The page for some entries, and further ones beside it for those that have no room in it: name → text.
+
+    The first one, called ``name``, lists all entries, the others those that open there.
+    """
+    stem, dot, ending = name.rpartition(".")
+    rest, opening = list(entries), list[set[str]]()
+    while rest:
+        opening.append({listed["id"] for listed in entries_in(page(rest, most=most)) if listed["model"] is not None})
+        rest = [entry for entry in rest if entry.id not in opening[-1]]
+    names = [name, *(f"{stem}-{number}{dot}{ending}" for number in range(2, len(opening) + 1))]
+    elsewhere = {id_: other for other, found in zip(names[1:], opening[1:], strict=True) for id_ in found}
+    texts = {name: page(entries, title=title, most=sys.maxsize, elsewhere=elsewhere)}
+    for number, (other, found) in enumerate(zip(names[1:], opening[1:], strict=True), 2):
+        there = [entry for entry in entries if entry.id in found]
+        texts[other] = page(there, title=f"{title} ({number} of {len(names)})", most=sys.maxsize)
+    return texts
+
+
+def _listed(entry: Entry) -> dict[str, object]:
+    run = None if entry.steps is None else "~".join(step.replace(" ", "") for step in entry.steps)
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "doc": entry.doc,
+        "machine": entry.data["machine"],
+        "set": ",".join(_changed(entry.data)),
+        "run": run,
+        "loop": entry.loop,
+        "hunt": entry.hunt,
+        "verdict": entry.verdict,
+        "note": entry.note,
+        "recorded": [[event.text, event.step] for event in entry.recorded],
+        "follows": entry.follows,
+        "command": entry.command,
+    }
+
+
+def entries_in(text: str) -> list[dict[str, Any]]:
+    """What a page lists, as its script reads it; ``model`` is None where it does not open here."""
+    found = _PACKED.search(text)
+    return unpacked(found[1])[0] if found else []
 
 
 def _changed(data: Data) -> Iterable[str]:
@@ -149,11 +192,6 @@ def _resolved(folder: str, name: str) -> str:
 
 def _text(path: str) -> str:
     return resources.files(__package__).joinpath(path).read_text(encoding="utf-8")
-
-
-def _json(value: object) -> str:
-    """JSON that may stand in an HTML script element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _filled(template: str, holes: Mapping[str, str]) -> str:

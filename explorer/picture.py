@@ -10,7 +10,6 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..model.kernel import Configuration
 from ..model.kernel.lowered import Instance, Lowered
 
 
@@ -120,12 +119,3 @@ def _named(instance: Instance) -> list[tuple[str, str]]:
         for name, value in instance.arguments.items()
         if value is not None and hasattr(kind := parameters[name], "label")
     ]
-
-
-def title_of(configuration: Configuration) -> str:
-    """The machine with the constants that differ from their usual values."""
-    machine = configuration.machine
-    changed = [
-        f"{name}={value}" for name, value in configuration.constants.items() if value != machine.constants[name].default
-    ]
-    return " ".join([machine.name, *changed])

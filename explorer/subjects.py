@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,6 @@ from ..properties.presets import preset_claims
 from ..properties.verdict import Verdict
 from .model_data import Data, model_data, traced_with
 from .page import Entry
-from .picture import title_of
 
 Constants = Mapping[str, int | str]
 
@@ -64,7 +64,7 @@ def subject(name: str, constants: Constants | None = None) -> Subject:
     if name.replace("-", "_") in machines:
         machine = machines[name.replace("-", "_")]
         configuration = machine.configure(**changes)
-        title = title_of(configuration)
+        title = configuration.brief()
         return _with_others(Subject(id=name, title=title, doc=machine.doc, configuration=configuration))
     if name in claims:
         return of_claim(claims[name], changes)
@@ -175,11 +175,23 @@ def _known(term: object) -> bool:
     return bool(z3.is_true(simple) or z3.is_false(simple))
 
 
-def _finite_claims() -> list[Claim]:
+@functools.cache
+def _finite_claims() -> tuple[Claim, ...]:
     """Claims of the catalogue about finite configurations."""
     subjects = [row.subject for row in all_rows()]
     claims = [item for item in subjects if isinstance(item, Claim)]
-    return [claim for claim in claims if not claim.machine.configure(**claim.constants).unbounded]
+    return tuple(claim for claim in claims if not claim.machine.configure(**claim.constants).unbounded)
+
+
+def command_for(claim: Claim) -> str:
+    """The command that opens the configuration of a claim; empty for a claim that is not in the catalogue."""
+    known = next((each for each in _finite_claims() if each.property.id == claim.property.id), None)
+    if known is None or known.machine.name != claim.machine.name:
+        return ""
+    usual = known.machine.configure(**known.constants).constants
+    here = claim.machine.configure(**claim.constants).constants
+    changed = " ".join(f"{name}={value}" for name, value in here.items() if usual[name] != value)
+    return f"rocketproof explore {claim.property.id}{f' --set {changed}' if changed else ''}"
 
 
 def _with_others(given: Subject) -> Subject:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from ..traces.cluster.questions import GET_BROKER_CLUSTER_INFO, GET_BROKER_CONFIG
 from ..traces.cluster.remoting import SUCCESS, ask
 
-GET_BROKER_CONFIG = 26
-GET_ROUTEINFO_BY_TOPIC = 105
-GET_BROKER_CLUSTER_INFO = 106
 _MASTER = "0"
 
 

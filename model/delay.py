@@ -67,10 +67,9 @@ class DelayTable:
             found = _ENTRY.fullmatch(entry)
             if found is None:
                 raise ConfigurationError(_unreadable(text, level, entry))
-            delay = int(found[1][:LONGEST_DIGITS]) * UNITS[found[2]]
-            if len(found[1]) > LONGEST_DIGITS or delay > LONGEST_DELAY:
+            if len(found[1]) > LONGEST_DIGITS or int(found[1]) * UNITS[found[2]] > LONGEST_DELAY:
                 raise ConfigurationError(f"messageDelayLevel: level {level} is {entry[:30]}, longer than 100 years.")
-            delays.append(delay)
+            delays.append(int(found[1]) * UNITS[found[2]])
         return cls(tuple(delays))
 
     @property

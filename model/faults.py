@@ -18,7 +18,7 @@ faults.constant("restarts", 0, high=3, doc="how many clients may be started in t
 faults.constant("pauses", 0, high=2, doc="how often a client may stand still (GC, SIGSTOP)")
 faults.constant("broker_restarts", 0, high=2, doc="how often the broker may crash and come back")
 faults.variable("life", Life, Consumer, init=Life.UP)
-faults.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
+faults.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="the process stands still")
 
 
 def vanish(s: State, c: IntLike, leaving: Leaving) -> None:

@@ -17,7 +17,16 @@ hung_listener.constraint(
     holds=lambda k: not k.hangs or not k.orphans,
     message="a call that hangs is followed for as long as its window lives",
 )
-hung_listener.variable("hung", bool, Consumer, Queue, Message, when=lambda k: k.hangs > 0, lives_in=WINDOW)
+hung_listener.variable(
+    "hung",
+    bool,
+    Consumer,
+    Queue,
+    Message,
+    when=lambda k: k.hangs > 0,
+    lives_in=WINDOW,
+    doc="the listener that has it does not return",
+)
 
 
 @hung_listener.action(budget="hangs", tells="the listener of {c} hangs with {m} of {q}", when=concurrent)

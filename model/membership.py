@@ -55,7 +55,9 @@ membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.r
 membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
 # A pass may begin at any time when there is a timer, so a pending notification matters only without one.
 membership.variable("woken", bool, Consumer, when=lambda k: k.periodic == 0, doc="a notification has arrived (ST-7)")
-membership.variable("cut", bool, Consumer, Broker, when=lambda k: k.cuts > 0)
+membership.variable(
+    "cut", bool, Consumer, Broker, when=lambda k: k.cuts > 0, doc="the client does not reach the broker"
+)
 
 
 def _can_be_missing(k: Constants) -> bool:

@@ -105,7 +105,7 @@ orderly_lock.variable(
     "outlived", bool, Consumer, Queue, when=_forces, doc="the call belongs to a window that was removed by force"
 )
 orderly_lock.variable("unlocking", bool, Consumer, Queue, when=lambda k: k.version == "4.9.8", doc="unlock put off")
-orderly_lock.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
+orderly_lock.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="the process stands still")
 
 
 def is_up(s: State, c: Consumer) -> BoolLike:

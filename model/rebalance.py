@@ -106,9 +106,17 @@ def _lock_at_start(k: Constants, q: int) -> int:
 
 
 rebalance.variable("owns", bool, Consumer, Queue, init=_owned_at_start, doc="in the table and not dropped")
-rebalance.variable("view", SetOf(Consumer), Consumer, init=lambda k, c, d: c < k.running and d < k.running)
-rebalance.variable("at", Pass, Consumer, when=lambda k: k.steps == "fine")
-rebalance.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0)
+rebalance.variable(
+    "view",
+    SetOf(Consumer),
+    Consumer,
+    init=lambda k, c, d: c < k.running and d < k.running,
+    doc="the member list of its last pass (RB-4)",
+)
+rebalance.variable("at", Pass, Consumer, when=lambda k: k.steps == "fine", doc="how far its pass is (RB-30)")
+rebalance.variable(
+    "paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)"
+)
 rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
 rebalance.variable("lock", Int(0, "consumers"), Queue, init=_lock_at_start, when=lambda k: k.orderly == 1, doc="OR-1")
 

@@ -32,12 +32,28 @@ def readable_at_start(k: Constants) -> IntLike:
     return _readable_at_last(k) - k.route_changes if k.route_changes else _readable_at_last(k)
 
 
-route.variable("readable", Int(1, "queues"), init=readable_at_start, when=lambda k: k.route_changes > 0)
 route.variable(
-    "route", Int(1, "queues"), Consumer, init=lambda k, c: readable_at_start(k), when=lambda k: k.route_changes > 0
+    "readable",
+    Int(1, "queues"),
+    init=readable_at_start,
+    when=lambda k: k.route_changes > 0,
+    doc="how many queues of the topic are readable",
 )
 route.variable(
-    "view_route", Int(1, "queues"), Consumer, init=lambda k, c: readable_at_start(k), when=lambda k: k.route_changes > 0
+    "route",
+    Int(1, "queues"),
+    Consumer,
+    init=lambda k, c: readable_at_start(k),
+    when=lambda k: k.route_changes > 0,
+    doc="how many the client knows of, from its last look at the route",
+)
+route.variable(
+    "view_route",
+    Int(1, "queues"),
+    Consumer,
+    init=lambda k, c: readable_at_start(k),
+    when=lambda k: k.route_changes > 0,
+    doc="how many it knew of in its last pass",
 )
 
 

@@ -9,7 +9,7 @@ effect as one just before, in a dropped window, or just after, before the offset
 
 from __future__ import annotations
 
-from .concurrently import consume_again, finished_by_send_back, handle, may_send_back
+from .concurrently import comes_back, consume_again, finished_by_send_back, handle, may_send_back
 from .consume_queue import Message
 from .delay import stored_level
 from .history import Cause, note_success
@@ -59,7 +59,7 @@ send_back.variable(
     Message,
     when=_expires,
     lives_in=PROCESS,
-    doc="its listener runs on after it was sent back (PQ-9)",
+    doc="its listener runs on after it was sent back, and will return (PQ-9)",
 )
 
 
@@ -231,7 +231,7 @@ def clean_expired(s: State, c: Consumer, q: Queue, m: Message) -> None:
     _note_copies(s, c, q, m, Cause.TIMEOUT)
     handle(s, q, lambda o: same(o, m))
     take_out(s, c, q, lambda o: same(o, m))
-    s.overdue[c, q, m] = s.stage[c, q, m] == Stage.RUNNING
+    s.overdue[c, q, m] = all_of(s.stage[c, q, m] == Stage.RUNNING, comes_back(s, c, q, m))
 
 
 def _late_result(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:

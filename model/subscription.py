@@ -15,7 +15,14 @@ def subscribed_at_start(k: Constants, c: IntLike) -> bool:
     return not (k.unsubscribed and c == k.consumers - 1)
 
 
-subscription.variable("subscribed", bool, Consumer, init=subscribed_at_start, when=lambda k: k.unsubscribes > 0)
+subscription.variable(
+    "subscribed",
+    bool,
+    Consumer,
+    init=subscribed_at_start,
+    when=lambda k: k.unsubscribes > 0,
+    doc="the client consumes the topic",
+)
 
 
 def subscribes(s: State, c: IntLike) -> BoolLike:

@@ -16,13 +16,18 @@ from .offsets import (
     AT_THE_END,
     CAUSED,
     COPIED,
+    CORRECTED_KEPT,
     COUNTED,
+    FOREIGN_FORGOTTEN,
     NEVER_BACK,
+    ON_DISK,
     ONE_PULL,
     OWNED_ONLY,
     PINNED,
     QUIET_ONCE,
+    RESET_ENDS,
     RESET_LASTS,
+    RESET_PAUSES,
     RETRY_FROM_BEGINNING,
     SAFE_FROM_START,
     STORED,
@@ -30,6 +35,7 @@ from .offsets import (
     went_back,
 )
 from .property import Property
+from .unbounded import MARK_KEPT
 
 Constants = dict[str, int | str]
 
@@ -67,6 +73,14 @@ RETRY: Constants = {
 }
 ADDED_QUEUE: Constants = {"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1}
 RETENTION: Constants = {"messages": 2, "moves": 1, "crashes": 1, "retentions": 1}
+OLD_CORRECTION: Constants = {
+    "messages": 2,
+    "consumers": 1,
+    "truncations": 1,
+    "corrections": "steps",
+    "version": "4.9.8",
+    "held_updates": 1,
+}
 LATE_UPDATE: Constants = {"messages": 2, "moves": 1, "crashes": 1, "held_updates": 1}
 RESET_OLD: Constants = {"messages": 1, "version": "4.9.8", "resets": 1}
 RESET_NEW: Constants = {"messages": 1, "resets": 1, "corrections": "steps"}
@@ -246,8 +260,13 @@ def _start_claims() -> Iterator[Claim]:
         "With TIMESTAMP a retry queue is started at its end: retries that were stored before are skipped (G2-1).",
     )
     yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1})
-    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps"})
+    for property in (OFFSET_SAFE, PROGRESS):
+        yield _claim(property, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps"})
     yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps", "version": "4.9.8"})
+    # The other queue has an offset, and nobody asks there what to do without one.
+    yield _claim(
+        NEVER_BACK, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps", "moves": 1, "watch_offsets": 1}
+    )
     yield _claim(
         OFFSET_SAFE,
         ADDED_QUEUE,
@@ -264,6 +283,9 @@ def _reset_claims() -> Iterator[Claim]:
     """G2-9, G2-10: what undoes a reset."""
     yield _claim(RESET_LASTS, {**RESET_OLD, "messages": 2, "consumers": 1})
     yield _claim(RESET_LASTS, {**RESET_NEW, "messages": 2, "consumers": 1, "resets": 2, "piggyback": 1})
+    yield _claim(RESET_PAUSES, {**RESET_OLD, "messages": 2, "consumers": 1})
+    for constants in (RESET_OLD, RESET_NEW):
+        yield _claim(RESET_ENDS, {**constants, "consumers": 1})
     old: tuple[tuple[Constants, str], ...] = (
         (
             {"consumers": 2},
@@ -332,14 +354,7 @@ def _progress_claims() -> Iterator[Claim]:
     repaired: tuple[Constants, ...] = (
         LATE_UPDATE,
         {"messages": 2, "consumers": 1, "moves": 1, "retentions": 1, "corrections": "steps"},
-        {
-            "messages": 2,
-            "consumers": 1,
-            "truncations": 1,
-            "corrections": "steps",
-            "version": "4.9.8",
-            "held_updates": 1,
-        },
+        OLD_CORRECTION,
         {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1},
         {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "piggyback": 1},
         {"messages": 2, "consumers": 1, "moves": 1, "resets": 1, "version": "4.9.8"},
@@ -348,4 +363,8 @@ def _progress_claims() -> Iterator[Claim]:
     for constants in repaired:
         yield _claim(STORED, constants)
     yield _claim(COPIED, {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1})
+    yield _claim(FOREIGN_FORGOTTEN, {"messages": 1, "moves": 1, "held_updates": 1, "overlaps": 0})
+    yield _claim(CORRECTED_KEPT, OLD_CORRECTION)
+    yield _claim(MARK_KEPT, {**FINE, "lost_pulls": 0, "piggyback": 1, "truncations": 1, "watch_marks": 1})
+    yield _claim(ON_DISK, {**BROKER_RESTART, "watch_offsets": 0})
     yield _claim(QUIET_ONCE, {"messages": 2, "consumers": 1, "causes": 1})

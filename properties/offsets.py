@@ -10,7 +10,7 @@ from ..model.consume_queue import Message, end, is_retry
 from ..model.history import Cause, Regression
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, minimum, not_
 from ..model.membership import Consumer, Life
-from ..model.process_queue import NO_OFFSET, held
+from ..model.process_queue import NO_OFFSET, Stage, held, in_table
 from ..model.rebalance import Queue
 from ..model.reset import reset_over
 from .delivery import PROGRESS, every_message, every_window
@@ -104,6 +104,48 @@ RESET_LASTS = Property(
     ),
     rules=("OF-30", "OF-31", "G2"),
 )
+RESET_ENDS = Property(
+    id="reset-comes-to-its-end",
+    statement="A reset that was ordered comes to its end at every client, if one lives.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: not_(reset_over(s)),
+    holds=lambda s: any_of(reset_over(s), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
+    assuming=PROGRESS.assuming,
+    rules=("OF-30", "OF-31"),
+)
+CORRECTED_KEPT = Property(
+    id="corrected-offset-is-remembered",
+    statement="Once a client has set a corrected offset it remembers none below it.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: every_queue(
+            s, lambda q: implies(all_of(s.target_set[c, q], s.zombie[c, q]), s.memory[c, q] >= s.target[c, q])
+        ),
+    ),
+    assuming=("4.9.8, where a correction takes 10 s",),
+    rules=("PL-23",),
+)
+FOREIGN_FORGOTTEN = Property(
+    id="foreign-offset-is-forgotten",
+    statement="Some time a client remembers offsets of its own queues only.",
+    kind=Kind.SETTLES,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: every_queue(s, lambda q: any_of(in_table(s, c, q), s.memory[c, q] == NO_OFFSET))
+    ),
+    rules=("OF-6",),
+)
+RESET_PAUSES = Property(
+    id="reset-pauses-the-client",
+    statement="While a client waits to set the offsets of a reset it has no message that its listeners could be given.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: implies(s.resetting[c], every_message(s, lambda q, m: s.stage[c, q, m] != Stage.WAITING)),
+    ),
+    assuming=("no pull was under way",),
+    rules=("OF-31", "PL-6"),
+)
 ONE_PULL = Property(
     id="one-pull-a-window",
     statement="A window holds nothing at or beyond its pull position: nobody else pulls for it.",
@@ -133,6 +175,17 @@ STORED = Property(
     ),
     assuming=PROGRESS.assuming,
     rules=("G10", "OF-6"),
+)
+ON_DISK = Property(
+    id="progress-reaches-the-disk",
+    statement="Some time the offset of every queue on the broker's disk is its end, if a client lives.",
+    kind=Kind.EVENTUALLY,
+    holds=lambda s: any_of(
+        every_queue(s, lambda q: s.on_disk[q] == end(s, q)),
+        s.forall(Consumer, lambda c: s.life[c] != Life.UP),
+    ),
+    assuming=PROGRESS.assuming,
+    rules=("OF-23",),
 )
 COPIED = Property(
     id="slave-has-the-offsets",

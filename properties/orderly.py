@@ -62,6 +62,14 @@ ONE_ORDERLY_LISTENER = Property(
     ),
     rules=("OR-11", "RB-33", "G1", "G4"),
 )
+ONLY_FAILING = Property(
+    id="orderly-only-failing-given-up",
+    statement="An orderly message with which no call fails is not sent to the retry topic.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(Queue, lambda q: s.forall(Message, lambda m: implies(m > 0, s.published[q, m] == 0))),
+    assuming=("no other message than the first of a queue fails",),
+    rules=("OR-6", "OR-8"),
+)
 NOT_TOO_EARLY = Property(
     id="orderly-attempts-before-giving-up",
     statement="An orderly message is sent to the retry topic only after as many attempts as are configured.",
@@ -119,6 +127,7 @@ LIMITED: Constants = {
 MANUAL_LIMITED: Constants = {**_STILL, "auto_commit": 0, "give_up": "attempts", "messages": 2, "failures": 3}
 BROADCAST: Constants = {"listener": "orderly", "mode": "broadcasting", "messages": 2, "failures": 1, "crashes": 1}
 POISON: Constants = {**_STILL, "consumers": 1, "poison": 1}
+GIVEN_UP: Constants = {**POISON, "give_up": "attempts"}
 ZOMBIE: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1, "reallocations": 1}
 GHOST: Constants = {**_COARSE, "renewals": "certain", "messages": 1, "moves": 1, "late_locks": 1}
 
@@ -159,7 +168,9 @@ def claims() -> Iterator[Claim]:
         yield Claim(property=property, machine=consumption, constants=LIMITED)
         yield Claim(property=property, machine=consumption, constants={**LIMITED, "version": "4.9.8"})
     yield Claim(property=NOT_TOO_EARLY, machine=consumption, constants=MANUAL_LIMITED)
-    yield Claim(property=GIVEN_UP_ONCE, machine=consumption, constants={**POISON, "give_up": "attempts"})
+    for constants in (GIVEN_UP, {**GIVEN_UP, "auto_commit": 0}):
+        for property in (GIVEN_UP_ONCE, ONLY_FAILING):
+            yield Claim(property=property, machine=consumption, constants=constants)
     yield Claim(property=STAIRCASE, machine=consumption, constants=BROADCAST)
     yield Claim(
         property=COUNTED,
@@ -169,8 +180,9 @@ def claims() -> Iterator[Claim]:
     for constants in (
         {**_STILL, "moves": 1, "failures": 2},
         {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},
-        {**POISON, "give_up": "attempts"},
-        {**POISON, "give_up": "attempts", "threshold": 1, "moves": 1},
+        GIVEN_UP,
+        {**GIVEN_UP, "auto_commit": 0},
+        {**GIVEN_UP, "threshold": 1, "moves": 1},
         ZOMBIE,
         GHOST,
     ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
 from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, orderly_lock
@@ -42,6 +42,10 @@ def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any]
         holds=lambda s: not_(_some(s, lambda c, q: ends(s, c, q))),
         rules=rules,
     )
+
+
+def _dead_holds(s: State) -> BoolLike:
+    return _some(s, lambda c, q: all_of(s.life[c] == Life.GONE, holds_lock(s, c, q)))
 
 
 REQUEST_ENDS = _sooner_or_later(
@@ -79,6 +83,14 @@ FALSE_BELIEF_ENDS = _sooner_or_later(
     "OR-9",
     "U10",
 )
+DEAD_LOCK_ENDS = Property(
+    id="lock-of-the-dead-ends",
+    statement="The lock of a client that died is another's some time, if one runs: refused renewals do not prolong it.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: _dead_holds(s),
+    holds=lambda s: any_of(not_(_dead_holds(s)), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
+    rules=("OR-1", "OR-9"),
+)
 RENEWED_IN_A_BATCH = Property(
     id="lock-renewed-in-a-batch",
     statement="A lock is renewed while a listener runs: it need not end for that.",
@@ -110,12 +122,18 @@ def _ended(s: State) -> IntLike:
 
 GONE_HAS_NOTHING = Property(
     id="gone-client-has-nothing",
-    statement="A client that is gone has no queue, believes in no lock and runs no listener.",
+    statement="A client that is gone has no queue, believes in no lock, runs no listener and waits for no answer.",
     kind=Kind.ALWAYS,
     holds=lambda s: _everywhere(
         s,
         lambda c, q: implies(
-            s.life[c] == Life.GONE, all_of(s.window[c, q] == Window.OUT, not_(s.locked[c, q]), not_(s.runs[c, q]))
+            s.life[c] == Life.GONE,
+            all_of(
+                s.window[c, q] == Window.OUT,
+                not_(s.locked[c, q]),
+                not_(s.runs[c, q]),
+                s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True,
+            ),
         ),
     ),
     rules=("ST-8",),
@@ -167,6 +185,8 @@ def claims() -> Iterator[Claim]:
         (OWNED_IS_RENEWED, {"consumers": 1, "renewals": "certain"}),
         (GONE_HAS_NOTHING, {"crashes": 1}),
         (GONE_HAS_NOTHING, {"consumers": 1, "leaves": 1}),
+        (GONE_HAS_NOTHING, {"consumers": 1, "renewals": "in-flight", "answer": 1, "crashes": 1}),
+        (DEAD_LOCK_ENDS, {"renewals": "certain", "lock_losses": 1, "crashes": 1, "drops": 0}),
         (ENDS_FOR_A_REASON, {"crashes": 1}),
         (ENDS_FOR_A_REASON, {"consumers": 1, "leaves": 1}),
         (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0}),

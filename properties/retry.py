@@ -343,7 +343,7 @@ def claims() -> Iterator[Claim]:
     for property in (ATTEMPTS, COUNT, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, NEVER_LOST):
         yield Claim(property=property, machine=consumption, constants=RETRY)
     yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=RETRY)
-    for property in (ATTEMPTS, COUNT, DEAD_AT_ONCE, DEAD_READABLE):
+    for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_READABLE):
         yield Claim(property=property, machine=consumption, constants=FALLBACK)
     yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
     yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})

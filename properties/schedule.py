@@ -235,6 +235,7 @@ def claims() -> Iterator[Claim]:
     for constants in (CRASHED, STOPPED, PROMOTED, STORE_LOST):
         for property in (NOT_EARLY, IN_ORDER, NEVER_PASSED):
             yield Claim(property=property, machine=consumption, constants=constants)
+    yield Claim(property=NOT_EARLY, machine=consumption, constants={**ONE_RETRY, "unsure_puts": 1})
     yield Claim(property=ONCE, machine=consumption, constants=TWO_MESSAGES)
     yield Claim(property=ONCE, machine=consumption, constants=STOPPED)
     for constants in (STOPPED, CRASHED, STORE_LOST):

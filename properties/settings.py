@@ -17,12 +17,13 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Stage, held, in_table
 from ..model.rebalance import Queue
-from ..model.retry_copy import Copy, stored
+from ..model.retry_copy import Copy, code, stored
 from ..model.retry_policy import EXPIRY_LEVEL
 from .claim import Claim, claim_about
-from .delivery import PROGRESS, every_message, every_window
+from .delivery import HANDLED_WAS_HAD, PROGRESS, every_message, every_window
 from .offsets import RETRY_FROM_BEGINNING
 from .property import Kind, Property
+from .retry import AFTER_DELIVERY
 
 Constants = dict[str, int | str]
 
@@ -156,6 +157,15 @@ EXPIRED_LEVEL = Property(
     ),
     rules=("PQ-9", "SB-16"),
 )
+LATER_EXPIRES = Property(
+    id="first-of-the-window-can-expire",
+    statement="A message can expire when it is the first that its window still holds, wherever it is in its queue.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Copy, lambda k: all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, s.source[k] == code(s, 0, 1))
+    ),
+    rules=("PQ-9",),
+)
 RESET_STORED = Property(
     id="reset-is-stored",
     statement="A reset takes the committed offset back, not just what a client remembers.",
@@ -212,6 +222,15 @@ EXPIRED: Constants = {
     "levels": 5,
     "watch_retries": 1,
 }
+ONE_EXPIRED: Constants = {
+    **ALONE,
+    "queues": 2,
+    "messages": 3,
+    "retry_room": 1,
+    "copies": 1,
+    "expiries": 1,
+    "watch_retries": 1,
+}
 OLD_RESET: Constants = {**ALONE, "messages": 2, "version": "4.9.8", "resets": 1, "watch_offsets": 1}
 NEW_RESET: Constants = {**ALONE, "messages": 2, "resets": 1, "corrections": "steps", "watch_offsets": 1}
 
@@ -242,6 +261,10 @@ def claims() -> Iterator[Claim]:
     yield _claim(STOP_COMMITS, STOP)
     yield _claim(RETRY_FROM_BEGINNING, RETRY)
     yield _claim(EXPIRED_LEVEL, EXPIRED)
+    yield _claim(LATER_EXPIRES, ONE_EXPIRED)
+    for constants in (ONE_EXPIRED, {**ONE_EXPIRED, "version": "4.9.8", "copies": 2, "failures": 1}):
+        for property in (HANDLED_WAS_HAD, AFTER_DELIVERY):
+            yield _claim(property, {**constants, "causes": 1})
     yield _claim(RESET_STORED, OLD_RESET)
     yield _claim(RESET_STORED, NEW_RESET)
     yield _claim(RESET_AT_ONCE, NEW_RESET)

@@ -25,7 +25,9 @@ from ..traces.encoding.store_counts import StoreCounts, note_stores
 from ..traces.format.kinds import Kind, codes
 from ..traces.format.schema import ABSENT, Group
 from ..traces.monitors import messages, queues
-from ..traces.monitors.steps import STORES
+from ..traces.monitors.messages import MessageEvents
+from ..traces.monitors.queue_events import QueueEvents
+from ..traces.monitors.steps.fold import STORES
 
 CHUNK_ROWS = 1 << 20
 """Events that a task reads before it packs them."""
@@ -111,8 +113,8 @@ class Packer:
             note_stores(coded.kind, coded.slot, coded.offset, coded.time, names=self._names, stores=self._stores)
             coded, seq = _by_time(coded, seq)
             for keys, first, read in (
-                (self._by_queue(coded), 0, queues.COLUMNS),
-                (self._by_message(coded), self._parts, messages.COLUMNS),
+                (self._by_queue(coded), 0, QueueEvents._fields),
+                (self._by_message(coded), self._parts, MessageEvents._fields),
             ):
                 for part, chosen in _parted(keys, self._parts):
                     for start in range(0, len(chosen), BLOCK_ROWS):

@@ -82,7 +82,7 @@ class Mined:
 
 
 def mine(events: DataFrame, header: Header | None = None, settings: Settings | None = None) -> Mined:
-    """Hold events against all claims, as :func:`.check_with_spark` holds files.
+    """Hold events against all claims, as :func:`.check.check_with_spark` holds files.
 
     Events are gone through several times: a frame that is costly to make should be cached. Sums, findings and the few
     events of the context come to the driver.

@@ -87,7 +87,7 @@ def test_the_example_project_runs_from_the_wheel(installed: Path, tmp_path: Path
     python = installed / "python"
     where = done(python, "-c", "import rocketproof; print(rocketproof.__file__)", folder=project)
     assert Path(where.strip()).is_relative_to(installed.parent)
-    assert "7 of 7 as expected" in done(python, "-m", "rocketproof.cli", "verify", "--module", "outbox", folder=project)
+    assert "7 of 7 as expected" in done(python, "-m", "rocketproof", "verify", "--module", "outbox", folder=project)
     assert "9 passed" in done(python, "-m", "pytest", "-q", "rocketproof.toml", "test_outbox.py", folder=project)
 
 

@@ -37,8 +37,8 @@ class Sample:
         scenario: what was run.
         release: of RocketMQ.
         title: what happens, in a few words.
-        check: terms of the check that differ from the usual ones, ms, by name; see :class:`.settings.Settings`.
-        measured: the numbers that come out, by name; see :class:`.measured.Measured`.
+        check: terms of the check that differ from the usual ones, ms, by name; see :class:`.claims.settings.Settings`.
+        measured: the numbers that come out, by name; see :class:`.engine.measured.Measured`.
         conformance: how far the model follows it, by name.
         folder: where its files are.
     """

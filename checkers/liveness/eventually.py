@@ -19,12 +19,11 @@ from ...model.kernel.native import CodeCache, compile_machine
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
+from ..engines import LIVENESS
 from ..result import Result
 from ..run import Run, counted, holds
 from .graph import Graph, reachable_graph
 from .lasso import find_fair_lasso, require_fair
-
-ENGINE = "liveness"
 
 _GOAL = "goal"
 _AFTER = "after"
@@ -133,7 +132,7 @@ def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal
     return Result(
         property=item.id,
         verdict=verdict,
-        engine=ENGINE,
+        engine=LIVENESS,
         bounds=_bounds(graph, run, goal_ends=goal_ends),
         seconds=0.0,
         run=run,

@@ -8,12 +8,12 @@ from __future__ import annotations
 import __future__
 
 import ast
+import hashlib
 import importlib
 import inspect
 import pkgutil
-import random
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +21,7 @@ from typing import Any
 
 from ... import model
 from ...model.kernel import Machine, ModelError, Rule, not_
+from .calls import called_by
 
 LEFT_OUT = {
     "kernel": "how texts become terms; its engines are held against each other",
@@ -106,11 +107,20 @@ def all_changes(part: str = "") -> list[Change]:
     possible = parts()
     if part and part not in possible:
         raise ModelError(f"there is no part {part!r} with texts to change; possible: {', '.join(possible)}.")
+    modules = {name: importlib.import_module(f"{model.__name__}.{name}") for name in possible}
+    happens: set[types.CodeType] = set()
+    for module in modules.values():
+        for machine in _machines(module):
+            happens |= called_by(machine, machine.actions)
     changes: list[Change] = []
-    for name in possible:
+    for name, module in modules.items():
         if part in ("", name):
-            changes.extend(_of_module(name, importlib.import_module(f"{model.__name__}.{name}")))
+            changes.extend(_of_module(name, module, happens))
     return changes
+
+
+def _machines(module: types.ModuleType) -> Iterator[Machine]:
+    yield from (item for item in vars(module).values() if isinstance(item, Machine))
 
 
 def _modules() -> Iterator[Any]:
@@ -125,9 +135,13 @@ class _Text:
     rule: Rule[..., Any] | None
 
 
-def _of_module(part: str, module: types.ModuleType) -> Iterator[Change]:
+def _of_module(part: str, module: types.ModuleType, happens: Set[types.CodeType]) -> Iterator[Change]:
+    # What no action of any machine calls, in a module that has one, says what is seen, and not what happens.
+    has_machine = any(True for _ in _machines(module))
     tree = ast.parse(inspect.getsource(module))
     for text in _texts(tree, module):
+        if has_machine and text.rule is None and text.function.__code__ not in happens:
+            continue
         for number, (sort, line, told, code) in enumerate(_Editor(text, module).changes(), start=1):
             yield Change(
                 id=f"{part}.{text.name}.{number}",
@@ -141,7 +155,7 @@ def _of_module(part: str, module: types.ModuleType) -> Iterator[Change]:
                 rule=text.rule,
             )
     declared = {id(text.function): text for text in _texts(tree, module)}
-    for machine in (item for item in vars(module).values() if isinstance(item, Machine)):
+    for machine in _machines(module):
         for action in machine.actions.values():
             if action.fair and id(action.function) in declared:
                 line = declared.pop(id(action.function)).node.lineno
@@ -387,14 +401,28 @@ def _shown(node: ast.AST) -> str:
 def stratified(changes: list[Change], sample: int, seed: int) -> list[Change]:
     """A sample that has of each part and sort about its share, the same for the same seed.
 
+    A change is chosen by a digest of what it does. A text that changes in another part, or a change that comes or goes
+    there, moves nothing here but what stands at the edge of the sample.
+
     Raises:
         ModelError: a sample of less than one.
     """
     if sample < 1:
         raise ModelError(f"a sample of {sample} is none; give at least 1.")
-    shuffled = random.Random(seed).sample(changes, len(changes))
-    ordered = sorted(shuffled, key=lambda change: (change.part, change.sort))
-    if sample >= len(ordered):
-        return changes
-    chosen = {ordered[len(ordered) * number // sample].id for number in range(sample)}
+    strata: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        strata.setdefault((change.part, change.sort), []).append(change)
+    turns: list[tuple[float, str]] = []
+    for stratum, inside in strata.items():
+        # The first of a small stratum comes at a chance turn as well, so that small ones are not all in, or all out.
+        begins = _chance(seed, *stratum)
+        ordered = sorted(inside, key=lambda change: (_chance(seed, *stratum, change.text, change.told), change.id))
+        turns.extend(((place + begins) / len(ordered), change.id) for place, change in enumerate(ordered))
+    chosen = {name for _, name in sorted(turns)[:sample]}
     return [change for change in changes if change.id in chosen]
+
+
+def _chance(*names: object) -> float:
+    """A number from 0 to below 1 that depends on names alone."""
+    digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ...model.kernel import Definition, Lowered, Machine, ModelError, Predicate, Rule
+from ...model.kernel import Lowered, Machine, ModelError, Predicate
 from ...model.kernel.declarations import Action
 from ...model.kernel.frame import Frame
 from ...model.kernel.layout import layout
@@ -19,15 +19,22 @@ from ...model.kernel.lowered import Instance
 from ...model.kernel.lowering import Lowering
 from ...model.kernel.native import CodeCache, NativeMachine, compile_properties, compile_steps, compile_table
 from ...model.kernel.plain import program_of
+from ...model.kernel.program import Program
 from ...properties.claim import Claim
 from ...properties.property import Kind, Property
+from ...properties.verdict import Verdict
 from ..liveness.graph import Graph, reachable_graph
 from ..suite import Row
+from .calls import called_by
 from .changes import Change
+from .equal import proved_equal
+from .reading import Reading
 from .vectors import Vectors
 
 LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 _BLOCK = 1 << 14
+_NEAR = 32
+"""States in which a step differs, from which a search begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,36 +82,7 @@ def settings(rows: Iterable[Row]) -> list[Setting]:
 
 def texts_of(setting: Setting) -> set[types.CodeType]:
     """Code of all functions that the actions of a setting may call, as far as names tell: never too few."""
-    machine = setting.machine
-    actions = machine.configure(**setting.constants).actions()
-    waiting: list[types.FunctionType] = [machine.actions[name].function for name in actions]  # type: ignore[misc]
-    found: set[types.CodeType] = set()
-    while waiting:
-        function = waiting.pop()
-        if function.__code__ in found:
-            continue
-        found.add(function.__code__)
-        for name in _names(function.__code__):
-            called = function.__globals__.get(name)
-            if isinstance(called, Definition):
-                replaced = machine.replacements.get(called.name)
-                waiting.extend(item for item in (called.function, replaced) if isinstance(item, types.FunctionType))
-            elif isinstance(called, types.FunctionType):
-                waiting.append(called)
-            elif isinstance(called, Rule):
-                waiting.append(called.__wrapped__)  # type: ignore[attr-defined]
-            elif isinstance(called, type) or (called is not None and hasattr(called, "__wrapped__")):
-                inner = vars(called).values() if isinstance(called, type) else (called.__wrapped__,)
-                waiting.extend(item for item in inner if isinstance(item, types.FunctionType))
-    return found
-
-
-def _names(code: types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for item in code.co_consts:
-        if isinstance(item, types.CodeType):
-            names |= _names(item)
-    return names
+    return called_by(setting.machine, setting.machine.configure(**setting.constants).actions())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,21 +93,6 @@ class Question:
     property: Property
     goal: str
     after: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """Where a wrong machine first does something else than the right one: in a state that both reach alike.
-
-    Attributes:
-        state: number of the state in the graph of the right machine.
-        depth: steps to it.
-        label: the action instance that differs there.
-    """
-
-    state: int
-    depth: int
-    label: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +137,7 @@ class Ground:
         )
         self._max_states = max_states
         self._prepared = False
+        self._reading: Reading | None = None
 
     def prepare(self) -> None:
         """Compile the right machine and find its states: only when something differs."""
@@ -236,24 +200,56 @@ class Ground:
         numbered = tuple(replace(item, number=number) for number, item in enumerate(instances))
         return Wrong(numbered, tuple(differing))
 
-    def first_difference(self, wrong: Wrong) -> Difference | None:
-        """The first reachable state of the right machine in which a step differs: a nearest one to the start."""
+    def difference(self, wrong: Wrong) -> Any | None:
+        """Where a step differs in the states of the right machine that were found; None if nowhere.
+
+        Where not all were found, these are some such states, packed, which both machines reach alike.
+        """
         self.prepare()
         program = program_of(self.lowered)
-        pairs = [(_Roots.of(program, right), _Roots.of(program, other)) for right, other in wrong.differing]
+        matters = self._matters(wrong)
+        pairs = [
+            (_Roots.of(program, right, matters), _Roots.of(program, other, matters)) for right, other in wrong.differing
+        ]
         words = self.graph.words
+        differs = np.zeros(len(words), np.bool_)
         for start in range(0, len(words), _BLOCK):
-            vectors = Vectors(program, self.layout, words[start : start + _BLOCK])
-            first: tuple[int, str] | None = None
-            for (right, other), (one, two) in zip(pairs, wrong.differing, strict=True):
-                hits = np.flatnonzero(_differs(vectors, right, other, len(words[start : start + _BLOCK])))
-                if len(hits) and (first is None or hits[0] < first[0]):
-                    label = (one or two).label  # type: ignore[union-attr]
-                    first = int(hits[0]), label
-            if first is not None:
-                state = start + first[0]
-                return Difference(state=state, depth=int(self._depths[state]), label=first[1])
-        return None
+            block = words[start : start + _BLOCK]
+            vectors = Vectors(program, self.layout, block)
+            for right, other in pairs:
+                differs[start : start + _BLOCK] |= _differs(vectors, right, other, len(block))
+            if differs.any() and not self.graph.limit:
+                return words[:0]
+        if not differs.any():
+            return None
+        # A state is reached by the wrong machine as well if no step differs on the way to it.
+        surely = np.flatnonzero(differs & ~self._after(differs))
+        near = surely[:: 1 + len(surely) // _NEAR]
+        return words[near[near > 0]]
+
+    def _after(self, places: Any) -> Any:
+        """For each state whether one of those before it, on the way from the start, is one of ``places``."""
+        after = np.zeros(len(places), np.bool_)
+        ends = np.flatnonzero(np.diff(self._depths)) + 1
+        for start, end in zip(ends, [*ends[1:], len(places)], strict=True):
+            parents = self.graph.parents[start:end]
+            after[start:end] = after[parents] | places[parents]
+        return after
+
+    def _matters(self, wrong: Wrong) -> set[int]:
+        """Numbers of the cells that are ever seen, in the right machine or in the wrong one."""
+        if self._reading is None:
+            self._reading = Reading.of(self.lowered, self.lowered.instances, self.lowered.predicates.values())
+        return self._reading.closed(Reading.of(self.lowered, [one for _, one in wrong.differing if one is not None]))
+
+    def proved_equal(self, wrong: Wrong) -> bool:
+        """Whether Z3 proves the wrong steps to be the right ones, wherever what the suite claims here holds."""
+        known = [
+            self.lowered.predicates[item.goal].term
+            for item in self.questions
+            if item.property.kind is Kind.ALWAYS and item.row.expected is Verdict.HOLDS
+        ]
+        return proved_equal(self.lowered, known, wrong.differing, self._matters(wrong))
 
     def wrong_native(self, wrong: Wrong) -> tuple[NativeMachine, object]:
         """The wrong machine as machine code, valid until the next call; and what keeps its code."""
@@ -288,35 +284,48 @@ class _Roots:
     checks: tuple[int, ...]
 
     @classmethod
-    def of(cls, program: Any, instance: Instance | None) -> _Roots | None:
+    def of(cls, program: Program, instance: Instance | None, matters: Set[int]) -> _Roots | None:
         if instance is None:
             return None
         return cls(
             program.add(instance.guard),
-            {number: program.add(value) for number, value in instance.updates.items()},
+            {number: program.add(value) for number, value in instance.updates.items() if number in matters},
             tuple(program.add(check.condition) for check in instance.checks),
         )
 
 
 def _differs(vectors: Vectors, right: _Roots | None, other: _Roots | None, size: int) -> Any:
-    """For each state whether the step is possible in one machine only, or leads elsewhere, or leaves a domain."""
+    """For each state whether a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
     if right is None or other is None:
         one = right or other
         assert one is not None
-        return vectors.truth(one.guard)
+        return vectors.truth(one.guard) & _changes(vectors, one, size)
     before, after = vectors.truth(right.guard), vectors.truth(other.guard)
-    differs = before != after if right.guard != other.guard else np.zeros(size, np.bool_)
-    both = before & after
-    if not both.any():
+    differs = np.zeros(size, np.bool_)
+    if right.guard != other.guard:
+        for root, only in ((right, before & ~after), (other, after & ~before)):
+            if only.any():
+                differs = differs | (only & _changes(vectors, root, size))
+    if not after.any():
         return differs
     for check in other.checks:
-        differs = differs | (both & ~vectors.truth(check))
+        differs = differs | (after & ~vectors.truth(check))
+    both = before & after
     for number in right.updates.keys() | other.updates.keys():
         # A cell that an instance leaves alone keeps its value; cells are the first nodes of a program, in their order.
         kept, written = right.updates.get(number, number), other.updates.get(number, number)
         if kept != written:
             differs = differs | (both & (np.asarray(vectors.value(kept)) != np.asarray(vectors.value(written))))
     return differs
+
+
+def _changes(vectors: Vectors, root: _Roots, size: int) -> Any:
+    """For each state whether a step would change what matters."""
+    changes = np.zeros(size, np.bool_)
+    for number, value in root.updates.items():
+        if number != value:
+            changes = changes | (np.asarray(vectors.value(number)) != np.asarray(vectors.value(value)))
+    return changes
 
 
 def _alike(one: Instance, two: Instance) -> bool:

@@ -60,35 +60,43 @@ class Found:
     taken: frozenset[str] = frozenset()
 
 
-def hunt(native: NativeMachine, questions: Sequence[Question], *, max_states: int, unfair: str = "") -> Found:
-    """Ask the rows of one configuration, those about states first."""
+def hunt(
+    native: NativeMachine, questions: Sequence[Question], *, max_states: int, every_row: bool = False, near: Any = ()
+) -> Found:
+    """Ask the rows of one configuration, those about states first, until one changes; or ``every_row``.
+
+    The search begins in the initial state and in packed states ``near`` a difference, which the machine can reach.
+    """
     states = [item for item in questions if item.property.kind not in LIVENESS]
-    found = _States(native, states, max_states).run()
-    if found.kills or not found.complete:
+    found = _States(native, states, max_states, every_row, near).run()
+    if not found.complete or (found.kills and not every_row):
         return found
-    return _whole_runs(
-        native, [item for item in questions if item.property.kind in LIVENESS], found, max_states, unfair
-    )
+    whole_runs = [item for item in questions if item.property.kind in LIVENESS]
+    return _whole_runs(native, whole_runs, found, max_states, every_row)
 
 
 class _States:
     """A breadth-first search that looks at what it has found now and then."""
 
-    def __init__(self, native: NativeMachine, questions: Sequence[Question], max_states: int) -> None:
+    def __init__(
+        self, native: NativeMachine, questions: Sequence[Question], max_states: int, every_row: bool, near: Any
+    ) -> None:
+        self._every_row = every_row
         self._native = native
         self._questions = questions
         self._bits = [native.predicates.index(item.goal) for item in questions]
         words = max(1, native.layout.words)
         fan = max(1, len(native.lowered.instances))
         self._limit = max_states
-        self._table = np.empty((max_states + fan * search.BLOCK + 1, words), np.uint64)
+        first = 1 + len(near)
+        self._table = np.empty((max_states + fan * search.BLOCK + first, words), np.uint64)
         self._parents = np.empty(len(self._table), np.uint32)
         self._slots = np.zeros(1 << 16, np.uint32)
         self._out = np.empty((fan * search.BLOCK, words), np.uint64)
         self._tags = np.empty(fan * search.BLOCK, np.int64)
         self._control = np.zeros(9, np.int64)
         self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
-        self._control[search.COUNT] = self._control[search.LEVEL_END] = 1
+        self._control[search.COUNT] = self._control[search.LEVEL_END] = first
         self._control[search.UNDECIDED] = -1
         self._taken = np.zeros(fan, np.int64)
         self._found = np.full(max(self._bits, default=-1) + 1, NOT_FOUND, np.int64)
@@ -97,28 +105,31 @@ class _States:
             1 << bit for bit, item in zip(self._bits, questions, strict=True) if item.property.kind is Kind.ALWAYS
         )
         self._table[0] = native.layout.pack(native.lowered.initial_state()) if native.layout.words else 0
-        self._parents[0] = 0
-        search.index(self._table, 1, self._slots)
-        search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
+        self._table[1:first] = near
+        self._parents[:first] = 0
+        search.index(self._table, first, self._slots)
+        for row in range(first):
+            rows = self._table[row : row + 1]
+            search.watch_first(native.properties, self._watched, self._inverted, rows, self._control, self._found)
 
     def run(self) -> Found:
-        """Search until a row that must hold is violated, or to the end, or to the limit."""
+        """Search until a row that must hold is violated, if one is enough, or to the end, or to the limit."""
         pause = _FIRST_PAUSE
         while True:
             status = self._advance(pause)
             violated = self._violated()
-            if violated:
+            if violated and not self._every_row:
                 return Found(kills=violated, complete=False)
             if status == search.WROTE_OUTSIDE:
                 label = self._native.lowered.instances[int(self._control[search.WRONG_INSTANCE])].action.name
-                return Found(kills=(Kill(row=label, how=How.OUTSIDE),), complete=False)
+                return Found(kills=(*violated, Kill(row=label, how=How.OUTSIDE)), complete=False)
             if status == search.DONE:
-                return Found(kills=self._missing(), complete=True, taken=self._actions())
+                return Found(kills=(*violated, *self._missing()), complete=True, taken=self._actions())
             if status == search.SLOTS_FULL:
                 self._slots = np.zeros(len(self._slots) * 4, np.uint32)
                 search.index(self._table, int(self._control[search.COUNT]), self._slots)
             if status == search.TABLE_FULL or self._control[search.COUNT] >= self._limit:
-                return Found(kills=(), complete=False)
+                return Found(kills=violated, complete=False)
             pause *= 2
 
     def _advance(self, pause: int) -> int:
@@ -168,10 +179,10 @@ class _States:
 
 
 def _whole_runs(
-    native: NativeMachine, questions: Sequence[Question], found: Found, max_states: int, unfair: str
+    native: NativeMachine, questions: Sequence[Question], found: Found, max_states: int, every_row: bool
 ) -> Found:
     """Rows about whole runs: is there a fair run that violates one, where the suite has none; or none, where it has."""
-    kills: list[Kill] = []
+    kills = [*found.kills]
     whole: Graph | None = None
     for item in questions:
         # What comes after a goal that is owed once does not matter.
@@ -182,12 +193,14 @@ def _whole_runs(
             else:
                 graph = whole = whole or reachable_graph(native, max_states=max_states)
         except ModelError:
-            return Found(kills=(Kill(row=item.row.id, how=How.OUTSIDE),), complete=False)
+            return Found(kills=(*kills, Kill(row=item.row.id, how=How.OUTSIDE)), complete=False)
         if graph.limit:
-            return Found(kills=(), complete=False, taken=found.taken)
-        violated = violates(graph, item, unfair)
+            return Found(kills=tuple(kills), complete=False, taken=found.taken)
+        violated = violates(graph, item)
         if violated and item.row.expected is Verdict.HOLDS:
-            return Found(kills=(Kill(row=item.row.id, how=How.VIOLATED),), complete=False)
+            kills.append(Kill(row=item.row.id, how=How.VIOLATED))
+            if not every_row:
+                return Found(kills=tuple(kills), complete=False)
         if not violated and item.row.expected is Verdict.VIOLATED:
             kills.append(Kill(row=item.row.id, how=How.FINDING_GONE))
     return Found(kills=tuple(kills), complete=True, taken=found.taken)

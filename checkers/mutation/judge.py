@@ -6,11 +6,13 @@ import functools
 import multiprocessing
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache
@@ -24,6 +26,9 @@ from .ground import LIVENESS, Ground, Setting, texts_of
 from .journal import THEOREMS, Finding, Journal
 from .theorems import Theorems, same_rule
 from .walk import Apart, apart
+
+FEW = 6
+"""Configurations left to ask of a mutant for which a second round with higher limits pays."""
 
 
 class Fate(StrEnum):
@@ -79,11 +84,14 @@ class Effort:
 
     Attributes:
         states: distinct states of each search; a configuration of which the right machine has more is not asked.
+        far: the same for the second round, in which mutants of which no more than ``FEW`` configurations have not been
+            asked are asked in these; 0 for none.
         jobs: processes.
         every_row: ask all rows of all configurations, also after the first that changes.
     """
 
     states: int = 2_000_000
+    far: int = 0
     jobs: int = 1
     every_row: bool = False
 
@@ -136,34 +144,35 @@ def _sendable(outcome: Outcome) -> Outcome:
 
 @dataclass
 class _Case:
-    """What is known of one mutant so far."""
+    """What is known of one mutant so far: a finding for each configuration it was asked in."""
 
     change: Change
-    kills: list[tuple[str, str, str]] = field(default_factory=list)
-    used: int = 0
-    refused: str = ""
-    differs: int = 0
-    compared: int = 0
-    limit: str = ""
-    parted: tuple[int, str] | None = None
-    never: dict[str, int] = field(default_factory=dict)
-    proved: bool = False
-    seconds: float = 0.0
+    findings: dict[str, Finding] = field(default_factory=dict)
+    homes: dict[str, str] = field(default_factory=dict)
 
-    def learn(self, found: Finding, where: Callable[[str], str]) -> None:
-        """Add what is known of it in one more configuration; ``where`` a row was asked is told by its id."""
-        self.used += found.used
-        self.refused = self.refused or found.refused
-        self.compared += found.compared
-        self.differs += found.differs
-        self.kills.extend((row, how, where(row)) for row, how in found.kills)
-        self.limit = self.limit or found.limit
-        self.proved = self.proved or found.proved
-        self.seconds += found.seconds
-        if found.steps is not None and self.parted is None:
-            self.parted = found.steps, found.run
-        for name in found.never:
-            self.never[name] = self.never.get(name, 0) + 1
+    @property
+    def kills(self) -> list[tuple[str, str, str]]:
+        """Rows that change: id, how, and in which machine and configuration."""
+        return [(row, how, self.homes.get(row, at)) for at, one in self.findings.items() for row, how in one.kills]
+
+    @property
+    def limits(self) -> list[str]:
+        """Configurations in which a limit was hit before a row changed."""
+        return [where for where, found in self.findings.items() if found.limit]
+
+    @property
+    def proved(self) -> bool:
+        """Whether Z3 proves a rule equal."""
+        return any(found.proved for found in self.findings.values())
+
+    @property
+    def parted(self) -> tuple[int, str] | None:
+        """The first run found that tells the two machines apart, and its length."""
+        return next(((found.steps, found.run) for found in self.findings.values() if found.steps is not None), None)
+
+    def total(self, name: str) -> Any:
+        """Sum of a number over all findings."""
+        return sum(getattr(found, name) for found in self.findings.values())
 
 
 class _Judge:
@@ -184,40 +193,52 @@ class _Judge:
         self._journal = journal
         self._cache = cache
         self._progress = progress or (lambda _: None)
-        self._there: dict[str, int] = {}
+        self._there: Counter[str] = Counter()
 
     def run(self) -> list[Outcome]:
         for case in self._cases:
-            self._note(case, THEOREMS, self._ask_theorems)
+            self._note(case, THEOREMS, 0, self._ask_theorems)
         alive = [case for case in self._cases if not case.kills and not case.proved]
-        for number, setting in enumerate(self._suite, start=1):
-            if not alive:
-                break
-            actions = setting.machine.configure(**setting.constants).actions()
-            for name in actions:
-                self._there[name] = self._there.get(name, 0) + 1
-            texts = texts_of(setting)
+        asked = [
+            (setting, texts_of(setting), setting.machine.configure(**setting.constants).actions())
+            for setting in (self._suite if alive else ())
+        ]
+        for _, _, actions in asked:
+            self._there.update(actions)
+        for number, (setting, texts, actions) in enumerate(asked, start=1):
             here = [case for case in alive if _may_matter(case.change, actions, texts)]
             self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
-            ground: Ground | None = None
-            for case in here:
-                if self._journal.known(case.change.id, setting.title, self._effort.states) is None:
-                    ground = ground or Ground(setting, max_states=self._effort.states, cache=self._cache)
-                self._note(case, setting.title, functools.partial(self._ask, ground))
+            self._round(setting, here, self._effort.states)
             alive = [case for case in alive if self._effort.every_row or not case.kills]
+            if not alive:
+                break
+        few = [case for case in alive if case.limits and len(case.limits) <= FEW and not case.kills]
+        for setting, _, _ in asked if self._effort.far > self._effort.states else ():
+            here = [case for case in few if setting.title in case.limits and not case.kills]
+            self._progress(f"once more {setting.title}, {len(here)} mutants left")
+            self._round(setting, here, self._effort.far)
         return [self._outcome(case) for case in self._cases]
 
-    def _note(self, case: _Case, where: str, ask: Callable[[_Case], Finding]) -> None:
+    def _round(self, setting: Setting, cases: Sequence[_Case], states: int) -> None:
+        """Ask some mutants in one configuration."""
+        ground: Ground | None = None
+        for case in cases:
+            if self._journal.known(case.change.id, setting.title, states) is None:
+                ground = ground or Ground(setting, max_states=states, cache=self._cache)
+            self._note(case, setting.title, states, functools.partial(self._ask, ground, states))
+
+    def _note(self, case: _Case, where: str, states: int, ask: Callable[[_Case], Finding]) -> None:
         """Learn what is known already, or ask."""
-        found = self._journal.known(case.change.id, where, self._effort.states)
+        found = self._journal.known(case.change.id, where, states)
         if found is None:
             started = time.process_time()
             found = ask(case)
             seconds = round(time.process_time() - started, 3)
-            found = replace(found, states=self._effort.states, seconds=seconds)
+            found = replace(found, states=states, seconds=seconds)
             self._journal.add(case.change.id, where, found)
-        homes = {row.id: row.machine for row in self._theorems.rows} if where == THEOREMS else {}
-        case.learn(found, lambda row: homes.get(row, where))
+        if where == THEOREMS:
+            case.homes.update((row.id, row.machine) for row in self._theorems.rows)
+        case.findings[where] = found
 
     def _ask_theorems(self, case: _Case) -> Finding:
         rows = self._theorems.using(case.change)
@@ -232,7 +253,7 @@ class _Judge:
                     break
         return Finding(used=len(rows), differs=len(rows), kills=tuple(kills))
 
-    def _ask(self, ground: Ground | None, case: _Case) -> Finding:
+    def _ask(self, ground: Ground | None, states: int, case: _Case) -> Finding:
         assert ground is not None
         change = case.change
         if change.sort is Sort.UNFAIR:
@@ -247,17 +268,23 @@ class _Judge:
             return Finding(refused=f"{title}: {error}")
         if wrong is None:
             return Finding(used=1)
-        difference = ground.first_difference(wrong)
+        difference = ground.difference(wrong)
         found = Finding(used=1, compared=ground.graph.states)
         limit = f"{title}: {ground.graph.limit}" if ground.graph.limit else ""
         if difference is None:
-            return replace(found, limit=limit)
+            return replace(found, limit="" if limit and ground.proved_equal(wrong) else limit)
         native, code = ground.wrong_native(wrong)
-        hunted = hunting.hunt(native, ground.questions, max_states=4 * self._effort.states)
+        hunted = hunting.hunt(
+            native,
+            ground.questions,
+            max_states=4 * states,
+            every_row=self._effort.every_row,
+            near=difference,
+        )
         if hunted.kills:
             return replace(found, differs=1, kills=tuple((item.row, item.how) for item in hunted.kills))
         if not hunted.complete:
-            return replace(found, limit=f"{title}: more than {4 * self._effort.states:,} states")
+            return replace(found, limit=f"{title}: more than {4 * states:,} states")
         if limit:
             return replace(found, limit=limit)
         never = tuple(sorted(ground.taken() - hunted.taken))
@@ -278,27 +305,33 @@ class _Judge:
         ground.prepare()
         if ground.graph.limit:
             return Finding(used=1, limit=f"{ground.setting.title}: {ground.graph.limit}")
+        kills: list[tuple[str, str]] = []
         for item in questions:
             if item.row.expected is Verdict.HOLDS and hunting.violates(ground.graph, item, change.action):
-                return Finding(used=1, differs=1, kills=((item.row.id, hunting.How.VIOLATED),))
-        return Finding(used=1, differs=1)
+                kills.append((item.row.id, hunting.How.VIOLATED))
+                if not self._effort.every_row:
+                    break
+        return Finding(used=1, differs=1, kills=tuple(kills))
 
     def _outcome(self, case: _Case) -> Outcome:
-        kills = [*case.kills]
-        gone = [name for name, count in case.never.items() if count == self._there.get(name)]
-        if gone and not kills and not case.limit:
+        kills, limits = case.kills, case.limits
+        never = Counter(name for found in case.findings.values() for name in found.never)
+        gone = [name for name, count in never.items() if count == self._there[name]]
+        if gone and not kills and not limits:
             kills.append(("every-action-happens", hunting.How.NEVER, gone[0]))
+        used, differs = case.total("used"), case.total("differs")
         reason, run, steps = "", "", None
         if kills:
             fate = Fate.KILLED
         elif case.proved:
             fate, reason = Fate.EQUIVALENT, "Z3 proves the rule equal"
-        elif case.limit:
-            fate, reason = Fate.UNKNOWN, case.limit
-        elif not case.used:
+        elif limits:
+            fate, reason = Fate.UNKNOWN, case.findings[limits[0]].limit
+        elif not used:
             fate = Fate.NO_MACHINE
-            reason = case.refused or "its text is used in no finite configuration of the suite"
-        elif case.differs or case.change.sort is Sort.UNFAIR:
+            refused = (found.refused for found in case.findings.values() if found.refused)
+            reason = next(refused, "no action of the suite uses its text: it says what is seen")
+        elif differs or case.change.sort is Sort.UNFAIR:
             fate = Fate.SURVIVED
             steps, run = case.parted or (None, "")
         else:
@@ -311,13 +344,13 @@ class _Judge:
             how=str(how),
             where=where,
             kills=tuple(dict.fromkeys(row for row, _, _ in kills)),
-            used=case.used,
-            differs=case.differs,
-            compared=case.compared,
+            used=used,
+            differs=differs,
+            compared=case.total("compared"),
             run=run,
             steps=steps,
             reason=reason,
-            seconds=case.seconds,
+            seconds=case.total("seconds"),
         )
 
 

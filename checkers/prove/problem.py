@@ -11,13 +11,12 @@ import z3
 from ...model.kernel import Check, Configuration, Instance, ModelError, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
+from ..engines import PROVE
 from ..result import Result
 from ..run import Run, counted, holds, story
 from .solving import Effort, Model, Solver, fits_finite_domain
 from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside
-
-ENGINE = "prove"
 
 OBLIGATION_SHARE = 0.25
 """Part of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
@@ -171,7 +170,7 @@ class Problem:
         return Result(
             property=self.property.id,
             verdict=verdict,
-            engine=ENGINE,
+            engine=PROVE,
             bounds=bounds,
             seconds=self.effort.seconds,
             run=run,

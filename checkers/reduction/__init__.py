@@ -7,17 +7,6 @@ which steps disturb each other.
 """
 
 import enum
-import hashlib
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from .partial_order import PartialOrder, no_partial_order
-from .symmetry import Symmetry, no_symmetry
-
-__all__ = ["PartialOrder", "Reduction", "Symmetry", "tables"]
 
 
 class Reduction(enum.Flag):
@@ -29,26 +18,3 @@ class Reduction(enum.Flag):
 
     def __str__(self) -> str:
         return " and ".join(item.name.lower().replace("_", "-") for item in Reduction if item in self and item.name)
-
-
-def tables(partial_order: PartialOrder | None, symmetry: Symmetry | None) -> tuple[Any, ...]:
-    """What the search loop needs of the reductions; None for one that is not used."""
-    records, permutations = no_symmetry() if symmetry is None else (symmetry.records, symmetry.permutations)
-    return (
-        no_partial_order() if partial_order is None else partial_order.tables,
-        records,
-        permutations,
-        _sources(),
-    )
-
-
-def _sources() -> NDArray[Any]:
-    """An array whose type changes with the functions that the search loop takes in from this folder.
-
-    Numba keeps the compiled loop on disk for as long as the loop's own file and the types of its arguments stay as they
-    are; it would not notice that these functions have changed.
-    """
-    digest = hashlib.sha256()
-    for name in ("partial_order.py", "symmetry.py"):
-        digest.update(Path(__file__).with_name(name).read_bytes())
-    return np.empty(0, np.dtype([(f"v{digest.hexdigest()[:16]}", np.uint8)]))

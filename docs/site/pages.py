@@ -18,6 +18,9 @@ PAGES = ROOT / "build" / "site-pages"
 CONFIGURATION = ROOT / "build" / "site.yml"
 """What MkDocs is given: the settings beside this file, and the navigation."""
 FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof")
+PAGE_ENDINGS = (".md", ".html")
+"""What the site has a page of."""
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 _TITLED = re.compile(r"^```(\w+) title=(\S+)$", re.MULTILINE)
 
 
@@ -39,12 +42,14 @@ def documents() -> None:
 
 def _spelled(text: str) -> str:
     """Titles of blocks as the site writes them, and links to files that are no pages as code."""
-    text = _TITLED.sub(r'```\1 title="\2"', text)
-    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http|#)[^)\s]*?(?:LICENSE|/|\.(?:py|toml|java))\)", _as_code, text)
+    return _LINK.sub(_as_code, _TITLED.sub(r'```\1 title="\2"', text))
 
 
 def _as_code(link: re.Match[str]) -> str:
-    return link[1] if link[1].startswith("`") else f"`{link[1]}`"
+    shown, target = link.groups()
+    if target.startswith(("http", "#")) or target.partition("#")[0].endswith(PAGE_ENDINGS):
+        return link[0]
+    return shown if shown.startswith("`") else f"`{shown}`"
 
 
 def explorers() -> None:
@@ -90,7 +95,13 @@ def navigation() -> None:
         {"Project": ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]},
     ]
     # JSON is YAML.
-    settings = {"INHERIT": "../docs/site/mkdocs.yml", "docs_dir": "site-pages", "site_dir": "site", "nav": nav}
+    settings = {
+        "INHERIT": "../docs/site/mkdocs.yml",
+        "docs_dir": "site-pages",
+        "site_dir": "site",
+        "hooks": ["../docs/site/language.py"],
+        "nav": nav,
+    }
     CONFIGURATION.write_text(json.dumps(settings, ensure_ascii=False, indent=1), encoding="utf-8")
 
 

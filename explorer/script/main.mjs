@@ -1,33 +1,39 @@
 // Where the script begins: in a page it opens what the page is about; in a worker it answers searches.
 
-import { byId, fill, h } from "./page/dom.mjs";
+import { byId, fill, h, toast } from "./page/dom.mjs";
+import { unpacked } from "./page/packed.mjs";
 import { Page } from "./page/page.mjs";
 import { serveSearches } from "./page/worker.mjs";
 
 const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last", u: "undo", r: "random", w: "walk", s: "hunt", l: "link", Backspace: "undo" };
 const VERDICTS = { HOLDS: "good", VIOLATED: "bad", UNKNOWN: "warn" };
 
+/** Whether there was room for the configuration of an entry. */
+const opens = (entry) => entry.model !== null;
+
+/** Where an entry opens: in this page, or in one beside it. */
+const address = (entry) => `${entry.page ? encodeURIComponent(entry.page) : ""}#open=${entry.id}`;
+
 /** What a page is about: entries, each a configuration with perhaps a run; configurations are packed. */
 class Site {
-  constructor() {
-    const read = (id) => JSON.parse(byId(id).textContent);
-    this.entries = read("entries");
-    this.packed = read("models");
-    this.models = new Map();
+  constructor({ entries, model }) {
+    this.listed = entries;
+    this.entries = entries.filter(opens);
+    this.model = model;
     this.page = null;
   }
 
   /** Begin: what the link says, or what there is. */
-  async start() {
+  start() {
     this.#listen();
-    await this.#follow();
+    this.#follow();
     document.body.dataset.ready = "yes";
   }
 
-  async open(entry, parameters = new URLSearchParams()) {
+  open(entry, parameters = new URLSearchParams()) {
     this.page?.hunter.stop();
     document.body.dataset.view = "one";
-    this.page = new Page(await this.#model(entry.model), entry, this.entries);
+    this.page = new Page(this.model(entry.model), entry, this.entries);
     window.explorer = this.page;
     this.page.show();
     const given = parameters.get("run") !== null || parameters.get("set") !== null;
@@ -42,18 +48,30 @@ class Site {
   /** The list of everything the page can open. */
   home() {
     document.body.dataset.view = "home";
-    fill(byId("home-list"), this.entries.map((entry) => h("li", {},
-      h("a", { href: `#open=${entry.id}`, class: "card" },
+    const missing = this.listed.filter((entry) => !opens(entry));
+    const others = missing.some(({ page }) => page) ? "the others in further pages beside this one." : "for the others the page has no room, so each names the command that opens it.";
+    byId("home-note").hidden = missing.length === 0;
+    byId("home-note").textContent = `${this.entries.length} of ${this.listed.length} open here; ${others}`;
+    fill(byId("home-list"), this.listed.map((entry) => h("li", {},
+      h(opens(entry) || entry.page ? "a" : "div", { href: opens(entry) || entry.page ? address(entry) : null, class: "card" },
         entry.verdict ? h("span", { class: `chip ${VERDICTS[entry.verdict] ?? "none"}` }, entry.note || entry.verdict) : null,
         h("b", {}, entry.title), h("span", {}, entry.doc),
-        entry.run ? h("small", {}, `${entry.run.split("~").length} steps`) : null))));
+        entry.run ? h("small", {}, `${entry.run.split("~").length} ${entry.run.includes("~") ? "steps" : "step"}`) : null,
+        opens(entry) || entry.page ? null : h("code", {}, entry.command)))));
   }
 
-  async #follow() {
+  #follow() {
     const parameters = new URLSearchParams(location.hash.slice(1));
-    const opens = this.entries.length === 1 || document.body.dataset.opens;
-    const named = this.entries.find(({ id }) => id === parameters.get("open")) ?? (opens ? this.entries[0] : null);
-    if (named) await this.open(this.#configured(named, parameters.get("set")), parameters);
+    const wanted = parameters.get("open");
+    const atOnce = this.listed.length === 1 || document.body.dataset.opens;
+    const named = this.entries.find(({ id }) => id === wanted) ?? (atOnce ? this.entries[0] : null);
+    const elsewhere = this.listed.find((entry) => entry.id === wanted && !opens(entry));
+    if (elsewhere?.page) {
+      location.replace(address(elsewhere));
+      return;
+    }
+    if (elsewhere) toast(`For ${wanted} this page has no room; its command opens it.`);
+    if (named) this.open(this.#configured(named, parameters.get("set")), parameters);
     else this.home();
   }
 
@@ -61,15 +79,6 @@ class Site {
   #configured(named, set) {
     if (set === null || named.set === set) return named;
     return this.entries.find((entry) => entry.machine === named.machine && entry.set === set) ?? named;
-  }
-
-  async #model(key) {
-    if (!this.models.has(key)) {
-      const bytes = Uint8Array.from(atob(this.packed[key]), (letter) => letter.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-      this.models.set(key, JSON.parse(await new Response(stream).text()));
-    }
-    return this.models.get(key);
   }
 
   #listen() {
@@ -83,7 +92,7 @@ class Site {
     for (const tab of document.querySelectorAll("button[data-tab]")) tab.addEventListener("click", () => this.#tab(tab.dataset.tab));
     for (const view of document.querySelectorAll("[data-show]")) view.addEventListener("click", () => this.#view(view.dataset.show));
     for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-    byId("home-link").hidden = this.entries.length < 2;
+    byId("home-link").hidden = this.listed.length < 2;
     byId("entry").hidden = this.entries.length < 2;
     fill(byId("entry"), this.entries.map(({ id, title, note }) => h("option", { value: id }, note ? `${title} (${note})` : title)));
     byId("entry").addEventListener("change", (event) => { location.hash = `open=${event.target.value}`; });
@@ -94,7 +103,7 @@ class Site {
   }
 
   #key(event, act) {
-    if (!this.page || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (document.body.dataset.view !== "one" || !this.page || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
     if (/^[1-9]$/.test(event.key)) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.click();
     else if (event.key === "/") byId("filter").focus();
@@ -122,5 +131,5 @@ class Site {
 if (typeof document === "undefined") serveSearches(self);
 else {
   byId("js-missing").hidden = true;
-  new Site().start();
+  unpacked(byId("packed").textContent).then((given) => new Site(given).start());
 }

@@ -73,9 +73,7 @@ def machine_room_of(broker_name: str) -> str | None:
 
     As Java's ``String#split`` does, empty parts at the end do not count: ``room@broker@`` has two parts, ``room@`` one.
     """
-    parts = broker_name.split("@")
-    while len(parts) > 1 and not parts[-1]:
-        parts.pop()
+    parts = broker_name.rstrip("@").split("@")
     return parts[0] if len(parts) == 2 else None
 
 

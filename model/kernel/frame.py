@@ -114,7 +114,7 @@ class Frame:
                 domains=(),
                 init=size,
                 when=lambda _: True,
-                doc=f"how many more {name} may happen",
+                doc=f"{self.configuration.machine.constants[name].doc or name}; so many are left",
             )
             self._add(Family(variable, (), False, 0, int(size), int(size)))
 

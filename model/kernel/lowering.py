@@ -32,8 +32,12 @@ class Spelled:
 
     def __str__(self) -> str:
         dims = zip(self.family.dims, self.index, strict=False)
-        parts = (str(item) if isinstance(item, Term) else f"{dim.label}{item}" for dim, item in dims)
+        parts = (_brief(str(item)) if isinstance(item, Term) else f"{dim.label}{item}" for dim, item in dims)
         return f"{self.family.name}[{', '.join(parts)}]" if self.index else self.family.name
+
+
+def _brief(term: str) -> str:
+    return term if len(term) <= 40 else "…"
 
 
 @dataclass
@@ -94,7 +98,7 @@ class Lowering:
             return self.frame.constants[name]
         if name in self.frame.configuration.machine.variables:
             raise ModelError(
-                f"{self.where()}: variable {name!r} is switched off in {self.frame.configuration}; "
+                f"{self.where()}: variable {name!r} is switched off in {self.frame.configuration.brief()}; "
                 "switch the text that uses it off as well (when=…)."
             )
         possible = [*self.frame.families, *self.frame.constants]

@@ -62,6 +62,12 @@ class Configuration:
     def __str__(self) -> str:
         return f"{self.machine.name}({', '.join(f'{name}={value}' for name, value in self.constants.items())})"
 
+    def brief(self) -> str:
+        """The machine with the constants that differ from their usual values."""
+        usual = self.machine.constants
+        changed = [f"{name}={value}" for name, value in self.constants.items() if value != usual[name].default]
+        return " ".join([self.machine.name, *changed])
+
 
 @dataclass
 class Machine:

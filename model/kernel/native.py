@@ -64,6 +64,18 @@ class NativeMachine:
     predicates: tuple[str, ...]
     _engine: Any = field(repr=False)
     digest: str = ""
+    text: str = field(default="", repr=False)
+    """What LLVM makes it of, anywhere; see :func:`load_machine`."""
+
+
+def load_machine(text: str) -> tuple[int, int, Any]:
+    """Addresses of the successor and the property function of a machine made elsewhere, and what keeps them.
+
+    Args:
+        text: of a :class:`NativeMachine`.
+    """
+    engine = _compile(text, None)
+    return engine.get_function_address("successors"), engine.get_function_address("properties"), engine
 
 
 def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> NativeMachine:
@@ -96,6 +108,7 @@ def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> Nati
         tuple(lowered.predicates),
         engine,
         hashlib.sha256(text.encode()).hexdigest(),
+        text,
     )
 
 

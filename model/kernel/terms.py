@@ -260,4 +260,4 @@ def _is_bool(value: Any) -> bool:
 def _describe(value: Any) -> str:
     if isinstance(value, Term):
         return f"the {'truth value' if value.is_bool else 'number'} {value}"
-    return f"{value!r} ({type(value).__name__})"
+    return "a function" if callable(value) else f"{value!r} ({type(value).__name__})"

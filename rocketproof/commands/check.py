@@ -27,6 +27,8 @@ from ..traces.io import Trace, open_trace
 from .preparing import preparing
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from ..traces.conformance.streams import Place
     from ..traces.conformance.witness import Witness
     from ..traces.explain.report.write import Runs
@@ -316,17 +318,28 @@ def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progr
 
 def _with_spark(trace: Trace, settings: Settings, master: str) -> CheckResult:
     from ..spark.check import check_with_spark
+
+    session = spark_session(master, remedy=" Use --engine local, or mend it.")
+    return check_with_spark(trace, settings=settings, session=session)
+
+
+def spark_session(master: str, *, conf: Mapping[str, str] | None = None, remedy: str = "") -> SparkSession:
+    """A session of Spark; ``conf``: settings of the user; ``remedy``: what to do where it does not start.
+
+    Raises:
+        InputError: Spark does not start.
+        TraceError: PySpark or Java is missing.
+    """
     from ..spark.session import open_session
 
     try:
-        session = open_session(master)
+        return open_session(master, conf=conf)
     except TraceError:
         raise
     except Exception as error:  # Spark, Py4J and the operating system have each their own
         first_line = str(error).strip().partition("\n")[0]
         given = f" with --master {master}" if master else ""
-        raise InputError(f"Spark does not start{given}: {first_line} Use --engine local, or mend it.") from error
-    return check_with_spark(trace, settings=settings, session=session)
+        raise InputError(f"Spark does not start{given}: {first_line}{remedy}") from error
 
 
 def _engine(trace: Trace, request: CheckRequest) -> Engine:

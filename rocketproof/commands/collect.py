@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import ssl
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from ..traces.cluster.folder import Folder
 from ..traces.cluster.questions import Cluster
 from ..traces.cluster.queues import Limits
 from ..traces.cluster.remoting import Credentials
+from ..traces.cluster.samples import now
 from ..traces.explain.report.words import counted
 from .sizes import read_count, read_size, read_time
 
@@ -74,8 +74,8 @@ def collect(
     for address in addresses or ("",):
         if not re.fullmatch(r".+:\d{1,5}", address):
             raise InputError(f"--namesrv {address!r} is no address. Write HOST:PORT, several with ; between them.")
-    now = time.time_ns() // 1_000_000
-    begin, end = read_moment("--since", since, now), read_moment("--until", until, now) if until else None
+    at = now()
+    begin, end = read_moment("--since", since, at), read_moment("--until", until, at) if until else None
     if end is not None and end <= begin:
         raise InputError("--until is not after --since.")
     bounds = _limits(limits)
@@ -133,14 +133,14 @@ def _sorted(collected: Collected) -> list[tuple[str, int]]:
     return [(name, collected.written[name]) for name in GROWING if collected.written[name]]
 
 
-def read_moment(option: str, text: str, now: int) -> int:
+def read_moment(option: str, text: str, at: int) -> int:
     """A moment in ms: a time ago, such as 2h, or ISO 8601, in UTC unless it says otherwise.
 
     Raises:
         InputError: it is none.
     """
     if re.fullmatch(r"\d+ ?[a-z]+", text.strip()):
-        return now - read_time(option, text)
+        return at - read_time(option, text)
     try:
         moment = datetime.fromisoformat(text.strip())
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -17,29 +17,20 @@ from ..checkers.mutants import MachineMutant, entries
 from ..errors import InputError
 from ..explorer.page import Entry, Recorded
 from ..explorer.subjects import Subject, entry_of, of_bug
-from ..model.delay import DEFAULT_LEVELS, DelayTable
 from ..model.kernel import Configuration, ConfigurationError, Machine, readable
 from ..properties.claim import Claim
 from ..properties.property import Kind as PropertyKind
 from ..properties.verdict import Verdict
-from ..traces.claims.claims import Monitor
-from ..traces.conformance.along_group import AlongGroup, expressions, members
 from ..traces.conformance.along_queue import AlongQueue
-from ..traces.conformance.along_retries import AlongRetries, chain
 from ..traces.conformance.alongside import Alongside, Following, alongside
-from ..traces.conformance.events import Event, event_of
-from ..traces.conformance.excerpt import excerpt, recorded
-from ..traces.conformance.streams import Place, Stream
-from ..traces.encoding.names import Names
+from ..traces.conformance.events import Event
 from ..traces.engine.result import CheckResult
-from ..traces.explain.by_model import MOST_EVENTS, place_of, weighed
-from ..traces.explain.evidence import Question, collect, turning_points
+from ..traces.explain.by_model import MOST_EVENTS, weighed
+from ..traces.explain.followings import followings
 from ..traces.explain.report.rules import rule_texts
 from ..traces.explain.sentences import clock, tell
 from ..traces.explain.story import CERTAIN, Story, stories
-from ..traces.format.kinds import Kind
 from ..traces.format.printable import printable
-from ..traces.format.schema import Group
 from ..traces.io import Trace, open_trace
 from .check import CheckRequest, run, settings_of
 
@@ -84,11 +75,6 @@ They do not say the same of states; known bugs show how such a thing comes about
 MOST_FINDINGS = 12
 """Claims of a recording whose first finding is shown as a run."""
 
-MOST_ACTORS = 200
-"""Processes and brokers of a recording of which the members of a group are looked for."""
-
-ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
-
 MOST_BUGS = 3
 """Known bugs that are shown beside one finding."""
 
@@ -119,7 +105,7 @@ def runs_of(trace: Trace, result: CheckResult, told: Iterable[Story]) -> dict[st
     """Claim → the entries of its first finding: the run that goes along with it, then those of known bugs.
 
     Args:
-        trace: what was checked; it is read once more.
+        trace: what was checked; it is read at most three times more.
         result: of the check; of a trace with very many events nothing is followed.
         told: stories of findings; those in doubt have no run.
     """
@@ -128,12 +114,10 @@ def runs_of(trace: Trace, result: CheckResult, told: Iterable[Story]) -> dict[st
     for story in told:
         if story.claim.id in violated and story.certainty == CERTAIN:
             first.setdefault(story.claim.id, story)
-    names = result.names
-    places = {claim: place for claim, story in first.items() if (place := place_of(story.row["slot"], names))}
-    streams = recorded(trace, set(places.values())) if places and result.events <= MOST_EVENTS else {}
+    followable = followings(trace, first, result.names) if result.events <= MOST_EVENTS else {}
     found = {}
     for claim, story in first.items():
-        followed = _followed(story, trace, streams, names) if result.events <= MOST_EVENTS else None
+        followed = _followed(story, followable[claim]) if claim in followable else None
         entries = [*([followed] if followed else []), *itertools.islice(_known_bugs(story), MOST_BUGS)]
         if entries:
             found[claim] = entries
@@ -144,11 +128,8 @@ def _violated(result: CheckResult) -> list[str]:
     return [answer.claim.id for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
 
 
-def _followed(story: Story, trace: Trace, streams: Mapping[Place, Stream], names: Names) -> Entry | None:
+def _followed(story: Story, following: Following) -> Entry | None:
     """The run that goes along with the recording of a finding; None where there is none."""
-    following = _following(story, trace, streams, names)
-    if following is None:
-        return None
     try:
         configuration = following.configuration()
     except ConfigurationError:
@@ -164,7 +145,7 @@ def _followed(story: Story, trace: Trace, streams: Mapping[Place, Stream], names
     subject = Subject(
         id=story.claim.id,
         title=f"{story.claim.id}, as recorded",
-        doc=f"{printable(story.title)}. {printable(', '.join(following.names()))}. {_how_far(along)}",
+        doc=f"{printable(story.title)}. {printable(', '.join(_renamed(following)))}. {_how_far(along)}",
         configuration=configuration,
         claims=(replace(claim, constants=dict(configuration.constants)),) if claim else (),
         hunt=claim.property.id if claim else "",
@@ -185,62 +166,6 @@ def _speaks(claim: Claim, configuration: Configuration) -> bool:
     return bool(readable(configuration, {claim.property.id: claim.property.holds}))
 
 
-def _following(story: Story, trace: Trace, streams: Mapping[Place, Stream], names: Names) -> Following | None:
-    """What a finding is about, as it can be followed: its queue, its message or its group."""
-    row = story.row
-    place = place_of(row["slot"], names)
-    if story.claim.monitor is Monitor.MESSAGES:
-        return _of_message(story, trace, names)
-    if place is None:
-        return _of_group(story, trace, names)
-    named = [names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0]
-    stream = streams.get(place)
-    chosen = excerpt(stream, row, [(actor.name, actor.incarnation) for actor in named]) if stream else None
-    return AlongQueue(chosen) if chosen is not None else None
-
-
-def _of_message(story: Story, trace: Trace, names: Names) -> Following | None:
-    """A message with its retries; which processes had it shows only when its events have been read."""
-    row = story.row
-    own = collect(trace, [Question(origin=row["origin"])], names)[0]
-    group = next((each.event.get("group") for each in own if each.event["kind"] == Kind.DELIVER), None)
-    if not group:
-        return None
-    actors = tuple({names.actors[each.actor]: None for each in own if each.actor >= 0})
-    asked = Question(origin=row["origin"], actors=actors, periods=((0, row["time"]),), kinds=ENDS)
-    found = collect(trace, [asked], names)[0]
-    events = [event_of(number, each.event) for number, each in enumerate(found)]
-    key = next((event.key for event in events if event.key), "the message")
-    try:
-        table = DelayTable.parse(trace.header.delays or DEFAULT_LEVELS)
-    except ConfigurationError:
-        return None
-    chosen = chain(
-        [event for event in events if event.group in (None, "", group)],
-        key,
-        until=row["time"],
-        group=trace.header.groups.get(group, Group()),
-        table=table,
-        release=trace.header.release,
-    )
-    return AlongRetries(chosen) if chosen is not None else None
-
-
-def _of_group(story: Story, trace: Trace, names: Names) -> Following | None:
-    """The members of a group, as far as what they said changed."""
-    slot = story.slot
-    row = story.row
-    actors = tuple(names.actors)
-    if slot is None or not slot.group or len(actors) > MOST_ACTORS:
-        return None
-    asked = Question(actors=actors, group=slot.group, periods=((0, row["time"]),))
-    found = turning_points(collect(trace, [asked], names)[0], None, (row["since"], row["time"]))
-    events = [event_of(number, each.event) for number, each in enumerate(found)]
-    told = {number: expressions(each.event.get("subscriptions")) for number, each in enumerate(found)}
-    chosen = members(events, told, group=slot.group, topic=slot.topic, until=row["time"])
-    return AlongGroup(chosen) if chosen is not None else None
-
-
 def _claim_of(name: str, machine: Machine) -> Claim | None:
     """The claim of a property of states of a machine."""
     subjects = (row.subject for row in all_rows())
@@ -255,6 +180,11 @@ def _claim_of(name: str, machine: Machine) -> Claim | None:
         ),
         None,
     )
+
+
+def _renamed(following: Following) -> list[str]:
+    """Which names of the model stand for which of the recording, where they are not the same."""
+    return [name for name in following.names() if len(set(name.split(" is ", 1))) > 1]
 
 
 def _how_far(along: Alongside) -> str:
@@ -277,8 +207,9 @@ def _known_bugs(story: Story) -> Iterator[Entry]:
     shown: Sequence[Recorded] = [Recorded(text=printable(str(sentence))) for sentence in story.sentences]
     if story.model:
         shown = [*shown, Recorded(text=printable(story.model))]
-    for bug in entries(all_rows()):
-        if isinstance(bug, MachineMutant) and bug.killer.id in about and bug.killer.kind is PropertyKind.ALWAYS:
+    alike = (bug for bug in entries(all_rows()) if isinstance(bug, MachineMutant) and bug.killer.id in about)
+    for rank, bug in enumerate(alike, 1):
+        if bug.killer.kind is PropertyKind.ALWAYS:
             given = replace(of_bug(bug), others=(), note="")
             yield replace(
                 entry_of(given, rules=rule_texts()),
@@ -288,4 +219,6 @@ def _known_bugs(story: Story) -> Iterator[Entry]:
                 verdict=str(Verdict.VIOLATED),
                 note="a known bug",
                 recorded=shown,
+                rank=rank,
+                command=f"rocketproof explore {bug.id}",
             )

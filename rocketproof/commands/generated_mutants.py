@@ -87,7 +87,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
             changes,
             settings(rows),
             Theorems.of(rows),
-            Effort(states=limit.states or USUAL_STATES, jobs=asked.jobs, every_row=asked.matrix),
+            Effort(states=limit.states or USUAL_STATES, far=USUAL_STATES, jobs=asked.jobs, every_row=asked.matrix),
             journal=Path(asked.keep) if asked.keep else None,
             cache=user_cache("mutants"),
             progress=status.update,

@@ -7,12 +7,9 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..lab.capture import Capture, keep_capture
-from ..output.console import make_console
+from ..output.console import PROBLEMS_SHOWN, make_console
 from ..output.files import check_folder_writable
 from ..traces.explain.report.words import counted
-
-PROBLEMS_SHOWN = 10
-"""Problems of the files that the terminal shows."""
 
 ENDINGS = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
 

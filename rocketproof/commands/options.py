@@ -1,7 +1,8 @@
-"""Options that several commands have, each with one name and one meaning, and what help says of exit codes."""
+"""What commands share: options, each with one name and one meaning, and what help says of exit codes."""
 
 from __future__ import annotations
 
+import enum
 from typing import Annotated
 
 import typer
@@ -21,12 +22,42 @@ Slack = Annotated[
     str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
 ]
 Master = Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")]
+Skew = Annotated[
+    str, typer.Option(metavar="TIME", help="How far clocks of different machines may be apart, such as 50ms or 2s.")
+]
+Delays = Annotated[
+    str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
+]
+Zone = Annotated[str, typer.Option(metavar="ZONE", help="Of times in logs, such as UTC, +08:00 or Europe/Berlin.")]
+Importing = Annotated[
+    list[str] | None,
+    typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
+]
+Stories = Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")]
+EveryClaim = Annotated[bool, typer.Option("--all", help="Print a line for each claim.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")]
 Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON; - for standard output.")]
 Junit = Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answer as JUnit XML.")]
+
+OWN_PROCESS = "own process"
+"""What commands find in their context where nothing else runs in this process, so they may settle things."""
+
+
+class Annotations(enum.StrEnum):
+    """Forms of annotations."""
+
+    GITHUB = "github"
 
 
 def exit_codes(*meanings: str, wrong_usage: str = "wrong usage or input") -> str:
     """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is of one it never has."""
     told = [*meanings, wrong_usage, "a defect of rocketproof itself, told by a traceback"]
     return "\n\n\b\nExit codes:\n" + "".join(f"  {code}  {what}\n" for code, what in enumerate(told) if what)
+
+
+EXIT_CODES = exit_codes(
+    "everything as expected",
+    "a property is violated, or an expected finding was not found",
+    "something is unknown: a limit was hit, a solver gave up, or Ctrl-C",
+)
+"""Of a command that judges properties."""

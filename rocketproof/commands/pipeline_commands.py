@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Json, Master, Strict, exit_codes
+from .options import Delays, EveryClaim, Importing, Json, Master, Skew, Stories, Strict, Terms, Zone, exit_codes
 
 EXIT_CODES = exit_codes(
     "done; of report: nothing is violated",
@@ -44,15 +44,15 @@ def _door(context: typer.Context) -> None:
 )
 def ingest(
     table: TableFolder,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", show_default=False, help="Files and folders.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", show_default=False, help="Files and folders, also by addresses that Spark knows."
+        ),
+    ],
     cluster: Annotated[str, typer.Option(metavar="NAME", help="Of the cluster that was recorded.")] = "default",
-    zone: Annotated[
-        str, typer.Option(metavar="ZONE", help="Of times in logs, such as UTC, +08:00 or Europe/Berlin.")
-    ] = "",
-    import_: Annotated[
-        list[str] | None,
-        typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
-    ] = None,
+    zone: Zone = "",
+    import_: Importing = None,
     strict: Strict = False,
     batch: Annotated[
         str, typer.Option(metavar="SIZE", help="Files of about this size are published together, such as 4GiB.")
@@ -91,15 +91,13 @@ def mine(
     table: TableFolder,
     since: Annotated[str, typer.Option(metavar="DAY", help="First day whose events count, such as 2026-11-22.")] = "",
     until: Annotated[str, typer.Option(metavar="DAY", help="Last day whose events count.")] = "",
-    skew: Annotated[
-        str, typer.Option(metavar="TIME", help="How far clocks of different machines may be apart, such as 50ms or 2s.")
-    ] = "50ms",
-    delays: Annotated[
-        str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
-    ] = "",
-    config: Annotated[
-        str, typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers and maxima of retries.")
-    ] = "",
+    lateness: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="What comes so much later than other events has nothing mined again."),
+    ] = "10min",
+    skew: Skew = "50ms",
+    delays: Delays = "",
+    config: Terms = "",
     master: Master = "",
     conf: Conf = None,
     json: Json = "",
@@ -112,6 +110,7 @@ def mine(
         table,
         since=since,
         until=until,
+        lateness=read_time("--lateness", lateness),
         skew=read_time("--skew", skew),
         delays=delays,
         config=config,
@@ -131,8 +130,8 @@ def report(
     table: TableFolder,
     cluster: Annotated[str, typer.Option(metavar="NAME", help="Only of this cluster.")] = "",
     run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; usually the last one.")] = "",
-    stories: Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")] = 3,
-    every: Annotated[bool, typer.Option("--all", help="Print a line for each claim.")] = False,
+    stories: Stories = 3,
+    every: EveryClaim = False,
     report: Annotated[
         str, typer.Option(metavar="DIR", help="Write a report of one cluster to look at to a folder.")
     ] = "",

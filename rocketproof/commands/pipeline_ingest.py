@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..output.console import interrupts, make_console
+from ..output.console import PROBLEMS_SHOWN, interrupts, make_console
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..traces.explain.report.words import counted
 from ..traces.format.printable import json_text
+from .check import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-PROBLEMS_SHOWN = 10
-"""Problems of reading, and files that were left out, that the terminal names."""
 
 
 def ingest(
@@ -87,19 +85,10 @@ def session(master: str, conf: Sequence[str]) -> SparkSession:
         InputError: a setting is not NAME=VALUE, or Spark does not start.
         TraceError: PySpark or Java is missing.
     """
-    from ..spark.session import open_session
-    from ..traces.errors import TraceError
-
     settings = {}
     for text in conf:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--conf {text!r} is not NAME=VALUE, such as --conf spark.executor.memory=4g.")
         settings[name] = value
-    try:
-        return open_session(master, conf=settings)
-    except TraceError:
-        raise
-    except Exception as error:  # Spark, Py4J and the operating system have each their own
-        first_line = str(error).strip().partition("\n")[0]
-        raise InputError(f"Spark does not start{f' with --master {master}' if master else ''}: {first_line}") from error
+    return spark_session(master, conf=settings)

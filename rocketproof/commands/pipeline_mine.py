@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 from ..errors import InputError
 from ..output.console import interrupts, make_console
@@ -21,6 +21,7 @@ def mine(
     *,
     since: str,
     until: str,
+    lateness: int,
     skew: int,
     delays: str,
     config: str,
@@ -45,13 +46,22 @@ def mine(
     request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
     with interrupts(), preparing("the monitors", "half a minute"):
         done = mine_table(
-            lambda: session(master, conf), Table(table), terms=lambda trace: settings_of(trace, request), days=days
+            lambda: session(master, conf),
+            Table(table),
+            terms=lambda trace: settings_of(trace, request),
+            days=days,
+            lateness=lateness,
         )
     if done.is_new:
         taken = f", {len(done.taken)} as in an earlier run" if done.taken else ""
         console.say(f"{done.run}: {counted(len(done.mined), 'cluster')} mined{taken}")
     else:
         console.say(f"{done.run} has it already: nothing is new since")
+    for cluster, begun in done.since.items():
+        if begun.time is not None:
+            console.say(f"{cluster}: carried on from {_moment(begun.time)}")
+        elif begun.why:
+            console.say(f"{cluster}: from its beginning, since {begun.why}")
     for cluster in done.empty:
         console.say(f"no events: {cluster}")
     if json_file:
@@ -61,9 +71,14 @@ def mine(
             "mined": list(done.mined),
             "taken": list(done.taken),
             "empty": list(done.empty),
+            "since": {cluster: {"time": one.time, "why": one.why} for cluster, one in done.since.items()},
         }
         write(json_file, json_text(said) + "\n")
     return 0
+
+
+def _moment(time: int) -> str:
+    return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _day(option: str, text: str) -> str:

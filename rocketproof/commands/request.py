@@ -119,6 +119,7 @@ class Request:
     folder: str = ""
     jobs: int = 1
     on_disk: str = ""
+    master: str = ""
     reduce: Sequence[str] = ()
     through: Sequence[str] = ()
     where: Mapping[str, int | str] = field(default_factory=dict)
@@ -141,6 +142,7 @@ class Request:
         module: str = "",
         jobs: int = 1,
         on_disk: str = "",
+        master: str = "",
         reduce: Sequence[str] = (),
         fail_on: str = "",
         through: Sequence[str] = (),
@@ -187,6 +189,15 @@ class Request:
                 raise InputError(
                     f"{option} cannot be given together with a deployment: what is checked follows from {config}."
                 )
+        if "spark" in (engine, table.engine):
+            if reduce:
+                raise InputError("--engine spark and --reduce cannot both be given: it leaves nothing out.")
+            if master and not master.startswith("local") and not on_disk:
+                raise InputError(
+                    "--engine spark needs --on-disk with this --master: a folder or URI that all workers see."
+                )
+        elif master:
+            raise InputError("--master is of Spark; add --engine spark.")
         if on_disk and reduce:
             raise InputError("--on-disk and --reduce cannot both be given: a search in a folder leaves nothing out.")
         if fail_on and fail_on not in FAIL_ON:
@@ -208,6 +219,7 @@ class Request:
             folder=os.getcwd() if module or config is None else str(config.resolve().parent),
             jobs=jobs,
             on_disk=on_disk,
+            master=master,
             reduce=reduce,
             through=through,
             where=_pairs("--where", where, _word_or_number, None),

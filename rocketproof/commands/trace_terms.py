@@ -62,6 +62,7 @@ def terms_of(config: str) -> DeploymentTerms:
         consume_timeout=MINUTE * max(member.consume_timeout for member in members),
         stuck=max(member.pull_max_idle_time for member in members),
         lock_life=max(broker.lock_max_live_time for broker in description.brokers),
+        lock_life_told=any("lock_max_live_time" in broker.model_fields_set for broker in description.brokers),
         delays=DelayTable.parse(levels.pop()),
     )
     stated_levels = any("message_delay_level" in broker.model_fields_set for broker in description.brokers)

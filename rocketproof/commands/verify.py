@@ -9,23 +9,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
 
 from rich.console import Console
 
 from ..checkers.catalogue import all_rows, default_rows, preset_rows
+from ..checkers.engines import ENGINES, SPARK, STATEFUL
 from ..checkers.exploration import Progress
 from ..checkers.passing import passing
 from ..checkers.reduction import Reduction
 from ..checkers.run import Run
-from ..checkers.stateful_search import ENGINE as STATEFUL
-from ..checkers.suite import ENGINES, Options, Outcome, Row, engine_for, run_suite
+from ..checkers.suite import Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
 from ..model.presets import PRESETS
 from ..output.console import interrupts, make_console
 from ..output.files import write
-from ..output.findings_page import write_outcomes
 from ..output.junit import as_junit
 from ..output.overview import MANY, print_overview
 from ..output.report import as_json, has_story, print_found, print_list, print_story, print_table, report_row, summary
@@ -86,6 +84,8 @@ def verify(request: Request, outputs: Outputs) -> int:
     if outputs.junit:
         write(outputs.junit, as_junit("rocketproof", [report_row(outcome) for outcome in outcomes], seconds))
     if outputs.report:
+        from ..output.findings_page import write_outcomes
+
         write_outcomes(outputs.report, outcomes, request.constants)
     return exit_code(outcomes, interrupted=interrupted)
 
@@ -294,7 +294,14 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
                 )
             status.update(text)
 
-        for outcome in run_suite(rows, options(request), progress=show):
+        chosen = options(request)
+        if request.engine == SPARK:
+            from ..spark.session import failures
+            from .check import spark_session
+
+            chosen = replace(chosen, session=spark_session(request.master, remedy=" Use --engine explore, or mend it."))
+            screen.enter_context(failures())
+        for outcome in run_suite(rows, chosen, progress=show):
             stop_if_interrupted()
             outcomes.append(outcome)
 
@@ -306,8 +313,8 @@ def options(request: Request) -> Options:
         engine=request.engine or None,
         constants=request.constants,
         reduce=_reduction(request.reduce),
-        folder=Path(request.on_disk) if request.on_disk else None,
-        jobs=request.jobs or len(os.sched_getaffinity(0)),
+        folder=request.on_disk or None,
+        jobs=1 if request.engine == SPARK else request.jobs or len(os.sched_getaffinity(0)),
     )
 
 

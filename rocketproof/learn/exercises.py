@@ -10,6 +10,7 @@ import inspect
 import runpy
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,17 +20,22 @@ from typing import Any, TypeAlias
 from ..checkers.explore import explore
 from ..checkers.liveness import check_eventually
 from ..checkers.result import Result
-from ..checkers.run import story
+from ..checkers.run import replay, story
 from ..checkers.strategies import FURTHER_LAWS, REQUIRED_LAWS, check_strategy
-from ..checkers.user_strategies import FunctionStrategy
+from ..checkers.user_strategies import FunctionStrategy, StrategyError
 from ..errors import InputError
-from ..model.kernel import BoolLike, Machine, ModelError, State, all_of, nearest, not_
+from ..model.allocation import MessageQueue, sorted_ids
+from ..model.kernel import BoolLike, Machine, ModelError, State, all_of, lower, nearest, not_
+from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.claim import Claim
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from ..traces.machine_code.code_cache import user_cache
 
 Constants: TypeAlias = Mapping[str, int | str]
+
+MANY_QUEUES, FEW_CONSUMERS = 64, 4
+"""So many queues that a strategy which spreads them at all leaves none of so few consumers without."""
 
 MOST_SECONDS = 20
 """How long one call of what a learner has written may take."""
@@ -111,32 +117,59 @@ class Killer:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A definition or action of the model to write anew, and what must hold, or be broken, with it.
+    """A definition of the model to write anew, what must hold, or be broken, with it, and what it must do.
 
     Attributes:
         name: what is written anew.
         expected: property, and the verdict it must have with the answer in place.
+        meant: the definition that is meant; an answer may say it otherwise, and must do the same.
     """
 
     name: str
     machine: Machine
     constants: Constants
     expected: Sequence[tuple[Property, Verdict]]
+    meant: Callable[..., Any]
 
     def check(self, answer: Path) -> list[Step]:
         """Put the answer into its place, and ask what is expected."""
         definition = self.machine.definitions[self.name]
         text = function_in(answer, self.name, list(inspect.signature(definition.function).parameters))
-        name = f"{self.machine.name}~{answer.stem}"
-        changed = replace(self.machine, name=name, replacements={**self.machine.replacements, self.name: text})
+        yours = self._with(answer.stem, text)
         steps = []
         for item, verdict in self.expected:
-            result = _judged(changed, self.constants, item)
+            result = _judged(yours, self.constants, item)
             met = Verdict.HOLDS if result.verdict is verdict else Verdict.VIOLATED
             met = Verdict.UNKNOWN if result.verdict is Verdict.UNKNOWN else met
-            becomes = "holds still" if verdict is Verdict.HOLDS else "is violated"
-            steps.append(_step(f"with your {self.name}, {item.id} {becomes}", result, met))
+            must = "hold" if verdict is Verdict.HOLDS else "be violated"
+            steps.append(_step(f"with your {self.name}, {item.id} must {must}", result, met))
+        if all(step.verdict is Verdict.HOLDS for step in steps):
+            steps.append(self._same(yours))
         return steps
+
+    def _with(self, name: str, text: Callable[..., Any]) -> Machine:
+        replacements = {**self.machine.replacements, self.name: text}
+        return replace(self.machine, name=f"{self.machine.name}~{name}", replacements=replacements)
+
+    def _same(self, yours: Machine) -> Step:
+        """Whether every step does what is meant, in every state that is reached with what is meant."""
+        meant = self._with("meant", self.meant)
+        here, there = (PlainMachine(lower(machine.configure(**self.constants), {})) for machine in (yours, meant))
+        numbers = {instance.label: instance.number for instance in here.lowered.instances}
+        paths: dict[StateTuple, tuple[int, ...]] = {there.initial: ()}
+        waiting = deque(paths)
+        while waiting:
+            state = waiting.popleft()
+            path = paths[state]
+            for instance in there.lowered.instances:
+                following = there.step(state, instance.number)
+                if here.step(state, numbers[instance.label]) != following:
+                    told = f"{story(replay(there, path))}\nhere your {self.name} goes wrong: {instance.tells}"
+                    return Step(asked=f"your {self.name} is what is asked for", verdict=Verdict.VIOLATED, told=told)
+                if following is not None and following not in paths:
+                    paths[following] = (*path, instance.number)
+                    waiting.append(following)
+        return Step(asked=f"your {self.name} is what is asked for, in all {len(paths):,} states", verdict=Verdict.HOLDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,21 +178,42 @@ class Strategy:
 
     Attributes:
         laws: ids of further laws it must keep, besides those that every strategy must.
+        everybody: whether each of a few consumers must get some of many queues.
     """
 
     laws: Sequence[str] = ()
+    everybody: bool = False
 
     def check(self, answer: Path) -> list[Step]:
         """Ask it what every client of every small group would ask."""
         text = function_in(answer, "allocate", ["own_id", "queues", "ids"], may_raise=True)
-        report = check_strategy(FunctionStrategy(f"{answer}:allocate", text))
+        strategy = FunctionStrategy(f"{answer}:allocate", text)
+        report = check_strategy(strategy)
         further = [
             (law, result) for law, result in zip(FURTHER_LAWS, report.further, strict=True) if law.id in self.laws
         ]
-        return [
+        steps = [
             Step(asked=law.statement, verdict=result.verdict, told=result.explanation)
             for law, result in [*zip(REQUIRED_LAWS, report.required, strict=True), *further]
         ]
+        if self.everybody and all(step.verdict is Verdict.HOLDS for step in steps):
+            steps.append(_everybody(strategy))
+        return steps
+
+
+def _everybody(strategy: FunctionStrategy) -> Step:
+    asked = f"Of {MANY_QUEUES} queues, each of up to {FEW_CONSUMERS} consumers gets some."
+    queues = [MessageQueue("TopicTest", "broker-a", number) for number in range(MANY_QUEUES)]
+    for count in range(2, FEW_CONSUMERS + 1):
+        ids = sorted_ids(f"c{number}" for number in range(count))
+        for own in ids:
+            try:
+                share = strategy.allocate(own, queues, ids)
+            except StrategyError as error:
+                return Step(asked=asked, verdict=Verdict.VIOLATED, told=f"{own} gets no answer: {error}")
+            if not share:
+                return Step(asked=asked, verdict=Verdict.VIOLATED, told=f"with {count} consumers, {own} gets nothing")
+    return Step(asked=asked, verdict=Verdict.HOLDS)
 
 
 Exercise: TypeAlias = Situation | Killer | Change | Strategy
@@ -186,10 +240,12 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
     except (Exception, SystemExit) as error:
         raise InputError(f"{answer} cannot be run: {_told(error)}.") from None
     text: Any = known.get(name)
-    if not callable(text):
-        functions = [key for key, value in known.items() if inspect.isfunction(value)]
+    if not inspect.isfunction(text) or inspect.iscoroutinefunction(text):
+        own = [key for key, value in known.items() if getattr(value, "__module__", "") == known["__name__"]]
+        functions = [key for key in own if inspect.isfunction(known[key]) and key != name]
         wanted = f"{name}({', '.join(parameters)})"
-        raise InputError(f"{answer} has no function {wanted}.{nearest(name, functions)}")
+        kind = "plain function" if callable(text) else "function"
+        raise InputError(f"{answer} has no {kind} {wanted}.{nearest(name, functions) if functions else ''}")
     given = list(inspect.signature(text).parameters)
     if len(given) != len(parameters):
         raise InputError(f"{answer}: {name}({', '.join(given)}) should be {name}({', '.join(parameters)}).")
@@ -255,5 +311,5 @@ def _states(result: Result) -> str:
 def _step(asked: str, result: Result, met: Verdict) -> Step:
     told = ""
     if met is Verdict.VIOLATED:
-        told = story(result.run) if result.run is not None else f"{result.property}: {result.bounds}"
+        told = story(result.run) if result.run is not None else f"It holds in {result.bounds}."
     return Step(asked=asked, verdict=met, told=told)

@@ -70,6 +70,7 @@ EXERCISES: dict[str, Exercise] = {
             (property_of(_DELIVERY, "sent-back-only-after-failing"), Verdict.VIOLATED),
             (property_of(_DELIVERY, "at-least-once"), Verdict.HOLDS),
         ),
+        meant=lambda s, c, q, first, m: s.stage[c, q, m] != Stage.ABSENT,
     ),
     "idempotence": Situation(
         name="done_again",
@@ -85,6 +86,7 @@ EXERCISES: dict[str, Exercise] = {
             (property_of(_RETRY, "dead-letter-at-once"), Verdict.VIOLATED),
             (property_of(_RETRY, "attempts-exactly-the-maximum"), Verdict.HOLDS),
         ),
+        meant=lambda s, level: level,
     ),
     "sorted-views": Strategy(),
     "low-water-mark": Change(
@@ -92,8 +94,9 @@ EXERCISES: dict[str, Exercise] = {
         machine=consumption,
         constants={"messages": 2, "consumers": 1, "causes": 1},
         expected=((property_of(_DELIVERY, "offset-never-past-unfinished"), Verdict.VIOLATED),),
+        meant=lambda s, c, q, finished: s.next_offset[c, q],
     ),
-    "scaling": Strategy(laws=("joiner-only-takes",)),
+    "scaling": Strategy(laws=("joiner-only-takes",), everybody=True),
     "orderly": Situation(
         name="two_listeners",
         machine=consumption,
@@ -112,7 +115,7 @@ EXERCISES: dict[str, Exercise] = {
     "offsets": Situation(
         name="would_go_back",
         machine=consumption,
-        constants={"messages": 2, "moves": 1},
+        constants={"messages": 2, "moves": 1, "held_updates": 1},
         meant=_would_go_back,
     ),
     "broadcasting": Situation(
@@ -120,11 +123,12 @@ EXERCISES: dict[str, Exercise] = {
         machine=consumption,
         constants={
             "mode": "broadcasting",
-            "messages": 3,
+            "messages": 2,
             "watch_clients": 1,
             "consumers": 1,
             "arriving": 2,
             "group": "new",
+            "failures": 1,
             "crashes": 1,
             "restarts": 1,
         },
@@ -135,6 +139,7 @@ EXERCISES: dict[str, Exercise] = {
         machine=consumption,
         constants={"messages": 2, "expression": "Aa", "tags": "Aa,BB"},
         expected=((property_of(_FILTERING, "unasked-never-delivered"), Verdict.VIOLATED),),
+        meant=lambda s, c, q, m: True,
     ),
     "incident": Killer(
         name="safe",

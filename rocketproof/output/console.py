@@ -16,6 +16,9 @@ from rich.text import Text
 from ..properties.verdict import Verdict
 from ..traces.format.printable import printable_lines
 
+PROBLEMS_SHOWN = 10
+"""Problems of reading that the terminal shows; of more it says how many there are."""
+
 VERDICT_STYLES = {
     Verdict.HOLDS: "green",
     Verdict.VIOLATED: "red",
@@ -51,7 +54,7 @@ def interrupts() -> Iterator[Callable[[], None]]:
 
 
 class SafeConsole(Console):
-    """A console on which nothing that is shown can act, see :mod:`.traces.format.printable`."""
+    """A console on which nothing that is shown can act, see :mod:`..traces.format.printable`."""
 
     def say(self, text: str | Text = "") -> None:
         """Print exactly one line: what follows a line feed in a name does not begin another one."""

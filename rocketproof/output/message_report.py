@@ -8,7 +8,8 @@ from rich.text import Text
 
 from ..traces.engine.result import CheckResult
 from ..traces.explain.message_answer import answers, first_line
-from ..traces.explain.message_story import Attempt, MessageStory
+from ..traces.explain.message_attempts import Attempt
+from ..traces.explain.message_story import MessageStory
 from ..traces.explain.report.words import counted, span, utc
 from ..traces.format.printable import json_text
 from .console import SafeConsole
@@ -24,7 +25,7 @@ def print_message(console: SafeConsole, story: MessageStory, result: CheckResult
         result: of a check of the same trace, which knows why it came again.
     """
     keys = ", ".join(key for key in story.keys if key != story.asked)
-    console.say(Text.assemble((first_line(story, answers(story, result)), "bold"), f"  key {keys}" if keys else ""))
+    console.say(Text.assemble((first_line(story, result), "bold"), f"  key {keys}" if keys else ""))
     for copy in story.copies:
         console.say(Text(f"  stored {copy}"))
     for outcome in story.outcomes:

@@ -17,10 +17,7 @@ from ..traces.explain.report.sections import statuses as statuses_of
 from ..traces.explain.report.words import counted, queue, span, utc
 from ..traces.explain.story import CERTAIN, Sentence, Story
 from .columns import print_columns
-from .console import VERDICT_STYLES, SafeConsole
-
-PROBLEMS_SHOWN = 10
-"""Problems of reading that the terminal shows."""
+from .console import PROBLEMS_SHOWN, VERDICT_STYLES, SafeConsole
 
 NAMES_SHOWN = 4
 """Claims of one verdict that the terminal names in one line."""

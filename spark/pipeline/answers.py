@@ -26,9 +26,9 @@ from ...traces.errors import TraceError
 from ...traces.format.header import read_header
 from ...traces.format.problems import Problems
 from ...traces.recorders.repeated import REPEATED
-from .mining import ANSWER, folder_of
+from .mining import ANSWER
 from .recording import Live, Recorded, live_of
-from .table import MANIFEST, RUN, Table
+from .table import MANIFEST, RUN, Table, folder_of
 
 
 @dataclass(frozen=True, kw_only=True)

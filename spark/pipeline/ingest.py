@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ...traces.errors import TraceError
 from ...traces.format.problems import Problems, Trouble
 from ...traces.format.schema import ARROW, is_text
 from ...traces.io import EXTRA, Split, Trace, open_trace, read_split
+from ...traces.io.addresses import is_address, local_path, store_of
 from ...traces.io.imported import ImportedTrace
 from ...traces.io.importers.protocol import SeriesImporter
 from ...traces.io.lost import holes_of
@@ -29,9 +31,10 @@ from ...traces.io.source import Source as Opened
 from ...traces.io.stored import PIECE, PLACE
 from ...traces.recorders.captured import CapturedTrace
 from ..session import failures
+from .fetching import Stored, fetching
 from .manifest import Batch, File, Piece, Source, batch_as_json
 from .recording import Live, live_of
-from .table import BATCH, Table, table_of
+from .table import BATCH, Table, digest_of, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,7 +126,8 @@ def ingest(
 
     Args:
         spark: whose tasks read and write; files and table must be there under the same names on all machines.
-        paths: files and folders.
+        paths: files and folders, by their paths or as ``file:///…``, or by addresses of stores that Spark is set up
+            for.
         table: where to.
         cluster: a name for the cluster that was recorded; each is a recording of its own.
         options: of importers.
@@ -135,15 +139,23 @@ def ingest(
     """
     if not cluster or not is_text(cluster) or len(quote(cluster, safe="")) > _LONGEST:
         raise TraceError(f"a cluster is called {ascii(cluster)[:60]}; a name of 1 to {_LONGEST} letters is needed.")
-    named = [Path(path).absolute() if str(path) else path for path in paths]
-    given = files_of(named)
-    with table.alone(BATCH):
+    stored = [str(path) for path in paths if is_address(path)]
+    own = [_absolute(path) for path in paths if not is_address(path)]
+    files_of(own)
+    with table.alone(BATCH), ExitStack() as stack:
         live = live_of(table).get(cluster, Live(cluster=cluster))
         seen = _Seen(live)
+        copies, unchanged = list[Path](), 0
+        if stored:
+            copies, unchanged = stack.enter_context(fetching(spark, stored, table.folder, seen.knows))
+        named = [*own, *copies]
+        if not named:
+            return Ingested(known=unchanged)
+        given = files_of(named)
         found = {path: file for path in given if (file := seen.look(path)) is not None}
         fresh = [path for path in given if path not in found or not seen.has(found[path])]
         if not fresh:
-            return Ingested(known=len(given))
+            return Ingested(known=len(given) + unchanged)
         passed_over = seen.passed_over(found)
         try:
             trace = open_trace(named, strict=strict, options=options, passed_over=passed_over)
@@ -151,7 +163,13 @@ def ingest(
             if not live.sources:
                 raise
             trace = Trace([], error.wrong, left_out=error.left_out)
-        return _Ingesting(spark, table, cluster, seen, found, trace, batch_bytes).run(known=len(given) - len(fresh))
+        return _Ingesting(spark, table, cluster, seen, found, trace, batch_bytes).run(
+            known=len(given) - len(fresh) + unchanged
+        )
+
+
+def _absolute(path: Path | str) -> Path | str:
+    return local_path(path).absolute() if str(path) and not store_of(path) else path
 
 
 class _Seen:
@@ -177,6 +195,15 @@ class _Seen:
         except OSError:
             return None
         return File(path=str(path), size=stat.st_size, changed=stat.st_mtime_ns, content=content)
+
+    def knows(self, stored: Stored) -> bool:
+        """Whether a file of a store is there as it is now, and is not read together with others."""
+        together = {file.path for source in self.live.sources if source.joined for file in source.files}
+        same = any(
+            (file.size, file.changed) == (stored.size, stored.changed)
+            for file in self._by_path.get(str(stored.path), ())
+        )
+        return same and str(stored.path) not in together
 
     def has(self, file: File) -> bool:
         """Whether its content is in the table, under whatever name."""
@@ -346,7 +373,7 @@ class _Ingesting:
             problems.join(one.problems)
             skipped = one.skipped or skipped
         return Source(
-            id=_digest(*(part for file in files for part in (file.path, file.content))),
+            id=digest_of(*(part for file in files for part in (file.path, file.content))),
             file=source.file,
             files=files,
             joined=isinstance(source, CapturedTrace)
@@ -379,10 +406,6 @@ def _some(problems: Problems, wanted: Any) -> Problems:
         if one.kind is not Trouble.DISAGREE and wanted(one.file):
             found.add(one.file, one.line, one.what, kind=one.kind)
     return found
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,7 +489,7 @@ def _folder(group: str | None) -> str:
     if not group:
         return NO_GROUP
     name = group if group == MORE_GROUPS else quote(group, safe="").replace(".", "%2E")
-    return name if len(name) <= _LONGEST else f"{name[:100].rpartition('%')[0] or name[:100]}~{_digest(group)}"
+    return name if len(name) <= _LONGEST else f"{name[:100].rpartition('%')[0] or name[:100]}~{digest_of(group)}"
 
 
 class _Writer:

@@ -7,16 +7,14 @@ run.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +22,7 @@ import pyarrow.parquet as pq
 
 from ...traces.claims.settings import Settings
 from ...traces.clocks.clocks import Clocks
+from ...traces.engine.carrying import Carried, StartOverError
 from ...traces.engine.local import check_locally
 from ...traces.engine.result import CheckResult
 from ...traces.errors import TraceError
@@ -36,14 +35,16 @@ from ...traces.io.parquet import beside_a_trace
 from ...traces.recorders.repeated import REPEATED
 from ..blocks import tuple_of
 from ..check import check_with_spark
+from .carried import CARRIED, LATENESS, Since, fitting, forget, mine_on
 from .recording import Recorded, live_of
-from .table import BATCH, MANIFEST, RUN, Table, table_of
+from .table import BATCH, MANIFEST, RUN, Table, digest_of, folder_of, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOCAL_EVENTS = 500_000
-"""A cluster with fewer events is checked by the driver itself: tasks would cost more than they save."""
+LOCAL_EVENTS = 50_000_000
+"""A cluster with fewer events is checked by the driver itself, which carries what it knows to the next run; the folds
+know 2 GB of so many at most. Tasks carry nothing."""
 
 ANSWER = "_answer"
 """The folder of a run in which the answers are kept as a check gives them."""
@@ -61,6 +62,7 @@ class Mining:
         is_new: whether it was made now.
         mined: clusters that were mined for it; ``taken``: those whose answers are those of an earlier run.
         empty: clusters without events of the days that were asked for.
+        since: of each that was mined from where.
     """
 
     run: str
@@ -68,6 +70,7 @@ class Mining:
     mined: tuple[str, ...]
     taken: tuple[str, ...]
     empty: tuple[str, ...] = ()
+    since: Mapping[str, Since] = field(default_factory=dict)
 
 
 def mine_table(
@@ -76,6 +79,7 @@ def mine_table(
     *,
     terms: Terms,
     days: tuple[str, str] = ("", ""),
+    lateness: int = LATENESS,
     local_events: int = LOCAL_EVENTS,
 ) -> Mining:
     """Hold every cluster of a table against all claims.
@@ -85,7 +89,8 @@ def mine_table(
         table: what to mine.
         terms: of the checks.
         days: the first and the last day whose events count, as 2026-11-23; empty: no bound.
-        local_events: clusters with fewer events are checked by the driver.
+        lateness: events may come so much later than others without anything being mined again, ms.
+        local_events: clusters with fewer events to go through are checked by the driver.
 
     Raises:
         TraceError: there is nothing to mine, or somebody else writes to the table.
@@ -96,7 +101,7 @@ def mine_table(
         keys: dict[str, str] = {}
         settings: dict[str, Settings] = {}
         empty: list[str] = []
-        last = table.published(BATCH)[-1][0].name
+        last = table.folders(BATCH)[-1].name
         for name, live in sorted(live_of(table).items()):
             try:
                 trace = Recorded(live, days)
@@ -104,33 +109,54 @@ def mine_table(
                 empty.append(name)
                 continue
             traces[name], settings[name] = trace, terms(trace)
-            keys[name] = _digest(live.version, days, repr(settings[name]), header_json(trace.header), _kit())
+            keys[name] = digest_of(live.version, days, repr(settings[name]), header_json(trace.header), _kit())
         if not traces:
             raise TraceError(f"{table.folder}: there are no events to mine in {', '.join(empty)}.")
-        key = _digest(sorted(keys.items()))
+        key = digest_of(sorted(keys.items()))
         earlier: dict[tuple[str, str], Path] = {}
         for path, said in table.published(RUN):
             if said["key"] == key:
                 return Mining(run=path.name, is_new=False, mined=(), taken=tuple(traces), empty=tuple(empty))
             earlier |= dict.fromkeys(said["clusters"].items(), path)
         run = table.next_name(RUN)
-        mined = []
+        since: dict[str, Since] = {}
         with table.publishing(run) as folder:
             for name, trace in traces.items():
                 known = earlier.get((name, keys[name]))
                 if known is not None:
                     _take_over(known, folder, name)
                     continue
-                mined.append(name)
-                if (trace.rows or 0) < local_events:
-                    result = check_locally(trace, settings=settings[name])
-                else:
+                if (trace.rows or 0) >= local_events:
+                    since[name] = Since(why=f"it has {local_events:,} events or more, and tasks carry nothing")
                     result = check_with_spark(trace, settings=settings[name], session=spark())
+                else:
+                    state = folder / CARRIED / folder_of(name)
+                    before, why = fitting(table, name, trace, days)
+                    result, since[name] = _from(trace, settings[name], before, why, lateness, state)
                 _write(folder, name, trace, result, key=keys[name])
             said = {"key": key, "clusters": keys, "days": list(days), "last": last}
             table.write_manifest(folder, said)
-        taken = tuple(name for name in traces if name not in mined)
-        return Mining(run=run, is_new=True, mined=tuple(mined), taken=taken, empty=tuple(empty))
+        for name in since:
+            forget(table, name)
+        taken = tuple(name for name in traces if name not in since)
+        return Mining(run=run, is_new=True, mined=tuple(since), taken=taken, empty=tuple(empty), since=since)
+
+
+def _from(
+    trace: Recorded, settings: Settings, before: Carried | None, why: str, lateness: int, state: Path
+) -> tuple[CheckResult, Since]:
+    """Check a cluster from a state if it fits, from its beginning else, and keep a state if one can be carried."""
+    try:
+        since = Since(time=None if before is None else before.cut, why=why)
+        return mine_on(trace, settings, before=before, lateness=lateness, folder=state), since
+    except StartOverError as error:
+        why = str(error)
+    if before is not None:
+        try:
+            return mine_on(trace, settings, before=None, lateness=lateness, folder=state), Since(why=why)
+        except StartOverError as error:
+            why = str(error)
+    return check_locally(trace, settings=settings), Since(why=why)
 
 
 def _kit() -> str:
@@ -140,18 +166,11 @@ def _kit() -> str:
         return ""
 
 
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def folder_of(cluster: str) -> str:
-    """The folder of a cluster within a table of a run."""
-    return f"cluster={quote(cluster, safe='')}"
-
-
 def _take_over(run: Path, folder: Path, cluster: str) -> None:
     """The answers about a cluster as they are in an earlier run: files are never changed, so both may have them."""
     for path in run.glob(f"*/{folder_of(cluster)}/*"):
+        if path.parts[-3] == CARRIED:
+            continue
         target = folder / path.relative_to(run)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +14,9 @@ from ...traces.errors import TraceError
 from ...traces.format.coverage import Hole
 from ...traces.format.problems import Problems
 from ...traces.io import Trace
-from ...traces.io.stored import PIECE, Stored
-from .manifest import File, Source, batch_of
-from .table import BATCH, Table
+from ...traces.io.stored import PIECE, Between, Stored
+from .manifest import File, Piece, Source, batch_of
+from .table import BATCH, Table, digest_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,8 +52,7 @@ class Live:
     def version(self) -> str:
         """A digest of all that counts: the same recordings and the same problems have the same."""
         told = [f"{one.file}:{one.line}:{one.kind}:{one.what}" for one in self.problems.kept]
-        parts = [*(source.id for source in self.sources), "", *told, "", *self.left_out]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        return digest_of([source.id for source in self.sources], told, self.left_out)
 
 
 def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
@@ -109,30 +107,66 @@ class Recorded(Trace):
         for source in live.sources:
             problems.join(source.problems)
         problems.join(live.problems)
-        sources = [_stored(source, live.folders[source.id], days) for source in live.sources]
+        self._live, self._days = live, days
+        opened = [(source, _stored(source, live.folders[source.id], days)) for source in live.sources]
         # A file of which no event could be read counts too: its header, and that it is not whole.
-        counting = [one for one, source in zip(sources, live.sources, strict=True) if one.rows or not source.rows]
-        super().__init__(counting, problems, left_out=live.left_out)
+        counting = [(source, one) for source, one in opened if one.rows or not source.rows]
+        self._counting = [source for source, _ in counting]
+        super().__init__([one for _, one in counting], problems, left_out=live.left_out)
         if not self.rows:
             raise TraceError(f"there are no events of the cluster {live.cluster}{_of_days(days)}.")
+        spans = [one.time_range for _, one in counting if one.time_range is not None]
+        self.time_range = min(begin for begin, _ in spans), max(end for _, end in spans)
         self._lost = [*(hole for source in live.sources for hole in source.holes), *live.holes]
         self.clocks = _clocks(live.sources)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of its recordings, in the order of files."""
+        return tuple(source.id for source in self._counting)
+
+    def begins(self) -> dict[str, int]:
+        """When the earliest event of each of its recordings was, ms; what has none is not there."""
+        begins = {source.id: [piece.begin for piece in _pieces(source, self._days)] for source in self._counting}
+        return {id_: min(times) for id_, times in begins.items() if times}
+
+    def between(self, since: int | None, until: int | None) -> Trace:
+        """Its events from a time on, and before another, ms; None: no bound. Its files are all there, in their order.
+
+        What was wrong with it is told by the whole.
+        """
+        sources = [
+            _stored(source, self._live.folders[source.id], self._days, (since, until)) for source in self._counting
+        ]
+        return Trace(sources, Problems())
 
     def holes(self) -> list[Hole]:
         """What was lost when the files were ingested."""
         return list(self._lost)
 
 
-def _stored(source: Source, folder: Path, days: tuple[str, str]) -> Stored:
+def _pieces(source: Source, days: tuple[str, str]) -> Iterator[Piece]:
+    """The pieces of some days."""
     first, last = days
+    for part in source.parts:
+        yield from (p for p in part if (not first or p.day >= first) and (not last or p.day <= last))
+
+
+def _stored(source: Source, folder: Path, days: tuple[str, str], between: Between = (None, None)) -> Stored:
+    wanted = {piece.path for piece in _pieces(source, days)}
+    since, until = between
     parts = [
-        [piece for piece in part if (not first or piece.day >= first) and (not last or piece.day <= last)]
+        [
+            piece
+            for piece in part
+            if piece.path in wanted and (since is None or piece.end >= since) and (until is None or piece.begin < until)
+        ]
         for part in source.parts
     ]
     kept = [piece for part in parts for piece in part]
     rows = sum(piece.rows for piece in kept)
     stated = source.stated
-    if rows < source.rows:
+    if rows < source.rows and between == (None, None):
         stated = replace(stated, header=replace(stated.header, complete=False))
     return Stored(
         parts=[[str(folder / piece.path) for piece in part] for part in parts if part],
@@ -145,6 +179,7 @@ def _stored(source: Source, folder: Path, days: tuple[str, str]) -> Stored:
         clocks=source.clocks,
         skipped=source.skipped,
         sound=not source.problems.count,
+        between=between,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -18,10 +19,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 
 from ...traces.errors import TraceError
+from ...traces.io.addresses import is_address, local_path, store_of
 
 VERSION = 1
 """Version of what batches and runs say of themselves."""
@@ -43,12 +46,12 @@ class Table:
     """
 
     def __init__(self, folder: Path | str) -> None:
-        if re.match(r"\w+:/", str(folder)):
+        if is_address(folder) or store_of(folder):
             raise TraceError(
                 f"{folder}: the table is a folder, and addresses are not written to: mount the store, and name the "
                 "folder; what is published there is made whole by renaming a folder, which object stores cannot do."
             )
-        self.folder = Path(folder).absolute()
+        self.folder = local_path(folder).absolute()
 
     def published(self, what: str) -> list[tuple[Path, Mapping[str, Any]]]:
         """The folders of all batches, or runs, in their order, each with what it says of itself.
@@ -56,8 +59,11 @@ class Table:
         Raises:
             TraceError: one was written by a later version, or is damaged.
         """
-        found = [path for path in self.folder.glob(f"{what}=*") if _NUMBER.search(path.name)]
-        return [(path, _manifest(path)) for path in sorted(found, key=_number)]
+        return [(path, _manifest(path)) for path in self.folders(what)]
+
+    def folders(self, what: str) -> list[Path]:
+        """The folders of all batches, or runs, in their order."""
+        return sorted((path for path in self.folder.glob(f"{what}=*") if _NUMBER.search(path.name)), key=_number)
 
     def need(self) -> None:
         """Raise TraceError where there is no table yet."""
@@ -94,7 +100,7 @@ class Table:
 
     def next_name(self, what: str) -> str:
         """The name of the next batch or run."""
-        return f"{what}={max((_number(path) for path, _ in self.published(what)), default=0) + 1:08}"
+        return f"{what}={max(map(_number, self.folders(what)), default=0) + 1:08}"
 
     @contextmanager
     def publishing(self, name: str) -> Iterator[Path]:
@@ -140,12 +146,22 @@ def failed(folder: Path, error: OSError) -> str:
     return f"{folder}: cannot be written: {error.strerror or error}; nothing of this batch or run is published."
 
 
+def folder_of(cluster: str) -> str:
+    """The folder of a cluster within a table of a run."""
+    return f"cluster={quote(cluster, safe='')}"
+
+
 def table_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
     """Rows as a table."""
     columns: list[Any] = list(zip(*rows, strict=True)) or [[] for _ in schema]
     return pa.Table.from_arrays(
         [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)], schema=schema
     )
+
+
+def digest_of(*parts: Any) -> str:
+    """A short name for what JSON can tell: the same parts have the same."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rocketproof.checkers import plain_search
 from rocketproof.checkers.exploration import NO_DEADLOCK, Limits, Progress
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.run import story
@@ -19,6 +20,13 @@ SIZED = [
     for name, example in EXAMPLES.items()
     for short, sized in example.configurations.items()
 ]
+
+
+@pytest.fixture(autouse=True, params=["plain", "compiled"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of small spaces is the same in both forms."""
+    if request.param == "compiled":
+        monkeypatch.setattr(plain_search, "MOST_STEPS", 0)
 
 
 class Place(Domain, size="places", label="p"):

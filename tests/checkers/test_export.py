@@ -10,7 +10,7 @@ import pytest
 
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.export import promela
-from rocketproof.checkers.spin import SpinRun, run_spin, spin_available
+from rocketproof.checkers.spin import SpinRun, SpinSearch, run_spin, spin_available
 from rocketproof.model.assignment import assignment
 from rocketproof.model.examples import EXAMPLES, bounded_buffer, two_phase_commit
 from rocketproof.model.kernel import (
@@ -165,16 +165,16 @@ def unread() -> Configuration:
 def keywords() -> Configuration:
     """A shift register of names that are words of Promela or C, or look like the names the export makes itself."""
     machine = Machine("keywords")
-    for name in ("temp_0", "len", "atomic", "int", "now", "machine", "depth", "inside_0"):
+    for name in ("temp1_0", "len", "atomic", "int", "now", "machine", "depth", "inside"):
         machine.variable(name, bool)
     machine.variable("derived", bool, Slot)
 
     @machine.action
     def shift(s: State, bit: bool) -> None:
         s.require(not_(s.len & s.depth))
-        s.temp_0 = bit
-        s.len, s.atomic, s.int, s.now = s.temp_0, s.len, s.atomic, s.int
-        s.machine, s.depth, s.inside_0 = s.now, s.machine, s.depth
+        s.temp1_0 = bit
+        s.len, s.atomic, s.int, s.now = s.temp1_0, s.len, s.atomic, s.int
+        s.machine, s.depth, s.inside = s.now, s.machine, s.depth
 
     @machine.action
     def turn(s: State, i: Slot) -> None:
@@ -236,38 +236,44 @@ unsigned heat_0 : 3 = 3; /* heat[s0], minus (-3) */
 unsigned heat_1 : 3 = 2; /* heat[s1], minus (-3) */
 unsigned heat_2 : 3 = 1; /* heat[s2], minus (-3) */
 bit on = 0; /* on */
-hidden int temp_0;
-hidden int temp_1;
-hidden byte inside_0;
-hidden byte inside_1;
-hidden byte holds_cool_0; /* cool */
+bit holds_cool_0; /* cool */
+bit inside;
+unsigned temp4_0 : 4;
+unsigned temp4_1 : 4;
 
 active proctype machine() {
 end:
   do
   :: /* exchange */
      d_step { (on && !((heat_2 - 3) <= (((heat_0 - 3) >= 0 -> (heat_0 - 3) / 2 : -((2 - 1 - (heat_0 - 3)) / 2))))) ->
-       temp_0 = (heat_1 - 3) + 3;
-       temp_1 = (heat_0 - 3) + 3;
-       heat_0 = temp_0;
-       heat_1 = temp_1;
+       temp4_0 = (heat_1 - 3) + 3;
+       temp4_1 = (heat_0 - 3) + 3;
+       heat_0 = temp4_0;
+       heat_1 = temp4_1;
        on = 0;
        holds_cool_0 = !(3 <= (heat_0 - 3));
-       assert(holds_cool_0) }
+       assert(holds_cool_0);
+       temp4_0 = 0;
+       temp4_1 = 0;
+       holds_cool_0 = 0 }
   :: /* warm(s0) */
      d_step { 1 ->
-       /* heat[s0]: -3..3 */ inside_0 = ((heat_0 - 3) <= 2);
-       assert(inside_0);
+       /* heat[s0]: -3..3 */ inside = ((heat_0 - 3) <= 2);
+       assert(inside && 1);
        heat_0 = (1 + (heat_0 - 3)) + 3;
        holds_cool_0 = !(3 <= (heat_0 - 3));
-       assert(holds_cool_0) }
+       assert(holds_cool_0);
+       inside = 0;
+       holds_cool_0 = 0 }
   :: /* warm(s2) */
      d_step { 1 ->
-       /* heat[s2]: -3..3 */ inside_1 = ((heat_2 - 3) <= 2);
-       assert(inside_1);
+       /* heat[s2]: -3..3 */ inside = ((heat_2 - 3) <= 2);
+       assert(inside && 2);
        heat_2 = (1 + (heat_2 - 3)) + 3;
        holds_cool_0 = !(3 <= (heat_0 - 3));
-       assert(holds_cool_0) }
+       assert(holds_cool_0);
+       inside = 0;
+       holds_cool_0 = 0 }
   od
 }
 """
@@ -326,6 +332,21 @@ def test_spin_counts_the_assignment_machine(strategy: str, tmp_path: Path) -> No
 
 
 @with_spin
+@pytest.mark.parametrize("search", SpinSearch)
+def test_every_search_of_spin_counts_the_same(search: SpinSearch, tmp_path: Path) -> None:
+    configuration = assignment.configure(consumers=3, running=1, crashes=1)
+    invariants: Mapping[str, Predicate] = {"all alive": lambda s: s.crashes_left > 0}
+    found = explore(configuration, idle_actions_allowed=True)
+    text = promela(lower(configuration, invariants))
+    run = run_spin(text, workdir=tmp_path, optimize="-O0", hash_bits=16, memory_mb=256, search=search)
+    assert (run.complete, run.errors) == (True, 0)
+    assert (run.states, run.transitions) == (found.states, found.transitions) == (400, 1672)
+    text = promela(lower(configuration, invariants), invariants=["all alive"])
+    run = run_spin(text, workdir=tmp_path, optimize="-O0", hash_bits=16, memory_mb=256, search=search)
+    assert (run.errors > 0, run.violated) == (True, "holds_all_alive_0")
+
+
+@with_spin
 def test_spin_finds_the_violated_invariant(tmp_path: Path) -> None:
     invariants: Mapping[str, Predicate] = {"consistent": two_phase_commit.consistent}
     lowered = lower(two_phase_commit.machine.configure(managers=3, impatient=1), invariants)
@@ -374,7 +395,7 @@ def test_spin_finds_a_write_outside_its_domain(tmp_path: Path) -> None:
         s.level += 1
 
     run = spin(promela(lower(machine.configure())), tmp_path)
-    assert (run.errors, run.complete, run.violated, run.states) == (1, False, "inside_0", 4)
+    assert (run.errors, run.complete, run.violated, run.states) == (1, False, "(inside&&1)", 4)
     with pytest.raises(ModelError, match=r"action rise: writes 4 to level, allowed is 0…3"):
         explore(machine.configure())
 

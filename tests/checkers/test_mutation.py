@@ -2,15 +2,17 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.mutation.changes import Change, Sort, all_changes, parts, stratified
+from rocketproof.checkers.mutation.equal import proved_equal
 from rocketproof.checkers.mutation.ground import Setting, settings
 from rocketproof.checkers.mutation.judge import Effort, Fate, Outcome, judge
 from rocketproof.checkers.mutation.theorems import Theorems
-from rocketproof.model.kernel import ModelError
+from rocketproof.model.kernel import Int, Machine, ModelError, State, lower
 
 LOCK = [item for item in settings(row for row in default_rows() if row.machine == "orderly_lock") if item.bits <= 24]
 
@@ -95,12 +97,21 @@ def test_rules_are_asked_by_theorems() -> None:
 
 def test_a_sample_has_of_every_part_and_is_the_same_for_the_same_seed() -> None:
     every = all_changes("orderly_lock")
-    sample = stratified(every, 30, 7)
-    assert len(sample) == 30
-    assert sample == stratified(every, 30, 7)
+    sample = stratified(every, 60, 7)
+    assert len(sample) == 60
+    assert sample == stratified(every, 60, 7)
+    assert sample != stratified(every, 60, 8)
     assert {item.sort for item in sample} == {item.sort for item in every}
     with pytest.raises(ModelError, match="a sample of 0 is none"):
         stratified(every, 0, 7)
+
+
+def test_what_changes_in_one_part_moves_a_sample_of_the_others_at_its_edge_only() -> None:
+    every = all_changes()
+    sample = {item.id for item in stratified(every, 200, 1)}
+    without = {item.id for item in stratified([item for item in every if item.part != "orderly"], 200, 1)}
+    assert {name for name in sample if not name.startswith("orderly.")} - without == set()
+    assert len(without - sample) == sum(name.startswith("orderly.") for name in sample)
 
 
 def test_an_unknown_part() -> None:
@@ -129,3 +140,35 @@ def test_what_hit_a_limit_is_asked_again_with_a_higher_one(tmp_path: Path) -> No
     ]
     assert fates == [Fate.UNKNOWN, Fate.UNKNOWN, Fate.SURVIVED, Fate.SURVIVED]
     assert len(file.read_text().splitlines()) == 7  # the head, theorems, and the configuration twice
+
+
+def test_what_hit_a_limit_in_a_few_configurations_is_asked_in_a_second_round() -> None:
+    asked = [item for item in changes("orderly_lock", "take") if "grant" in item.told]
+    (outcome,) = judge(asked, [BARE], Theorems([]), Effort(states=2, far=100_000))
+    assert (outcome.fate, outcome.used, outcome.differs) == (Fate.SURVIVED, 1, 1)
+
+
+def test_steps_are_proved_equal_where_the_claims_of_a_suite_hold() -> None:
+    machine = Machine("counting")
+    machine.variable("number", Int(0, 9))
+
+    @machine.action
+    def increase(s: State) -> None:
+        s.require(s.number < 9)
+        s.number += 1
+
+    lowered = lower(machine.configure(), {"low": lambda s: s.number <= 5})
+    (right,) = lowered.instances
+    number = lowered.cells[0].symbol
+    low = [lowered.predicates["low"].term]
+
+    def equal(guard: Any, facts: list[Any], work: int = 1_000_000) -> bool:
+        return proved_equal(lowered, facts, [(right, dataclasses.replace(right, guard=guard))], {0}, work=work)
+
+    assert equal(number != 9, [])  # nothing is above 9
+    assert not equal(number < 8, [])
+    assert equal(number < 8, low)
+    assert not equal(number < 8, low, work=0)
+    assert proved_equal(lowered, low, [(None, dataclasses.replace(right, guard=number > 6))], {0})
+    assert not proved_equal(lowered, low, [(right, None)], {0})
+    assert proved_equal(lowered, [], [(right, None)], set())  # nothing reads the number

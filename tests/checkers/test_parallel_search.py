@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.checkers import machine_limits, parallel_search, table_search
+from rocketproof.checkers import machine_limits, parallel_search, plain_search, table_search
 from rocketproof.checkers.exploration import Exploration, Limits
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.machine_limits import cores, half_of_memory
@@ -22,7 +22,8 @@ SMALL = [sized.configuration for example in EXAMPLES.values() for sized in examp
 
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Levels of a few states are wide enough, and chunks are small, so that there are many of both."""
+    """Levels of a few states are wide enough, and chunks are small, so that there are many of both; in machine code."""
+    monkeypatch.setattr(plain_search, "MOST_STEPS", 0)
     monkeypatch.setattr(table_search, "NARROW", 3)
     monkeypatch.setattr(parallel_search, "PART", 64)
 

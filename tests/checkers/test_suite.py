@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from rocketproof.checkers.catalogue import all_rows, default_rows
-from rocketproof.checkers.suite import ENGINES, Options, Row, claim_rows, engine_for, run_suite
+from rocketproof.checkers.engines import ENGINES
+from rocketproof.checkers.suite import Options, Row, claim_rows, engine_for, run_suite
 from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Int, Machine, ModelError, State, implies, maximum
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.property import Kind, Property
@@ -143,7 +144,7 @@ def test_a_budget_without_limit_leaves_a_configuration_to_every_engine() -> None
         claim_rows([replace(claim(machine, "up", lambda s: s.height <= s.best), constants=constants)])[0]
         for constants in ({"slips": UNBOUNDED}, {"top": UNBOUNDED})
     )
-    assert unlimited.engines == ("explore", "prove", "simulate", "stateful")
+    assert unlimited.engines == ("explore", "prove", "simulate", "stateful", "spark")
     assert unbounded.engines == ("prove",)
     (outcome,) = run_suite([unlimited])
     assert (outcome.result.verdict, outcome.result.bounds) == (

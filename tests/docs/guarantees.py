@@ -19,6 +19,7 @@ MACHINES = {
     "orderly_lock": "Locks of orderly queues",
     "long_polling": "Requests that wait at the broker",
     "consumption": "Messages, offsets, retries",
+    "everything": "Messages, offsets and real members",
     "refinement": "Machines that refine each other",
 }
 

@@ -9,7 +9,7 @@ import typer
 
 from rocketproof import __version__, cli
 from rocketproof.checkers.catalogue import all_rows
-from rocketproof.checkers.suite import ENGINES
+from rocketproof.checkers.engines import ENGINES
 from rocketproof.commands import request
 
 from .console import (

@@ -11,7 +11,7 @@ from rocketproof.checkers.run import told
 from rocketproof.checkers.suite import Outcome, claim_row
 from rocketproof.explorer import Rerun, rerun
 from rocketproof.explorer.findings import Findings
-from rocketproof.explorer.page import page
+from rocketproof.explorer.page import entries_in, page
 from rocketproof.explorer.subjects import subject
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.verdict import Verdict
@@ -39,7 +39,7 @@ def test_an_outcome_opens_as_its_run(found: Rerun) -> None:
     assert findings.entries[0].data is findings.entries[1].data
     assert (findings.entries[0].verdict, findings.entries[0].note) == ("VIOLATED", "VIOLATED")
     assert len({entry.id for entry in findings.entries}) == 2
-    assert '"run":"take(c0,q0)~pull(c0,q0)"' in page(findings.entries, title="Found")
+    assert entries_in(page(findings.entries, title="Found"))[0]["run"] == "take(c0,q0)~pull(c0,q0)"
 
 
 def test_a_run_that_is_none_of_the_configuration_is_left_out_and_named(found: Rerun) -> None:
@@ -62,5 +62,6 @@ def test_a_known_bug_opens_as_its_counterexample(found: Rerun) -> None:
     findings = Findings()
     findings.add_answers([Answer(entry=bug, status=Status.KILLED, mutated=result)])
     (entry,) = findings.entries
+    assert entry.command == "rocketproof explore B7"
     assert (entry.id, entry.note, entry.steps) == ("B7", "killed", ("take(c0, q0)",))
     assert entry.data["machine"] == "consumption~B7"

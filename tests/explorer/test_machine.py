@@ -8,6 +8,7 @@ import pytest
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.simulate import random_run
 from rocketproof.explorer.model_data import model_data, traced_with
+from rocketproof.explorer.subjects import known_machines
 from rocketproof.model.kernel import Int, Machine, ModelError, State, all_of
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
@@ -167,3 +168,15 @@ def test_the_data_says_what_each_property_teaches() -> None:
     data = model_data(traced_with(preset_named("delivery").configuration(), [claim]), [claim], rules={"G2": ("a", "b")})
     assert data["properties"][0]["statement"] == claim.property.statement
     assert data["rules"] == {"G2": ["a", "b"]}
+
+
+def test_every_variable_says_what_it_is() -> None:
+    silent = [
+        f"{machine.name}.{variable.name}"
+        for machine in known_machines().values()
+        for variable in machine.variables.values()
+        if not (
+            variable.doc or (isinstance(variable.kind, type) and variable.kind is not bool and variable.kind.__doc__)
+        )
+    ]
+    assert silent == []

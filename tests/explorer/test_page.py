@@ -1,6 +1,5 @@
 """The page in a real browser: clicks, keys, fingers, links, the worker; an empty console, and no network."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 import pytest
 
 from rocketproof.explorer import rerun
-from rocketproof.explorer.page import Entry, Recorded, page, script
+from rocketproof.explorer.page import MOST_BYTES, Entry, Recorded, entries_in, page, script
+from rocketproof.explorer.page import pages as pages_of
 from rocketproof.explorer.subjects import entry_of, subject
 
 from .chrome import Chrome, chrome
@@ -17,8 +17,6 @@ from .node import check_syntax
 
 BELIEF = "mark-below-unfinished"
 """A belief that is false as it stands; its shortest violation takes a few steps."""
-
-MOST_BYTES = 300_000
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +117,7 @@ def test_a_link_restores_the_run_and_the_place_in_it(opened: Chrome, pages: dict
         ("run=take(c0,q0)~fly(c0)", "There is no step fly(c0)"),
         ("run=take(c0,q0)~take(c0,q0)", "Step 2 of the link cannot happen here"),
         ("set=messages=7", "This link is about other constants (messages=7)"),
+        ("set=tags=Aa,C,messages=7", "--set tags=Aa,C --set messages=7"),
         ("run=%E0%A4&at=x&loop=y", "There is no step"),
     ],
 )
@@ -269,6 +268,40 @@ def test_a_page_is_small(name: str) -> None:
 def test_texts_of_a_model_cannot_break_out_of_the_page() -> None:
     data = entry_of(subject("peterson")).data
     text = page([Entry(id="x", title="<b>&", doc="</script><script>alert(1)</script>", data=data)])
-    assert text.count("</script>") == 3
+    assert text.count("</script>") == 2
     assert "<title>&lt;b&gt;&amp; " in text
-    assert json.loads(text.partition('id="entries">')[2].partition("</script>")[0])[0]["title"] == "<b>&"
+    assert entries_in(text)[0]["title"] == "<b>&"
+
+
+def test_configurations_that_do_not_fit_are_listed_with_their_command(opened: Chrome, tmp_path: Path) -> None:
+    names = ["peterson", "dining_philosophers", "bounded_buffer"]
+    entries = [replace(entry_of(subject(name)), command=f"rocketproof explore {name}") for name in names]
+    first = replace(entries[0], rank=1)
+    text = page([first, *entries[1:]], title="Three", most=1)
+    assert [(entry["id"], entry["model"]) for entry in entries_in(text)] == [
+        ("peterson", None),
+        ("dining_philosophers", 0),
+        ("bounded_buffer", None),
+    ]
+    assert [entry["model"] for entry in entries_in(page(entries, title="Three"))] == [0, 1, 2]
+    file = tmp_path / "three.html"
+    file.write_text(text, encoding="utf-8")
+    opened.open(file.as_uri())
+    told = opened.run("document.getElementById('home').innerText")
+    assert "1 of 3 open here" in told
+    assert "rocketproof explore bounded_buffer" in told
+    opened.click("#home-list a")
+    opened.until("window.explorer && explorer.model.machine === 'dining_philosophers'")
+
+
+def test_what_has_no_room_opens_in_a_page_beside_it(opened: Chrome, tmp_path: Path) -> None:
+    entries = [entry_of(subject(name)) for name in ("peterson", "bounded_buffer")]
+    texts = pages_of(entries, title="Two", name="two.html", most=1)
+    assert list(texts) == ["two.html", "two-2.html"]
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    opened.open((tmp_path / "two.html").as_uri())
+    assert opened.run("document.getElementById('home-note').textContent").startswith("1 of 2 open here; the others in")
+    assert [entry["page"] for entry in entries_in(texts["two.html"])] == [None, "two-2.html"]
+    opened.click("#home-list li:last-child a")
+    opened.until("window.explorer && explorer.model.machine === 'bounded_buffer'")

@@ -14,7 +14,8 @@ from rocketproof.lab.cluster import Cluster, clear
 from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import RELEASES, Toolchain
 from rocketproof.lab.process import Process, processes_with
-from rocketproof.lab.remoting import GET_ROUTEINFO_BY_TOPIC, brokers_known
+from rocketproof.lab.remoting import brokers_known
+from rocketproof.traces.cluster.questions import GET_ROUTEINFO_BY_TOPIC
 from rocketproof.traces.cluster.remoting import ask
 
 NO_TOOLS = Toolchain(java=Path("/none/java"), maven=Path("/none/mvn"), cache=Path("/none"))

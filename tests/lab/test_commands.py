@@ -17,7 +17,7 @@ from rocketproof.lab.process import processes_with
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("toolchain")]
 
-COMMAND = [sys.executable, "-m", "rocketproof.cli", "lab"]
+COMMAND = [sys.executable, "-m", "rocketproof", "lab"]
 
 
 def mark(home: Path) -> str:

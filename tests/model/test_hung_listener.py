@@ -19,6 +19,13 @@ def test_a_hung_call_pins_the_offset_and_stops_the_pulls() -> None:
     assert run["memory[c0, q0]"] == 1
 
 
+def test_a_hung_call_that_is_sent_back_for_its_time_returns_no_more_than_before() -> None:
+    run = Walk(consumption, queues=2, messages=3, consumers=1, retry_room=1, copies=1, hangs=1, expiries=1)
+    run("take(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)", "hang(c0, q0, m0)", "clean_expired(c0, q0, m0)")
+    assert run["handled[q0, m0]"] == 1
+    assert "overdue_succeeds(c0, q0, m0)" not in run.possible()
+
+
 def test_a_hung_call_is_not_followed_into_dead_windows() -> None:
     with pytest.raises(ConfigurationError, match="hangs=1, orphans=1 is not possible"):
         consumption.configure(hangs=1, orphans=1)

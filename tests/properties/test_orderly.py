@@ -44,6 +44,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "@still give_up=attempts attempts=2 messages=2 failures=4 refusals=1 moves=1 version=4.9.8": (49927, 248886),
     "@still auto_commit=0 give_up=attempts messages=2 failures=3": (691, 1722),
     "@still consumers=1 poison=1 give_up=attempts": (25, 58),
+    "@still consumers=1 poison=1 give_up=attempts auto_commit=0": (22, 48),
     "listener=orderly mode=broadcasting messages=2 failures=1 crashes=1": (1278, 4814),
     "@still consumers=1 failures=2 counters=1 threshold=1": (61, 151),
     "@still moves=1 failures=2": (464, 1154),

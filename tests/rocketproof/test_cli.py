@@ -48,7 +48,9 @@ def test_an_expected_finding_that_is_not_found_is_1(capsys: pytest.CaptureFixtur
 
 
 def test_a_violation_is_1_and_its_story_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "verify", "partition-lemma", "--set", "same_id=1", "--set", "strategy=AVG")
+    code, out, _ = run(
+        capsys, "verify", "partition-lemma", "--machine", "assignment", "--set", "same_id=1", "--set", "strategy=AVG"
+    )
     assert code == 1
     assert "VIOLATED (expected HOLDS)" in out
     assert "owns: c0 q0" in out
@@ -68,7 +70,7 @@ def test_a_limit_may_be_a_bare_number_of_states(capsys: pytest.CaptureFixture[st
 
 
 def test_a_proof_for_every_number_is_no_base_for_other_constants(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "verify", "partition-lemma", "--set", "queues=6")
+    code, out, _ = run(capsys, "verify", "partition-lemma", "--machine", "assignment", "--set", "queues=6")
     assert code == 0
     assert "unbounded" not in out
 

@@ -52,7 +52,7 @@ def test_an_interruption_that_python_loses_still_ends_the_run(
 
 def begun(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "rocketproof.cli", *arguments],
+        [sys.executable, "-m", "rocketproof", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -92,7 +92,7 @@ def test_workers_end_with_the_process_that_started_them() -> None:
 def test_output_to_a_full_disk_is_told_in_a_line(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "rocketproof.cli", *arguments],
+            [sys.executable, "-m", "rocketproof", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -203,7 +203,7 @@ def test_a_narrow_terminal_gets_the_bounds_on_a_line_of_their_own() -> None:
 
 def test_a_terminal_without_arrows_is_no_error() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rocketproof.cli", "verify", "join-overlap"],
+        [sys.executable, "-m", "rocketproof", "verify", "join-overlap"],
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},

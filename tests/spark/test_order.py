@@ -20,8 +20,8 @@ from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io.time_order import TimeOrder
-from rocketproof.traces.monitors import messages, queues
-from rocketproof.traces.monitors.messages import MessageFold
+from rocketproof.traces.monitors.messages import MessageEvents, MessageFold
+from rocketproof.traces.monitors.queue_events import QueueEvents
 from rocketproof.traces.monitors.queues import QueueFold
 
 
@@ -157,7 +157,7 @@ def test_messages_that_are_stored_are_counted_and_go_to_the_partition_of_their_q
     assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1, 2, 0, 1]]}'
 
 
-@pytest.mark.parametrize(("fold", "read"), [(QueueFold, queues.COLUMNS), (MessageFold, messages.COLUMNS)])
+@pytest.mark.parametrize(("fold", "read"), [(QueueFold, QueueEvents._fields), (MessageFold, MessageEvents._fields)])
 def test_columns_that_are_not_sent_are_not_read(fold: Any, read: tuple[str, ...]) -> None:
     names = Names()
     coded = Coder(names).code(batch([1, 2, 3]))

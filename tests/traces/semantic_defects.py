@@ -16,6 +16,7 @@ Events = list[Event]
 RETRY = "%RETRY%lab"
 DEAD, BACK, DEADLINE = "failures-to-dead-letter-5.3.3", "orderly-hand-over-5.3.3", "slow-listener-timeout-5.3.3"
 STEADY, SCALED, DELAYS = "steady-5.3.3", "scale-out-and-in-5.3.3", "broker-restart-delays-5.3.3"
+KILLED, USUAL = "kill-9-mid-batch-5.3.3", "usual-timers-5.3.3"
 BROADCAST, LONG, LONG_ORDERLY = "broadcast-5.3.3", "simulated", "simulated-orderly"
 OF_MESSAGES = ("deliver", "result", "removed", "commit_memory")
 
@@ -303,6 +304,65 @@ def broadcast_lost(events: Events) -> Events:
     return [*events, *(copy(e, time=at) for e in mine), *(copy(done[place(e)], time=at + 1) for e in mine)]
 
 
+def forgotten_offset(events: Events) -> Events:
+    asked = of(events, "offset_query", result="ok", topic="orders")[-1]
+    nothing = {name: value for name, value in asked.items() if name != "offset"}
+    return [nothing | {"result": "none"} if event is asked else event for event in events]
+
+
+def begins_at_the_end(events: Events) -> Events:
+    died = of(events, "client_crash")[0]["time"]
+    taken = next(e for e in of(events, "assign", topic="orders") if e["time"] > died)
+    mine = [e for e in events if e.get("client") == taken["client"] and place(e)[:3] == place(taken)[:3]]
+    asked = next(e for e in of(mine, "pull") if e["time"] >= taken["time"])
+    brought = next(e for e in of(mine, "pull_result") if e["time"] > taken["time"])
+    gone = [e for e in of(mine, *OF_MESSAGES) if e["time"] > taken["time"] and e.get("offset", 0) < brought["next"]]
+    return changed(without(events, [*gone, asked, brought]), [taken], offset=brought["next"])
+
+
+def shutdown_stores_nothing(events: Events) -> Events:
+    who = of(events, "client_stop")[-1]["client"]
+    last = of(events, "deliver", client=who)[-1]["time"] - 300
+    return without(events, [e for e in of(events, "commit", client=who) if e["time"] > last])
+
+
+def removal_stores_nothing(events: Events) -> Events:
+    return without(events, of(events, "commit", path="removal"))
+
+
+def never_begins_to_pull(events: Events) -> Events:
+    taken = of(events, "assign", topic="orders")[-3]
+    mine = [
+        e for e in of(events, "pull", "pull_result", *OF_MESSAGES, client=taken["client"]) if e.get("queue") is not None
+    ]
+    gone = [e for e in mine if place(e)[:3] == place(taken)[:3] and e["time"] >= taken["time"]]
+    sent = [e for e in of(events, "commit", client=taken["client"]) if place(e)[:3] == place(taken)[:3]]
+    sent = [e for e in sent if e["time"] >= taken["time"]]
+    return changed(without(events, gone), sent, offset=taken["offset"])
+
+
+def dead_letter_of_another_group(events: Events) -> Events:
+    return changed(events, of(events, "dead_letter")[-1:], topic="%DLQ%other")
+
+
+def dead_letter_in_a_later_queue(events: Events) -> Events:
+    return changed(events, of(events, "dead_letter")[-1:], queue=3)
+
+
+def called_twice_at_once(events: Events) -> Events:
+    given = of(events, "deliver", topic="orders", client="127.0.0.1@one", attempt=0)
+    first = given[60]
+    after = next(e for e in given if place(e) == (*place(first)[:3], first["offset"] + 1))
+    ended = of(events, "result", key=first["key"], client=first["client"])[-1]
+    mine = [e for e in events if e.get("client") == first["client"] and place(e)[:3] == place(first)[:3]]
+    moved = [e for e in mine if e["time"] >= ended["time"] and e is not after]
+    return later(events, moved, after["time"] - ended["time"] + 2)
+
+
+def file_never_written(events: Events) -> Events:
+    return without(events, [e for e in of(events, "commit", "file_persist") if e.get("client")])
+
+
 def _d(name: str, recording: str, claim: str, make: Callable[[Events], Events]) -> Defect:
     return Defect(name=name, recording=recording, claim=claim, make=make)
 
@@ -346,5 +406,14 @@ DEFECTS = (
     _d("a lock that is never renewed", LONG_ORDERLY, "orderly-lock-is-renewed", never_locked_again),
     _d("more messages are delivered than were pulled", STEADY, STEPS, batch_too_large),
     _d("the in-memory offset stays behind", STEADY, STEPS, memory_forgotten),
+    _d("a query is answered as if nothing were stored, and another client has died", KILLED, STEPS, forgotten_offset),
+    _d("who takes the queue of the dead begins at its end", USUAL, FIT, begins_at_the_end),
+    _d("a client stops, and does not store its last offsets", STEADY, STEPS, shutdown_stores_nothing),
+    _d("a queue is given up, and its offset not stored", SCALED, STEPS, removal_stores_nothing),
+    _d("a queue is taken, and not pulled until it is given up", SCALED, STEPS, never_begins_to_pull),
+    _d("a dead letter goes to those of another group", DEAD, STORES, dead_letter_of_another_group),
+    _d("a dead letter goes to a queue that there is not", DEAD, STORES, dead_letter_in_a_later_queue),
+    _d("two threads of a process consume an orderly queue at once", BACK, STEPS, called_twice_at_once),
+    _d("a broadcasting client never writes its offsets", BROADCAST, STEPS, file_never_written),
     _d("a broadcasting client forgets its offsets", BROADCAST, "every-duplicate-has-a-cause", broadcast_lost),
 )

@@ -1,254 +1,216 @@
 """Steps of groups: what a process does in its group follows from what it did before, and from what it was told.
 
-:data:`GROUP_STEPS` is read as a specification, as :mod:`.steps` is for queues; :mod:`..monitors.group_steps` applies
+:class:`GroupMisstep` is read as a specification, as :mod:`.steps` is for queues; :mod:`..monitors.group_steps` applies
 it. A row is asked where the kinds it needs were recorded, from the first of them on.
 """
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
-
 from ..format.kinds import Kind
-
-
-class GroupMisstep(enum.IntEnum):
-    """What does not follow; rows of the claims of :data:`GROUP_STEPS` have it in ``value``."""
-
-    NOT_STARTED = 0  # a process acts in a group in which it was never started, or before it was
-    STARTED_TWICE = 1  # a process starts that runs
-    STOPPED_TWICE = 2  # a process stops that does not run
-    ACTS_STOPPED = 3  # a process goes on that has stopped
-    NOT_UNREGISTERED = 4  # a process stops, and has not left its group at the broker
-    NOT_STOPPED = 5  # a process has given up all for its shutdown, and does not stop
-    HAD_AT_STOP = 6  # a process stops, and has queues
-    STARTED_IN_VAIN = 7  # a process starts in a group and does nothing there
-    OLD_SUBSCRIPTION = 8  # a subscription is told that another one has replaced
-    NOT_TOLD = 9  # a topic is balanced of which the last heartbeat tells nothing
-    BROKER_NOT_RUNNING = 10  # a broker acts that was not started, or has stopped
-    BROKER_TWICE = 11  # a broker starts that runs
-    NOT_LOADED = 12  # a broker starts that could not load its tables
-    NOT_GIVEN = 13  # a queue is taken that the last pass does not give
-    STILL_GIVEN = 14  # a queue is given up by rebalance that the last pass gives
-    KEPT = 15  # a queue was taken away by a pass, and is not given up until the next one
-    NOT_ENDING = 16  # a queue is given up for a shutdown, and there is none
-    OTHER_QUEUES = 17  # a pass divides other queues than its route names
-    OTHER_MEMBERS = 18  # a pass divides among members that no broker has told
-    OTHER_STRATEGY = 19  # a pass has another strategy than the one before
-    UNKNOWN_GIVEN = 20  # a pass gives queues that are not among those that it divides
-    SILENT = 21  # a process balances on, and tells the brokers nothing more
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupStep:
-    """What must be so when an event happens.
-
-    Attributes:
-        misstep: what it is called where it is not.
-        claim: the claim that it violates then.
-        statement: what must be so, in one sentence.
-        needs: kinds that must be recorded.
-        beside: kinds of which the recording must have some event: who records them at all records them of each process.
-        complete: it is asked only of recordings that begin with the first event of their groups.
-        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
-            does not follow is in doubt.
-        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
-        rules: rules of RocketMQ it rests on.
-    """
-
-    misstep: GroupMisstep
-    claim: str
-    statement: str
-    needs: tuple[Kind, ...]
-    beside: tuple[Kind, ...] = ()
-    complete: bool = False
-    seen: tuple[Kind, ...] = ()
-    seen_or_told: tuple[Kind, ...] = ()
-    rules: tuple[str, ...]
-
+from .step import Step, Steps
 
 LIFECYCLE, SHARES = "processes-act-in-order", "shares-are-taken"
 
 _ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 
-GROUP_STEPS = (
-    GroupStep(
-        misstep=GroupMisstep.NOT_STARTED,
+
+class GroupMisstep(Steps):
+    """What must be so of a process and its group, or of a broker."""
+
+    NOT_STARTED = Step(
         claim=LIFECYCLE,
         statement="A process starts before it does anything else in a group.",
+        told="acted in group {group} before it was started there",
         needs=(Kind.CLIENT_START,),
         beside=(Kind.CLIENT_START,),
         complete=True,
         seen=(Kind.CLIENT_START,),
         rules=("ST-1",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.STARTED_TWICE,
+    )
+    STARTED_TWICE = Step(
         claim=LIFECYCLE,
         statement="A process that runs does not start.",
+        told="started in group {group}, where it ran",
         needs=(Kind.CLIENT_START, *_ENDS),
         seen_or_told=(Kind.CLIENT_STOP,),
         rules=("ST-1",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.STOPPED_TWICE,
+    )
+    STOPPED_TWICE = Step(
         claim=LIFECYCLE,
         statement="A process stops once.",
+        told="stopped in group {group}, where it did not run",
         needs=(Kind.CLIENT_START, *_ENDS),
         seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.ACTS_STOPPED,
+    )
+    ACTS_STOPPED = Step(
         claim=LIFECYCLE,
         statement="A process that has stopped does nothing more in its group.",
+        told="went on in group {group} {span} after it had stopped",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_UNREGISTERED,
+    )
+    NOT_UNREGISTERED = Step(
         claim=LIFECYCLE,
         statement="A process leaves its group at the brokers before it stops.",
+        told="stopped and had not left group {group} at the brokers",
         needs=(Kind.UNREGISTER, Kind.CLIENT_STOP),
         beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_STOPPED,
+    )
+    NOT_STOPPED = Step(
         claim=LIFECYCLE,
         statement="A process that has given up its queues for its shutdown stops.",
+        told="gave up its queues for a shutdown, and was not stopped {span} later",
         needs=(Kind.REVOKE, *_ENDS),
         rules=("ST-8",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.HAD_AT_STOP,
+    )
+    HAD_AT_STOP = Step(
         claim=LIFECYCLE,
         statement="A process that stops has given up all its queues.",
+        told="stopped and had not given up {queue}",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE,),
         rules=("ST-8", "RB-32"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.STARTED_IN_VAIN,
+    )
+    STARTED_IN_VAIN = Step(
         claim=LIFECYCLE,
         statement="A process that starts in a group tells it the brokers.",
+        told="started in group {group} and told it no broker",
         needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, *_ENDS),
         seen_or_told=(Kind.HEARTBEAT,),
         rules=("ST-1", "ST-4"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.OLD_SUBSCRIPTION,
+    )
+    OLD_SUBSCRIPTION = Step(
         claim=LIFECYCLE,
         statement="A subscription that is left out or replaced is told no more.",
+        told="told a subscription of {topic} again that another one had replaced",
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_TOLD,
+    )
+    NOT_TOLD = Step(
         claim=LIFECYCLE,
         statement="A process balances the topics that it tells the brokers.",
+        told="balanced {topic}, of which its last heartbeat told nothing",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("RB-1", "ST-4"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.BROKER_NOT_RUNNING,
+    )
+    BROKER_NOT_RUNNING = Step(
         claim=LIFECYCLE,
         statement="A broker hears of members only as long as it runs.",
+        told="acted, and did not run",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
         seen=(Kind.BROKER_START,),
         rules=("ST-4",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.BROKER_TWICE,
+    )
+    BROKER_TWICE = Step(
         claim=LIFECYCLE,
         statement="A broker starts when it does not run, and stops once.",
+        told="started or stopped twice in a row",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
         seen=(Kind.BROKER_START,),
         seen_or_told=(Kind.BROKER_STOP,),
         rules=("OF-20",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_LOADED,
+    )
+    NOT_LOADED = Step(
         claim=LIFECYCLE,
         statement="A broker that cannot load its tables does not start.",
+        told="started although it could not load its tables",
         needs=(Kind.BROKER_START, Kind.FILE_LOAD),
         rules=("OF-20",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_GIVEN,
+    )
+    NOT_GIVEN = Step(
         claim=SHARES,
         statement="A client takes a queue that its last pass over the topic gives it.",
+        told="took {queue}, which its last pass of rebalance does not give it",
         needs=(Kind.REBALANCE, Kind.ASSIGN),
         beside=(Kind.REBALANCE,),
         seen=(Kind.REBALANCE,),
         rules=("RB-27", "RB-30"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.STILL_GIVEN,
+    )
+    STILL_GIVEN = Step(
         claim=SHARES,
         statement="A client gives up by rebalance a queue that its last pass over the topic does not give it.",
+        told="gave up {queue} by rebalance, and its last pass gives it the queue",
         needs=(Kind.REBALANCE, Kind.REVOKE),
         seen=(Kind.REBALANCE,),
         rules=("RB-30",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.KEPT,
+    )
+    KEPT = Step(
         claim=SHARES,
         statement="A client gives up what a pass takes away before it makes the next one over the topic.",
+        told="kept {queue}, which a pass of rebalance had taken away {span} before",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.NOT_ENDING,
+    )
+    NOT_ENDING = Step(
         claim=SHARES,
         statement="A client gives up queues for its shutdown when it has left its group.",
+        told="gave up {queue} for a shutdown, and had not left group {group}",
         needs=(Kind.REVOKE, Kind.UNREGISTER, *_ENDS),
         beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.OTHER_QUEUES,
+    )
+    OTHER_QUEUES = Step(
         claim=SHARES,
         statement="A pass divides the queues that the last route of the topic names.",
+        told="divided other queues of {topic} than its last route names",
         needs=(Kind.REBALANCE, Kind.ROUTE),
         seen=(Kind.ROUTE,),
         rules=("EN-5", "RB-4"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.OTHER_MEMBERS,
+    )
+    OTHER_MEMBERS = Step(
         claim=SHARES,
         statement="A pass divides among the members that a broker has.",
+        told="divided {topic} among members that no broker had told",
         needs=(Kind.REBALANCE, Kind.MEMBERS, Kind.BROKER_START),
         rules=("EN-2", "RB-4"),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.OTHER_STRATEGY,
+    )
+    OTHER_STRATEGY = Step(
         claim=SHARES,
         statement="A client divides a topic by one strategy as long as it runs.",
+        told="divided {topic} by another strategy than before",
         needs=(Kind.REBALANCE,),
         rules=("RB-6",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.UNKNOWN_GIVEN,
+    )
+    UNKNOWN_GIVEN = Step(
         claim=SHARES,
         statement="A pass gives queues of those that it divides.",
+        told="gave itself queues of {topic} that are not among those it divided",
         needs=(Kind.REBALANCE,),
         rules=("RB-21",),
-    ),
-    GroupStep(
-        misstep=GroupMisstep.SILENT,
+    )
+    SILENT = Step(
         claim=LIFECYCLE,
         statement="A process that balances a topic goes on to tell it the brokers, before they forget it.",
+        told="balanced {topic} of group {group}, and had told the brokers nothing for {span}",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("ST-4", "ST-6"),
-    ),
-)
-"""What must follow; in the order of :class:`GroupMisstep`."""
+    )
+    NOT_READ = Step(
+        claim=LIFECYCLE,
+        statement="A broker reads each table that it keeps before it starts.",
+        told="started, and had not read a table that it keeps",
+        needs=(Kind.BROKER_START, Kind.FILE_LOAD),
+        beside=(Kind.FILE_LOAD,),
+        complete=True,
+        rules=("OF-20",),
+    )
+    FILE_NOT_READ = Step(
+        claim=LIFECYCLE,
+        statement="A broadcasting process reads its file of offsets before it divides a topic.",
+        told="divided {topic} of group {group}, and had not read its file of offsets",
+        needs=(Kind.CLIENT_START, Kind.FILE_LOAD, Kind.REBALANCE),
+        complete=True,
+        seen=(Kind.CLIENT_START,),
+        seen_or_told=(Kind.FILE_LOAD,),
+        rules=("OF-10", "ST-1"),
+    )

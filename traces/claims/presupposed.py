@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..format.coverage import evidence_mask
-from .causes import CAUSES, Cause
-from .claims import CLAIMS, TraceClaim
-from .group_steps import GROUP_STEPS, GroupStep
+from .causes import Missing
+from .claim import TraceClaim
+from .claims import CLAIMS
+from .group_steps import GroupMisstep
 from .obligations import OBLIGATIONS, Obligation
-from .steps import STEPS, Step
+from .step import Step
+from .steps import Misstep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,12 @@ def presupposed(claim: str, value: int) -> Presupposed:
     return _OF_CLAIMS[claim] | _OF_ROWS.get((claim, value), Presupposed())
 
 
-def _steps(one: Step | GroupStep | Cause) -> Presupposed:
-    return Presupposed(seen=evidence_mask(one.seen), seen_or_told=evidence_mask(one.seen_or_told))
+def _step(one: Step) -> Presupposed:
+    return Presupposed(
+        seen=evidence_mask(one.seen),
+        seen_or_told=evidence_mask(one.seen_or_told),
+        of_broker=evidence_mask(one.of_broker),
+    )
 
 
 def _duty(one: Obligation) -> Presupposed:
@@ -68,9 +74,7 @@ def _claim(one: TraceClaim) -> Presupposed:
 
 
 _OF_CLAIMS = {one.id: _claim(one) for one in CLAIMS}
-_OF_ROWS = {("nothing-without-its-cause", int(one.missing)): _steps(one) for one in CAUSES}
-_OF_ROWS |= {(one.claim, int(one.misstep)): _steps(one) for one in STEPS}
-_OF_ROWS |= {(one.claim, int(one.misstep)): _steps(one) for one in GROUP_STEPS}
+_OF_ROWS = {(one.step.claim, one.value): _step(one.step) for steps in (Missing, Misstep, GroupMisstep) for one in steps}
 for _one in OBLIGATIONS:  # several may have one reason
     _key = _one.claim, int(_one.reason)
     _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _duty(_one)

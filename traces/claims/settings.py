@@ -51,6 +51,7 @@ class Settings:
         persist: how often it sends its offsets.
         channel_expiry: after which silence a broker forgets a client.
         lock_life: how long a lock lasts that is not renewed.
+        lock_life_told: whether that was said of these brokers.
         consume_timeout: how long a listener may run.
         stuck: how long a queue with messages left may stand still.
         late: how long after its due time a delayed message may come.
@@ -65,6 +66,7 @@ class Settings:
     persist: int = PERSIST_PERIOD
     channel_expiry: int = CHANNEL_EXPIRY
     lock_life: int = LOCK_LIFE
+    lock_life_told: bool = False
     consume_timeout: int = CONSUME_TIMEOUT
     stuck: int = IDLE_LIMIT
     late: int = 60_000
@@ -73,7 +75,7 @@ class Settings:
 
     def with_timers(self, timers: Mapping[str, Any]) -> Settings:
         """The same with the timers that the header of a trace states."""
-        return replace(self, **timers)
+        return replace(self, **timers, lock_life_told=self.lock_life_told or "lock_life" in timers)
 
     @property
     def rounds(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..format.kinds import Kind
-from .claims import TraceClaim
+from .claim import TraceClaim
 
 RECORDED: Mapping[str, tuple[Kind, ...]] = {
     "a consume-message hook (consumer side)": (Kind.DELIVER, Kind.RESULT),

@@ -1,80 +1,13 @@
 """Steps: what a process does with a queue follows from what it did before, one step after another, without a deadline.
 
-:data:`STEPS` is read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one process,
-whose order is certain. A row is asked where the kinds it needs were recorded, from the first of them on.
+:class:`Misstep` is read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one
+process, whose order is certain. A row is asked where the kinds it needs were recorded, from the first of them on.
 """
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
-
 from ..format.kinds import Kind
-
-
-class Misstep(enum.IntEnum):
-    """What does not follow; rows of the claims of :data:`STEPS` have it in ``value``."""
-
-    NOT_ASKED = 0  # a pull is answered that is not under way
-    ELSEWHERE = 1  # a pull asks from ``offset``, and the window is at ``expected``
-    ASKED_TWICE = 2  # a pull asks while the answer to the one before is awaited
-    TAKEN_TWICE = 3  # a queue is taken by a client that has it
-    NOT_HAD = 4  # a queue is given up by a client that has it no more
-    NO_QUERY = 5  # a queue is taken whose stored offset was not asked for
-    RETURNED_TWICE = 6  # a listener returns more often than it was called
-    NOT_RETURNED = 7  # a message leaves the window that no listener has returned
-    NOT_LEFT = 8  # the low-water mark passes a message that has not left the window, or it never leaves
-    NOT_IN_WINDOW = 9  # the in-memory offset becomes what nothing that left the window has made of it
-    BEYOND_MEMORY = 10  # an offset is stored above the in-memory one, ``expected``
-    KEPT = 11  # a result is discarded although its client has the queue, and did not clean the message
-    OTHER_ANSWER = 12  # an answer to a pull from ``offset``, and the pull was from ``expected``
-    OTHER_START = 13  # a queue is taken at ``offset``, and the answer was ``expected``
-    OTHER_MESSAGE = 14  # a result names another message than its delivery
-    OTHER_COUNT = 15  # a result names the count ``offset`` … its delivery ``expected``
-    OTHER_NEXT = 16  # a delivery of one message goes on elsewhere than behind it
-    IMPOSSIBLE = 17  # the offsets or the number of messages of an answer contradict each other
-    OTHER_BATCH = 18  # a listener is called with more messages than there are before where it goes on, ``expected``
-    END_BACK = 19  # an answer tells an end or a beginning of the queue below the one told before, ``expected``
-    NOT_REMEMBERED = 20  # a message left the window, and the in-memory offset is not set
-    NEVER_RETURNED = 21  # a result is discarded that no listener has returned, or that was discarded before
-    NO_SHUTDOWN = 22  # an offset is stored for a shutdown, and there is none
-    NO_REMOVAL = 23  # an offset is stored since the queue is given up, and it is not
-    NOT_STORED = 24  # messages from ``offset`` on are left out
-    STORED_TWICE = 25  # a message is stored at an offset that has one
-    FIRST_COUNT = 26  # a message that is not sent back is stored with a count
-    OTHER_TOPIC = 27  # a retry or dead letter is stored in another topic than that of its group
-    NEVER_ASKED = 28  # an offset is set or stored of a queue that the client neither asked for nor took
-    NOT_BROUGHT = 29  # listeners are given more messages than the ``expected`` ones that pulls brought
-    NOT_LOCKED = 30  # an orderly queue is taken that was not locked
-    UNLOCKED_EARLY = 31  # an orderly queue is unlocked, and not given up within the life of a lock
-    LOCK_OVER = 32  # an orderly message is delivered without the lock: it was refused, and is no longer had
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """What must be so when an event happens.
-
-    Attributes:
-        misstep: what it is called where it is not.
-        claim: the claim that it violates then.
-        statement: what must be so, in one sentence.
-        needs: kinds that must be recorded.
-        beside: kinds of which the queue must have some event: who records them at all records them of each queue.
-        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
-            does not follow is in doubt.
-        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
-        rules: rules of RocketMQ it rests on.
-    """
-
-    misstep: Misstep
-    claim: str = "steps-follow-each-other"
-    statement: str
-    needs: tuple[Kind, ...]
-    beside: tuple[Kind, ...] = ()
-    seen: tuple[Kind, ...] = ()
-    seen_or_told: tuple[Kind, ...] = ()
-    rules: tuple[str, ...]
-
+from .step import Step, Steps
 
 _FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
 _BROKER = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH)
@@ -82,256 +15,335 @@ _STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, *_BROKER)
 _PULLS = (Kind.PULL, Kind.PULL_RESULT)
 _LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
-STEPS = (
-    Step(
-        misstep=Misstep.NOT_ASKED,
+
+class Misstep(Steps):
+    """What must be so of a process and a queue, or of a broker and a queue."""
+
+    NOT_ASKED = Step(
         statement="A pull is answered once.",
+        told="was answered a pull of {queue} from offset {offset} that was not under way",
         needs=(*_PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
-    ),
-    Step(
-        misstep=Misstep.ELSEWHERE,
+    )
+    ELSEWHERE = Step(
         statement="A pull asks from where the window begins, or where the answer before told it to go on.",
+        told="pulled {queue} from offset {offset}, and was to go on from {expected}",
         needs=(*_PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-19", "RB-41"),
-    ),
-    Step(
-        misstep=Misstep.ASKED_TWICE,
+    )
+    ASKED_TWICE = Step(
         statement="A client does not pull a queue anew as long as it waits for an answer; a pull that failed unseen is "
         "repeated a second later.",
+        told="pulled {queue} from offset {offset} again while it waited for the answer",
         needs=(*_PULLS, Kind.ASSIGN),
         seen=(Kind.PULL_RESULT,),
         rules=("PL-1", "PL-22"),
-    ),
-    Step(
-        misstep=Misstep.TAKEN_TWICE,
+    )
+    TAKEN_TWICE = Step(
         statement="A client takes a queue that it does not have.",
+        told="took {queue}, which it had already",
         needs=(Kind.ASSIGN, Kind.REVOKE),
         seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
-    ),
-    Step(
-        misstep=Misstep.NOT_HAD,
+    )
+    NOT_HAD = Step(
         statement="A client gives a queue up once.",
+        told="gave up {queue}, which it had given up already",
         needs=(Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.ASSIGN,),
         rules=("RB-30", "RB-32"),
-    ),
-    Step(
-        misstep=Misstep.NO_QUERY,
+    )
+    NO_QUERY = Step(
         statement="A client asks for the stored offset of a queue before it takes it.",
+        told="took {queue} and had not asked for its stored offset",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen=(Kind.OFFSET_QUERY,),
         rules=("RB-40", "RB-41"),
-    ),
-    Step(
-        misstep=Misstep.RETURNED_TWICE,
+    )
+    RETURNED_TWICE = Step(
         statement="A listener returns as often as it was called.",
+        told="ended {message} more often than it was given",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "OR-3"),
-    ),
-    Step(
-        misstep=Misstep.NOT_RETURNED,
+    )
+    NOT_RETURNED = Step(
         statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
+        told="let {message} leave the window although no listener had returned it",
         needs=(*_LEAVING, Kind.EXPIRE),
         seen=(Kind.DELIVER, Kind.RESULT),
         seen_or_told=(Kind.EXPIRE,),
         rules=("CC-12", "PQ-2", "PQ-9"),
-    ),
-    Step(
-        misstep=Misstep.NOT_LEFT,
+    )
+    NOT_LEFT = Step(
         statement="The low-water mark of a window passes only messages that have left it; what is finished leaves.",
+        told="finished {message}, and kept it in the window",
         needs=(*_LEAVING, Kind.DISCARDED),
         beside=(Kind.REMOVED,),
         seen=(Kind.DELIVER, Kind.RESULT, Kind.REMOVED),
         rules=("CC-13", "PQ-2"),
-    ),
-    Step(
-        misstep=Misstep.NOT_IN_WINDOW,
+    )
+    NOT_IN_WINDOW = Step(
         statement="The in-memory offset becomes what the window's low-water mark, a query, a reset or a pull without "
         "messages tells.",
+        told="set the in-memory offset of {queue} to {offset}, which nothing that left the window tells",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.OFFSET_QUERY, Kind.PULL_RESULT, Kind.CORRECT, Kind.RESET),
         beside=(Kind.REMOVED,),
         seen=(Kind.REMOVED, Kind.PULL_RESULT),
         seen_or_told=(Kind.OFFSET_QUERY,),
         rules=("CC-13", "OF-5", "PL-19"),
-    ),
-    Step(
-        misstep=Misstep.BEYOND_MEMORY,
+    )
+    BEYOND_MEMORY = Step(
         statement="A client stores no offset above its in-memory one.",
+        told="stored offset {offset} of {queue}, and had {expected} in memory",
         needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
         seen=(Kind.COMMIT_MEMORY,),
         rules=("OF-5", "OF-6"),
-    ),
-    Step(
-        misstep=Misstep.KEPT,
+    )
+    KEPT = Step(
         statement="A result is discarded only where the queue was given up, or the message cleaned, meanwhile.",
+        told="discarded the result of {message} although it had the queue",
         needs=(Kind.DISCARDED, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-9", "OR-6"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_ANSWER,
+    )
+    OTHER_ANSWER = Step(
         claim=_FIT,
         statement="The answer to a pull is one to what was asked for.",
+        told="pulled {queue} from offset {expected}, and was answered from {offset}",
         needs=(*_PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_START,
+    )
+    OTHER_START = Step(
         claim=_FIT,
         statement="A client takes a queue where its stored offset is, if there is one.",
+        told="took {queue} at offset {offset}, and had been told {expected}",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY),
         seen=(Kind.OFFSET_QUERY,),
         rules=("RB-40", "RB-41"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_MESSAGE,
+    )
+    OTHER_MESSAGE = Step(
         claim=_FIT,
         statement="A listener returns the message that it was given.",
+        told="ended another message than it was given at {message}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "EN-13"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_COUNT,
+    )
+    OTHER_COUNT = Step(
         claim=_FIT,
         statement="A listener returns a message with the count that it was given.",
+        told="ended {message} with another count than it was given, {expected}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "SB-6"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_NEXT,
+    )
+    OTHER_NEXT = Step(
         claim=_FIT,
         statement="Behind a batch of one message comes the next offset.",
+        told="was given {message} alone, and goes on at {expected}",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
-    ),
-    Step(
-        misstep=Misstep.IMPOSSIBLE,
+    )
+    IMPOSSIBLE = Step(
         claim=_FIT,
         statement="An answer lies between the ends of its queue, and brings no more messages than offsets, and none "
         "where it says there are none.",
+        told="was answered a pull of {queue} from offset {offset} with offsets that contradict each other",
         needs=(Kind.PULL_RESULT,),
         rules=("PL-19",),
-    ),
-    Step(
-        misstep=Misstep.OTHER_BATCH,
+    )
+    OTHER_BATCH = Step(
         claim=_FIT,
         statement="A listener is called with as many messages as lie before the offset behind them, at most.",
+        told="was given {message} with more others than there are before offset {expected}",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
-    ),
-    Step(
-        misstep=Misstep.END_BACK,
+    )
+    END_BACK = Step(
         claim=_FIT,
         statement="The ends of a queue that a client is told never go back, unless its broker starts anew.",
+        told="was told offset {offset} as an end of {queue}, and {expected} before",
         needs=(Kind.PULL_RESULT, *_BROKER),
         rules=("PL-19",),
-    ),
-    Step(
-        misstep=Misstep.NOT_REMEMBERED,
+    )
+    NOT_REMEMBERED = Step(
         statement="When a message has left its window, the in-memory offset is set to the low-water mark.",
+        told="finished {message}, and set no in-memory offset",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen_or_told=(Kind.EXPIRE, Kind.REVOKE),
         rules=("CC-13", "OR-7"),
-    ),
-    Step(
-        misstep=Misstep.NEVER_RETURNED,
+    )
+    NEVER_RETURNED = Step(
         statement="A result is discarded once, after its listener has returned.",
+        told="discarded a result of {message} that no listener had returned",
         needs=(*_LEAVING, Kind.DISCARDED),
         seen=(Kind.DELIVER, Kind.RESULT),
         rules=("CC-9",),
-    ),
-    Step(
-        misstep=Misstep.NO_SHUTDOWN,
+    )
+    NO_SHUTDOWN = Step(
         statement="A client that stores an offset for its shutdown leaves its group.",
+        told="stored offset {offset} of {queue} for its shutdown, and went on",
         needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
-    ),
-    Step(
-        misstep=Misstep.NO_REMOVAL,
+    )
+    NO_REMOVAL = Step(
         statement="A client that stores an offset since it gives the queue up gives it up.",
+        told="stored offset {offset} of {queue} to give the queue up, and kept it",
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE),
         seen_or_told=(Kind.REVOKE,),
         rules=("RB-32", "OF-6"),
-    ),
-    Step(
-        misstep=Misstep.NOT_STORED,
+    )
+    NOT_STORED = Step(
         claim=_STORES,
         statement="A broker stores the messages of a queue at one offset after another.",
+        told="left out {queue} from offset {offset} on, and stored messages behind it",
         needs=_STORED,
         seen=(Kind.STORE,),
         seen_or_told=(Kind.DELAY_DELIVER, Kind.DEAD_LETTER),
         rules=("DL-8", "PL-19"),
-    ),
-    Step(
-        misstep=Misstep.STORED_TWICE,
+    )
+    STORED_TWICE = Step(
         claim=_STORES,
         statement="A broker stores one message at an offset.",
+        told="stored a message at offset {offset} of {queue}, whose end was {expected}",
         needs=_STORED,
         rules=("DL-8", "PL-19"),
-    ),
-    Step(
-        misstep=Misstep.FIRST_COUNT,
+    )
+    FIRST_COUNT = Step(
         claim=_STORES,
         statement="What is stored outside of topics of retries and dead letters has the count 0.",
+        told="stored {message} with the count {expected}",
         needs=(Kind.STORE,),
         rules=("EN-14", "SB-6"),
-    ),
-    Step(
-        misstep=Misstep.OTHER_TOPIC,
+    )
+    OTHER_TOPIC = Step(
         claim=_STORES,
         statement="A retry is stored in the topic of retries of its group, a dead letter in that of its dead letters.",
+        told="stored a retry or dead letter as {message}",
         needs=(Kind.DEAD_LETTER, Kind.DELAY_DELIVER),
         rules=("SB-9", "SB-15", "DQ-1"),
-    ),
-    Step(
-        misstep=Misstep.NEVER_ASKED,
+    )
+    NEVER_ASKED = Step(
         statement="A client sets and stores offsets of queues that it has asked for or taken.",
+        told="set or stored offset {offset} of {queue}, which it neither asked for nor took",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
         seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
         rules=("OF-5", "OF-6", "RB-40"),
-    ),
-    Step(
-        misstep=Misstep.NOT_BROUGHT,
+    )
+    NOT_BROUGHT = Step(
         statement="Listeners are given as many messages as pulls brought, at most: filtered ones are not among them.",
+        told="was given {message}, one more than the {expected} messages that its pulls had brought",
         needs=(*_LEAVING, *_PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
         seen_or_told=(Kind.ASSIGN,),
         rules=("FI-3", "PL-19", "CC-1"),
-    ),
-    Step(
-        misstep=Misstep.NOT_LOCKED,
+    )
+    NOT_LOCKED = Step(
         statement="A client of an orderly group takes a queue that it has locked.",
+        told="took {queue} and had not locked it",
         needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK),
         beside=(Kind.LOCK,),
         seen=(Kind.LOCK,),
         rules=("OR-1", "RB-30"),
-    ),
-    Step(
-        misstep=Misstep.UNLOCKED_EARLY,
+    )
+    UNLOCKED_EARLY = Step(
         statement="A client unlocks a queue that it gives up.",
+        told="unlocked {queue} and kept it",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
         seen_or_told=(Kind.REVOKE,),
         rules=("OR-9", "RB-32"),
-    ),
-    Step(
-        misstep=Misstep.LOCK_OVER,
+    )
+    LOCK_OVER = Step(
         statement="A listener is given nothing of an orderly queue whose lock was refused and has run out.",
+        told="was given {message}, long after its lock of the queue was refused",
         needs=(Kind.DELIVER, Kind.LOCK),
         seen=(Kind.LOCK,),
         rules=("OR-3", "OR-11"),
-    ),
-)
-"""What must follow; in the order of :class:`Misstep`."""
+    )
+    LEFT_UNSTORED = Step(
+        statement="A client that gives a queue up by rebalance or for its shutdown stores its in-memory offset.",
+        told="gave up {queue} with offset {expected} in memory, and did not store it",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *_PULLS),
+        seen=(Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY),
+        of_broker=(Kind.COMMIT,),
+        rules=("OF-6", "RB-32", "ST-8"),
+    )
+    PULLED_LEFT = Step(
+        statement="A client does not pull a queue that it has given up.",
+        told="pulled {queue}, which it had given up {span} before",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.PULL),
+        seen=(Kind.ASSIGN, Kind.REVOKE),
+        rules=("PL-1", "RB-32"),
+    )
+    TWO_AT_ONCE = Step(
+        statement="In an orderly group a process calls its listener with one batch of a queue after another.",
+        told="was given {message} while its listener had offset {expected} of that queue",
+        needs=(Kind.DELIVER, Kind.RESULT, Kind.ASSIGN),
+        seen=(Kind.RESULT, Kind.ASSIGN),
+        rules=("OR-3",),
+    )
+    NOT_FIRST_QUEUE = Step(
+        claim=_STORES,
+        statement="A topic of dead letters has one queue on each broker.",
+        told="stored a dead letter in {queue}, and there is a first queue only",
+        needs=(Kind.DEAD_LETTER,),
+        rules=("DQ-1",),
+    )
+    NOT_PULLED_ON = Step(
+        statement="A client that has a queue, and nothing of it in its cache, waits for the answer to a pull of it.",
+        told="had {queue} for {span} more, and did not pull it on",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT, Kind.REMOVED, Kind.REBALANCE, Kind.BROKER_START),
+        seen=(Kind.PULL, Kind.PULL_RESULT, Kind.REBALANCE),
+        seen_or_told=(Kind.REMOVED,),
+        rules=("PL-1", "PL-22"),
+    )
+    NOT_WRITTEN = Step(
+        statement="A broadcasting client that gives a queue up has written its in-memory offset to its file.",
+        told="gave up {queue} with offset {expected} in memory, and its file does not have it",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.CLIENT_STOP),
+        seen=(Kind.COMMIT_MEMORY,),
+        seen_or_told=(Kind.COMMIT,),
+        rules=("OF-10", "ST-8"),
+    )
+    NOT_UNLOCKED = Step(
+        statement="A client of an orderly group that gives a queue up by rebalance unlocks it.",
+        told="gave up {queue}, and did not give its lock back",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE),
+        beside=(Kind.LOCK,),
+        seen=(Kind.ASSIGN, Kind.LOCK),
+        seen_or_told=(Kind.UNLOCK,),
+        rules=("OR-9", "RB-32"),
+    )
+    NOT_DISCARDED = Step(
+        statement="What a listener returns when its queue was given up a while ago is discarded.",
+        told="ended {message} when it had given up the queue, and did not discard the result",
+        needs=(Kind.ASSIGN, Kind.REVOKE, *_LEAVING, Kind.DISCARDED),
+        seen=(Kind.ASSIGN, Kind.RESULT),
+        seen_or_told=(Kind.DISCARDED,),
+        rules=("CC-9",),
+    )
+    LOCKED_TWICE = Step(
+        statement="A broker locks a queue for one client, until that unlocks it or the life of the lock is over.",
+        told="locked {queue} {span} after another client, whose lock was neither over nor given back",
+        needs=(Kind.LOCK, Kind.UNLOCK, *_BROKER),
+        seen=(Kind.LOCK,),
+        seen_or_told=(Kind.UNLOCK,),
+        rules=("OR-1", "OR-9"),
+    )
+    BELOW_WINDOW = Step(
+        statement="A listener is given messages of the window, and none below it.",
+        told="was given {message}, which lies below its window from offset {expected} on",
+        needs=(*_LEAVING, Kind.ASSIGN, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
+        seen=(Kind.ASSIGN, Kind.REMOVED),
+        seen_or_told=(Kind.EXPIRE,),
+        rules=("CC-1", "PQ-2"),
+    )

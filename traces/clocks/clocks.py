@@ -16,6 +16,7 @@ from .bounds import FREE, Bounds, bounds_of
 from .observed import Matched, Observed
 from .offsets import Stretch, earliest_first, left_open, settled, stretches_of
 from .pairs import PAIRS
+from .strays import without_strays
 
 HELD_UP = 20
 """A thread may be held up so long between what it does and its stamp of that, ms: what is closer has no sure order."""
@@ -172,6 +173,11 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     if not len(matched.pair):
         return Clocks(clocks=clocks)
     bounds, held_up = _explained(matched)
+    if not bounds.agree(0, len(bounds.direct)):
+        others = without_strays(matched)
+        explained = _explained(others)
+        if explained[0].agree(0, len(explained[0].direct)):
+            matched, (bounds, held_up) = others, explained
     steps = _taken_out(bounds, matched)
     ends = stretches_of(bounds)
     counts = np.bincount(np.r_[matched.earlier, matched.later], minlength=len(matched.recorders))

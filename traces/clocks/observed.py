@@ -5,18 +5,18 @@ Of a long trace a share is enough. It is taken by the offset, so that both sides
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..encoding.columns import Column, arrow_places
+from ..encoding.columns import arrow_places
 from ..encoding.names import Actor
 from ..format.kinds import Kind
-from ..format.schema import BY_NAME, origin_of
-from .pairs import BROKER_KINDS, PAIRS, EventPattern, Pair
+from .pairs import BROKER_KINDS, PAIRS, QUEUE
+from .view import ODD, View, whole_of, words_of
 
 COLUMNS = (
     "time",
@@ -36,11 +36,6 @@ COLUMNS = (
 MOSTLY = 0.9
 """So many of the events that should have a cause must have one, where a pair asks for that."""
 
-_INCARNATIONS = 1 << 10
-
-_MAY_BE_ZERO = frozenset({"queue", "offset"})
-"""Fields whose 0 is a value, so that another number stands for one that is not known."""
-
 MOST = 200_000
 """So many events are held; where there are more, those of every second offset are let go, and again."""
 
@@ -50,6 +45,7 @@ _SIDE = np.dtype(
         ("after", np.int8),  # 1: the side that was caused
         ("first", np.int8),  # 1: of the first pattern of the cause, which is the usual one
         ("key", np.uint64),
+        ("queue", np.uint64),  # what tells its queue from others
         ("offset", np.int64),
         ("time", np.int64),  # µs since 1970, by the clock of its recorder
         ("recorder", np.int32),
@@ -69,8 +65,6 @@ _KINDS = frozenset(str(pattern.kind) for *_, pattern in _SIDES)
 _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
 
 @dataclass(kw_only=True)
 class Matched:
@@ -80,6 +74,7 @@ class Matched:
         recorders: all that events name.
         present: places of those that recorded something.
         pair: place in PAIRS.
+        queue: a number for the queue.
         earlier: place of the recorder of the cause; ``later``: of what it caused.
         earlier_time: by the clock of that recorder, µs; so is ``later_time``.
     """
@@ -87,6 +82,7 @@ class Matched:
     recorders: tuple[Actor, ...]
     present: Any
     pair: Any
+    queue: Any
     earlier: Any
     later: Any
     earlier_time: Any
@@ -109,10 +105,41 @@ class Observed:
         self._clients: dict[str, int] = {}
         self._recording_brokers: set[str] = set()
         self._sides: list[Any] = []
-        self._held = 0
-        self._mask = 0
-        while events > 2 * MOST * (self._mask + 1):
-            self._mask = 2 * self._mask + 1
+        self._held = self._mask = 0
+        self.expect(events)
+
+    def expect(self, events: int) -> None:
+        """Take the share that is enough for so many events, if it is less."""
+        mask = self._mask
+        while events > 2 * MOST * (mask + 1):
+            mask = 2 * mask + 1
+        if mask != self._mask:
+            self._choose(mask)
+
+    def carried(self) -> tuple[dict[str, Any], Any]:
+        """What was seen, to be kept: what JSON can tell, and an array."""
+        said = {
+            "recorders": [[actor.name, actor.incarnation] for actor in self._recorders],
+            "groups": list(self._groups),
+            "clients": list(self._clients),
+            "recording_brokers": sorted(self._recording_brokers),
+            "mask": self._mask,
+        }
+        return said, np.concatenate([np.zeros(0, _SIDE), *self._sides])
+
+    @classmethod
+    def carrying(cls, said: Mapping[str, Any], sides: Any) -> Observed:
+        """What :meth:`carried` has told."""
+        made = cls()
+        for name, incarnation in said["recorders"]:
+            made._code(Actor(name, incarnation))
+        for word in said["groups"]:
+            made._group(word)
+        for word in said["clients"]:
+            made._client(word)
+        made._recording_brokers = set(said["recording_brokers"])
+        made._mask, made._sides, made._held = said["mask"], [sides], len(sides)
+        return made
 
     def see(self, batch: pa.RecordBatch, recorder: Actor | None = None, micros: Any = None) -> None:
         """Look at events in the order of their recorders.
@@ -131,19 +158,20 @@ class Observed:
             places = _shared(batch, self._mask)
             columns = batch.select([name for name in COLUMNS if name in batch.schema.names])
             batch, micros = columns.take(arrow_places(places)), None if micros is None else micros[places]
-        view = _View(batch, micros)
+        view = View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None
         for place, pair, after, pattern in _SIDES:
             if pattern.kind not in kinds:
                 continue
             at = view.places_of(pattern)
-            key, known = view.keys(pair, at)
+            key, known = view.keys(pair.key, at)
             at, key = at[known], key[known]
             if not len(at):
                 continue
             rows = np.zeros(len(at), _SIDE)
             rows["pair"], rows["after"], rows["key"] = place, after, key
+            rows["queue"] = view.keys(QUEUE, at)[0]
             rows["first"] = not after and pattern is pair.before[0]
             rows["offset"] = view.whole("offset")[at]
             rows["time"] = view.micros[at]
@@ -197,7 +225,7 @@ class Observed:
         stored = np.isin(sides["if_recorded"], brokers)
         sides["recorder"][stored] = sides["if_recorded"][stored]
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
-        sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * _ODD + sides["pair"].astype(np.uint64)
+        sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
         before, after = _earliest(before), _earliest_by_recorder(after[is_told])
@@ -212,6 +240,7 @@ class Observed:
             recorders=tuple(self._recorders),
             present=present,
             pair=after["pair"],
+            queue=after["queue"],
             earlier=before["recorder"],
             later=after["recorder"],
             earlier_time=before["time"],
@@ -228,8 +257,8 @@ class Observed:
         return self._recorders.setdefault(recorder, len(self._recorders))
 
     def _note_brokers(self, batch: pa.RecordBatch) -> None:
-        kind, kinds = _words(batch, "kind")
-        broker, brokers = _words(batch, "broker")
+        kind, kinds = words_of(batch, "kind")
+        broker, brokers = words_of(batch, "broker")
         if BROKER_KINDS.isdisjoint(kinds) or self._recording_brokers.issuperset(filter(None, brokers)):
             return
         found = broker[np.array([word in BROKER_KINDS for word in kinds])[kind]]
@@ -279,7 +308,7 @@ def _is_used(after: Any, found: Any) -> Any:
 
 def _share(offsets: Any, mask: int) -> Any:
     """Which of the events are kept: the same share of both sides of every pair."""
-    mixed = offsets.view(np.uint64) * _ODD
+    mixed = offsets.view(np.uint64) * ODD
     mixed >>= np.uint64(40)
     mixed &= np.uint64(mask)
     return mixed == 0
@@ -287,9 +316,9 @@ def _share(offsets: Any, mask: int) -> Any:
 
 def _shared(batch: pa.RecordBatch, mask: int) -> Any:
     """The places of all events that may be in the share of a mask: a quick look, before anything else is done."""
-    kind, words = _words(batch, "kind")
+    kind, words = words_of(batch, "kind")
     is_side = np.array([word in _KINDS for word in words])[kind]
-    return np.flatnonzero(is_side & _share(_whole(batch, "offset"), mask))
+    return np.flatnonzero(is_side & _share(whole_of(batch, "offset"), mask))
 
 
 def _earliest(sides: Any) -> Any:
@@ -307,108 +336,3 @@ def _earliest_by_recorder(sides: Any) -> Any:
     sides = sides[np.lexsort((sides["time"], sides["recorder"], sides["key"]))]
     same = (sides["key"][1:] == sides["key"][:-1]) & (sides["recorder"][1:] == sides["recorder"][:-1])
     return sides[np.r_[True, ~same][: len(sides)]]
-
-
-def _words(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
-    """For each event the place of its word, and the words, the last of which is that of events without one."""
-    if name not in batch.schema.names:
-        return np.zeros(len(batch), np.int32), [""]
-    column = batch.column(name)
-    given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    known = [word or "" for word in given.dictionary.to_pylist()]
-    return Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
-
-
-def _whole(batch: pa.RecordBatch, name: str) -> Any:
-    """The whole numbers of a column; where one is not known, -1 of the fields of patterns, 0 of others."""
-    absent = -1 if name in _MAY_BE_ZERO else 0
-    if name not in batch.schema.names:
-        return np.full(len(batch), absent, np.int64)
-    return Column.of(batch.column(name)).filled(absent, BY_NAME[name].type.to_pandas_dtype())
-
-
-class _View:
-    """A batch by its columns."""
-
-    def __init__(self, batch: pa.RecordBatch, micros: Any) -> None:
-        self._batch = batch
-        self._wholes: dict[str, Any] = {}
-        self._words: dict[str, tuple[Any, list[str]]] = {}
-        self._hashes: dict[str, Any] = {}
-        kind, words = self.words("kind")
-        self.kinds = {word for word in words if word}
-        # Words are few, and numbers of 16 bits are sorted in one go.
-        self._by_kind = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
-        ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
-        self._ranges = list(zip(words, [0, *ends], ends, strict=False))
-        self._micros = micros
-
-    def __len__(self) -> int:
-        return len(self._batch)
-
-    @property
-    def micros(self) -> Any:
-        if self._micros is None:
-            self._micros = self.whole("time") * 1000 + self.whole("micros")
-        return self._micros
-
-    def words(self, name: str) -> tuple[Any, list[str]]:
-        """See :func:`_words`."""
-        if name not in self._words:
-            self._words[name] = _words(self._batch, name)
-        return self._words[name]
-
-    def whole(self, name: str) -> Any:
-        """See :func:`_whole`."""
-        if name not in self._wholes:
-            self._wholes[name] = _whole(self._batch, name)
-        return self._wholes[name]
-
-    def of_kinds(self, kinds: Collection[str]) -> Any:
-        """The places of events of these kinds, those of one kind in their order."""
-        parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
-        return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
-
-    def places_of(self, pattern: EventPattern) -> Any:
-        """The places of events of a pattern that have an offset."""
-        places = self.of_kinds((pattern.kind,))
-        if pattern.results:
-            at, words = self.words("result")
-            places = places[np.array([word in pattern.results for word in words])[at[places]]]
-        return places[self.whole("offset")[places] >= 0]
-
-    def codes(self, name: str, code: Callable[[str], int]) -> Any:
-        """For each event the code of its word, -1 without one."""
-        at, words = self.words(name)
-        return np.array([code(word) if word else -1 for word in words], np.int32)[at]
-
-    def keys(self, pair: Pair, places: Any) -> tuple[Any, Any]:
-        """What events at these places have in common with the other side, and whether they have it."""
-        key = np.full(len(places), 1, np.uint64)
-        known = np.ones(len(places), bool)
-        for name in pair.key:
-            if name == "queue":
-                part = self.whole(name)[places].astype(np.int64)
-                known &= part >= 0
-            else:
-                at, words = self.words(name)
-                if name not in self._hashes:
-                    self._hashes[name] = np.array([origin_of(word) if word else 0 for word in words], np.int64)
-                part = self._hashes[name][at[places]]
-                known &= part != 0
-            key = (key ^ part.astype(np.uint64)) * _ODD
-        return key, known
-
-    def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
-        """For each event the code of its client, and of its broker; -1 where it names none."""
-        at, clients = self.words("client")
-        incarnation = np.minimum(np.maximum(self.whole("incarnation"), 0), _INCARNATIONS - 1).astype(np.int64)
-        most = int(incarnation.max()) + 1
-        together = at * most + incarnation
-        table = np.full(len(clients) * most, -1, np.int32)
-        table[together] = 0
-        for each in np.flatnonzero(table == 0).tolist():
-            client = clients[each // most]
-            table[each] = code(Actor(client, each % most)) if client else -1
-        by_client = table[together]
-        return by_client, self.codes("broker", lambda word: code(Actor(word, -1)))

@@ -4,7 +4,11 @@ The bounds of causal pairs say how far the clock of each process may be from its
 side. An event of one is surely before one of another where its stamp is earlier by more than both together allow, or
 by more than the skew that is assumed, if that is less: few events bound a clock loosely, and that alone is no reason to
 doubt it. Where nothing bounds a clock to a side, the skew is what is left; or as much as the tightest of many causal
-pairs leaves open to the other side, if that is more. Of a clock that was seen to be off nothing is assumed.
+pairs leaves open to the other side, if that is more: in steps, each twice the one before, since this bound changes a
+little with each hour of a recording. Of a clock that was seen to be off nothing is assumed.
+
+Where no clock is off, two processes are apart by the greater of what is assumed of them: both their bounds together are
+at least as much where one of them is bounded to one side only, and else the skew decides.
 """
 
 from __future__ import annotations
@@ -105,11 +109,14 @@ class Order:
         clock = clocks.clocks[actor]
         reference = -1 if clock.reference is None else self._references[clock.reference]
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
-        if max(map(abs, clock.ahead)) > 1000 * self.skew:
-            assumed = UNBOUNDED
-        else:
-            hinted = len(known) == 1 and clock.pairs >= MANY
-            assumed = max(self.skew, known[0]) if hinted else self.skew
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
+        assumed = self.skew
+        if max(map(abs, clock.ahead)) > 1000 * self.skew:
+            assumed = UNBOUNDED
+        elif len(known) == 1 and clock.pairs >= MANY and known[0] > self.skew:
+            assumed = max(self.skew, 1)
+            while assumed < known[0]:
+                assumed *= 2
+            slow, fast = max(slow, assumed), max(fast, assumed)
         return reference, slow, fast, assumed, self.skew

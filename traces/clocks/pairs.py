@@ -73,21 +73,22 @@ _OK = frozenset({Result.OK})
 
 # What a broker answers is in the table of the client that has asked, even the 0 of where nothing is stored (OF-22).
 _TOLD = EventPattern(Kind.OFFSET_QUERY, results=_OK)
-_QUEUE = ("topic", "broker", "queue")
+QUEUE = ("topic", "broker", "queue")
+"""Fields that tell one queue from others."""
 
 PAIRS = (
     Pair(
         "stored before it is delivered",
         before=(EventPattern(Kind.STORE), EventPattern(Kind.DELAY_DELIVER)),
         after=(EventPattern(Kind.DELIVER),),
-        key=_QUEUE,
+        key=QUEUE,
         rules=("PL-19", "DL-6"),
     ),
     Pair(
         "in the client's own table before the broker stores it",
         before=(EventPattern(Kind.COMMIT_MEMORY), EventPattern(Kind.CORRECT), _TOLD),
         after=(EventPattern(Kind.COMMIT),),
-        key=("group", "client", *_QUEUE),
+        key=("group", "client", *QUEUE),
         always=True,
         rules=("OF-1", "OF-5"),
     ),

@@ -275,14 +275,24 @@ class Collection:
         return {name: {"mode": group.mode} for name, group in sorted(self._sampling.groups.items())}
 
     def _unread_gaps(self) -> list[Event]:
-        """What is lacking of the messages of topics. A message trace is full of gaps by itself (TR-2)."""
+        """What is lacking of the messages of topics, and of the message trace: clients may keep it back (TR-2)."""
         clock = self._sampling.clock()
         found = dict(self._reading.unread)
         found |= {
             queue: f"{count:,} messages were deleted before they were read"
             for queue, count in self._reading.lost.items()
         }
-        return [
+        kept_back = [
+            {
+                "time": clock,
+                "kind": Kind.GAP,
+                "due": self._reading.since,
+                "group": group,
+                "detail": "the message trace: clients keep it back for seconds, and may lose it (TR-2)",
+            }
+            for group in sorted(self._sampling.groups)
+        ]
+        return kept_back + [
             {
                 "time": max(clock, self._reading.last.get(queue, 0)),
                 "kind": Kind.GAP,

@@ -8,6 +8,8 @@ Messages are pulled as the group ``TOOLS_CONSUMER``, which every broker has for 
 
 from __future__ import annotations
 
+import json
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -22,27 +24,29 @@ TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 # Java RequestCode.
 _PULL_MESSAGE = 11
 _QUERY_CONSUMER_OFFSET = 14
-_GET_BROKER_CONFIG = 26
+GET_BROKER_CONFIG = 26
 _GET_BROKER_RUNTIME_INFO = 28
 _SEARCH_OFFSET_BY_TIMESTAMP = 29
 _GET_MAX_OFFSET = 30
 _GET_MIN_OFFSET = 31
-_GET_ROUTEINFO_BY_TOPIC = 105
-_GET_BROKER_CLUSTER_INFO = 106
+GET_ROUTEINFO_BY_TOPIC = 105
+GET_BROKER_CLUSTER_INFO = 106
 _GET_CONSUMER_CONNECTION_LIST = 203
+_GET_CONSUME_STATS = 208
 _QUERY_TOPICS_BY_CONSUMER = 343
 READ_ONLY = frozenset(
     {
         _PULL_MESSAGE,
         _QUERY_CONSUMER_OFFSET,
-        _GET_BROKER_CONFIG,
+        GET_BROKER_CONFIG,
         _GET_BROKER_RUNTIME_INFO,
         _SEARCH_OFFSET_BY_TIMESTAMP,
         _GET_MAX_OFFSET,
         _GET_MIN_OFFSET,
-        _GET_ROUTEINFO_BY_TOPIC,
-        _GET_BROKER_CLUSTER_INFO,
+        GET_ROUTEINFO_BY_TOPIC,
+        GET_BROKER_CLUSTER_INFO,
         _GET_CONSUMER_CONNECTION_LIST,
+        _GET_CONSUME_STATS,
         _QUERY_TOPICS_BY_CONSUMER,
     }
 )
@@ -50,10 +54,13 @@ READ_ONLY = frozenset(
 
 # Java ResponseCode.
 _BUSY = frozenset({2, 215})  # SYSTEM_BUSY, FLOW_CONTROL
+_NOT_SUPPORTED = 3
 NO_PERMISSION, TOPIC_NOT_EXIST = 16, 17
 PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY, PULL_OFFSET_MOVED, QUERY_NOT_FOUND = 19, 20, 21, 22
 CONSUMER_NOT_ONLINE = 206
 
+# ConsumeStats has objects for keys, which is no JSON.
+_TOPIC = re.compile(r'"topic":\s*("(?:[^"\\]|\\.)*")')
 _WITH_SUBSCRIPTION = 1 << 2
 _TRIES = 4
 _SECRETS = ("acl", "accesskey", "signature", "authenticat", "authoriz", "permission", "user:")
@@ -120,7 +127,7 @@ class Cluster:
         Raises:
             ClusterError: no name server answers, or it knows no broker.
         """
-        answer = self._ask_namesrv(_GET_BROKER_CLUSTER_INFO, {})
+        answer = self._ask_namesrv(GET_BROKER_CLUSTER_INFO, {})
         table = self._read(answer, "the brokers").get("brokerAddrTable") or {}
         self._addresses = {name: _first(data["brokerAddrs"]) for name, data in sorted(table.items())}
         if not self._addresses:
@@ -129,7 +136,7 @@ class Cluster:
 
     def queues(self, topic: str) -> list[Queue]:
         """The queues of a topic that can be read; empty if there is no such topic."""
-        answer = self._ask_namesrv(_GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
+        answer = self._ask_namesrv(GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
         if answer.code == TOPIC_NOT_EXIST:
             return []
         route = self._read(answer, f"the route of {topic}")
@@ -144,7 +151,7 @@ class Cluster:
 
     def settings(self, broker: str) -> dict[str, str]:
         """A broker's settings; empty where they may not be asked for, as for most accounts under access control."""
-        answer = self._ask_broker(broker, _GET_BROKER_CONFIG, {})
+        answer = self._ask_broker(broker, GET_BROKER_CONFIG, {})
         lines = answer.body.decode(errors="replace").splitlines() if answer.code == SUCCESS else []
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -221,6 +228,9 @@ class Cluster:
     def topics_of(self, broker: str, group: str) -> list[str]:
         """The topics of which a broker has stored offsets of a group; empty where it cannot tell."""
         answer = self._ask_broker(broker, _QUERY_TOPICS_BY_CONSUMER, {"group": group})
+        if answer.code == _NOT_SUPPORTED:  # by brokers of 4.x
+            answer = self._ask_broker(broker, _GET_CONSUME_STATS, {"consumerGroup": group})
+            return sorted({json.loads(name) for name in _TOPIC.findall(answer.body.decode(errors="replace"))})
         if answer.code != SUCCESS or not answer.body:
             return []
         return sorted(self._read(answer, f"the topics of {group}").get("topicList") or [])

@@ -21,13 +21,10 @@ from ..monitors.allocations import Unreadable, queues_of
 from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
-MOST_MEMBERS = 6
-"""As many as the machine has."""
-
-MOST_QUEUES = 32
+MOST_MEMBERS, MOST_QUEUES = 12, 64
 """More than the machine is searched with: a run takes one way only."""
 
-MOST_EVENTS = 80
+MOST_EVENTS = 160
 """Events that are followed; of more none: a run from the middle of a group's life would be another one."""
 
 BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
@@ -36,8 +33,9 @@ BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
 MOST_NAMED = 4
 """Queues that are named one by one."""
 
-_QUEUES = dataclasses.replace(assignment.constants["queues"], high=MOST_QUEUES)
-_MACHINE = dataclasses.replace(assignment, constants={**assignment.constants, "queues": _QUEUES})
+_ROOM = {"queues": MOST_QUEUES, "consumers": MOST_MEMBERS, "running": MOST_MEMBERS}
+_LARGER = {name: dataclasses.replace(assignment.constants[name], high=most) for name, most in _ROOM.items()}
+_MACHINE = dataclasses.replace(assignment, constants={**assignment.constants, **_LARGER})
 
 _ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 _BY_BROKERS = frozenset({Kind.MEMBERS, Kind.BROKER_START})

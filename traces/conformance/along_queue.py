@@ -86,7 +86,7 @@ class AlongQueue(Following):
         names = _STEPS[kind] | (_SHUTTING_DOWN if stops(event) else frozenset())
         m = None if event.offset is None else self._excerpt.place(event.offset)
         own = self.own(names, c=c, m=m if kind in _OF_ONE_MESSAGE and not self._batched else None)
-        get = self._get
+        get = self._of
         if kind is Kind.ASSIGN:
             yield own, lambda s, p: p is not None and get(s, "owns", c) == 1 and m in (None, get(s, "next_offset", c))
         elif kind is Kind.REVOKE:
@@ -118,7 +118,7 @@ class AlongQueue(Following):
             yield own, lambda s, p: get(s, "life", c) == Life.GONE
 
     def _pulled(self, c: int | None, end: int, state: StateTuple, _: StateTuple | None) -> bool:
-        return self._get(state, "next_offset", c) == end
+        return self._of(state, "next_offset", c) == end
 
     def _with_outcome(self, steps: Iterable[Instance], good: bool) -> list[Instance]:
         """Of the steps that end a call those that end it well, or those that do not."""
@@ -134,21 +134,18 @@ class AlongQueue(Following):
 
     def _running(self, state: StateTuple, c: int | None) -> int:
         """How many messages listeners of a client have, whose result is not known."""
-        if self._get(state, "result", c) > 0:
+        if self._of(state, "result", c) > 0:
             return 0
         messages = range(len(self._excerpt.messages))
         return sum(
-            self._get(state, "stage", c, m) == Stage.RUNNING or self._get(state, "orphan", c, m) == Orphan.RUNNING
+            self._of(state, "stage", c, m) == Stage.RUNNING or self._of(state, "orphan", c, m) == Orphan.RUNNING
             for m in messages
         )
 
     def _stored(self, state: StateTuple, c: int | None) -> int:
         of_queue = self.cell.get("committed[q0]")
-        return state[of_queue] if of_queue is not None else self._get(state, "file", c)
+        return state[of_queue] if of_queue is not None else self._of(state, "file", c)
 
-    def _get(self, state: StateTuple, name: str, c: int | None, m: int | None = None) -> int:
-        """A variable of a client, and a message; 0 where the configuration has none."""
-        for label in (f"{name}[c{c}, q0, m{m}]", f"{name}[c{c}, q0]", f"{name}[c{c}]"):
-            if label in self.cell:
-                return state[self.cell[label]]
-        return 0
+    def _of(self, state: StateTuple, name: str, c: int | None, m: int | None = None) -> int:
+        """A variable of a client, and a message."""
+        return self.get(state, name, f"c{c}", "q0", f"m{m}")

@@ -29,6 +29,7 @@ MOST_DELIVERIES = 4
 """Deliveries of a message that are followed: as many as the counts of the machine allow."""
 
 MOST_PROCESSES = 3
+"""Processes that had the message; where more had it, fewer deliveries are followed."""
 
 MOST_LEVEL = 6
 """The highest level that the fourth delivery leads to, where no listener asks for another one."""
@@ -133,7 +134,7 @@ class Chain:
 def chain(
     events: Sequence[Event], key: str, *, until: int, group: Group, table: DelayTable, release: str
 ) -> Chain | None:
-    """What was recorded of a message in one group; None where it was never delivered, or by too many processes.
+    """What was recorded of a message in one group; None where it was never delivered, or is with too many processes.
 
     Args:
         events: of the message, and ends of the processes that had it.
@@ -147,10 +148,12 @@ def chain(
     deliveries = [event for event in told if event.kind is Kind.DELIVER]
     if not deliveries:
         return None
-    begin = deliveries[-MOST_DELIVERIES:][0]
-    kept = told[told.index(begin) :]
-    had = dict.fromkeys(event.actor for event in kept if event.kind not in _ENDS and event.actor is not None)
-    if len(had) > MOST_PROCESSES:
+    for begin in deliveries[-MOST_DELIVERIES:]:
+        kept = told[told.index(begin) :]
+        had = dict.fromkeys(event.actor for event in kept if event.kind not in _ENDS and event.actor is not None)
+        if len(had) <= MOST_PROCESSES:
+            break
+    else:
         return None
     actors = {actor: number for number, actor in enumerate(had)}
     limits = [event.max_attempts for event in kept if event.kind is Kind.SEND_BACK and event.max_attempts is not None]
@@ -224,10 +227,10 @@ class AlongRetries(Following):
         c = self._chain.actors.get(event.actor) if event.actor is not None else None
         kind = event.kind
         if kind is Kind.DELIVER and c is not None:
-            q = int((event.topic or "").startswith(_RETRIES) and event is not self.events[0])
-            early = q and self._due(event) - SLACK > event.time
-            own = [] if early else self.own({"begin"}, c=c, q=q)
-            yield own, lambda s, p: p is not None and self._begun(s, p, f"c{c}", f"q{q}", event)
+            queues = self._queues(event)
+            early = queues == ("q1",) and self._due(event) - SLACK > event.time
+            own = [] if early else self.own({"begin"}, c=c, q=0 if queues == ("q0",) else None)
+            yield own, lambda s, p: p is not None and any(self._begun(s, p, f"c{c}", q, event) for q in queues)
         elif kind is Kind.RESULT and c is not None:
             returns = _GOOD if event.result in SUCCESSES else _BAD
             yield self.own(returns, c=c), lambda s, p: p is not None and self._running(s, c) < self._running(p, c)
@@ -269,6 +272,13 @@ class AlongRetries(Following):
         later = [one for one in self.events if one.number > event.number and one.actor == event.actor]
         following = next((one for one in later if one.kind in (Kind.SEND_BACK, Kind.DELIVER)), None)
         return following is not None and following.kind is Kind.SEND_BACK and following.path is Path.FALLBACK
+
+    def _queues(self, event: Event) -> tuple[str, ...]:
+        """Where the message of a delivery may be: a retry with which the chain begins is the message of q0 here."""
+        first = self.events[0]
+        if event is first or not _is_retry(event):
+            return ("q0",)
+        return ("q0", "q1") if _is_retry(first) and event.attempt == first.attempt else ("q1",)
 
     def _due(self, event: Event) -> int:
         """When the retry that is delivered was due at the earliest, as far as that was recorded; 0 if it was not."""
@@ -324,6 +334,10 @@ class AlongRetries(Following):
             and (event.attempt is None or self.get(s, "times", k) == event.attempt - self._chain.first)
             and (event.kind is Kind.DEAD_LETTER or level is None or self.get(s, "level", k) == level)
         )
+
+
+def _is_retry(event: Event) -> bool:
+    return (event.topic or "").startswith(_RETRIES)
 
 
 def _is_dead(event: Event) -> bool:

@@ -79,9 +79,12 @@ class Following(ABC):
         ]
 
     def get(self, state: StateTuple, name: str, *index: str) -> int:
-        """A variable, such as ``owns`` with ``c0`` and ``q0``; 0 where the configuration has none."""
-        place = self.cell.get(f"{name}[{', '.join(index)}]" if index else name)
-        return 0 if place is None else state[place]
+        """A variable, such as ``owns`` with ``c0`` and ``q0``, of as much of an index as it has; 0 if there is none."""
+        for length in range(len(index), -1, -1):
+            place = self.cell.get(f"{name}[{', '.join(index[:length])}]" if length else name)
+            if place is not None:
+                return state[place]
+        return 0
 
 
 @dataclass(frozen=True, kw_only=True)

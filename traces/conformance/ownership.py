@@ -27,14 +27,18 @@ def queried(f: Follower, event: Event) -> None:
     if event.result is Result.OK:
         offset = f.at(event.offset)
         first = event.offset == 0 and f.was_stored(c, NO_OFFSET)  # OF-21
-        if not first and not f.was_stored(c, offset):
+        by_slave = f.stream.replicated and not f.was_stored(c, offset)
+        if by_slave:  # OF-4: clients that take the master for gone ask a slave, whose table is another one
+            f.assumed = f.assumed or "a slave may have told what it has stored"
+        elif not first and not f.was_stored(c, offset):
             raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
         side.answer = offset
         side.values.add(offset)
-        adopt(f, c, offset, first=first)
+        if not by_slave:
+            adopt(f, c, offset, first=first)
         if f.owns(c) and f.orderly:
             f.run(texts.ask_again, c=c, offset=offset)
-    elif event.result is Result.MISSING and not f.was_stored(c, NO_OFFSET):
+    elif event.result is Result.MISSING and not f.stream.replicated and not f.was_stored(c, NO_OFFSET):
         raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
 
 
@@ -103,10 +107,13 @@ def _settle(f: Follower, c: int) -> None:
     if f.get("resetting", c):
         f.may("end_reset", c=c)
     if f.get("dropped", c, texts.Q):
+        stored = f.stored_offset(c)
         f.may("pull_expires", c=c)
         any(f.may(name, c=c) for name in ("remove", "remove_and_unlock_later", "remove_by_force"))
         if f.get("dropped", c, texts.Q):
             _ticks(f, lambda: f.may("remove_by_force", c=c))
+        if f.stored_offset(c) != stored and Kind.COMMIT in f.stream.told():
+            f.run(texts.store_offset, c=c, offset=stored)  # RB-33: its last commit was sent long ago, or was lost
     if f.get("zombie", c, texts.Q):
         f.may("lose_dropped", c=c)  # the task that is to correct the offset shows when it runs
 

@@ -58,9 +58,10 @@ def pull_result(f: Follower, event: Event) -> bool:
         if Kind.PULL in f.stream.header.evidence:
             raise Impossible("no request of this window is under way")
         f.take("send_pull", "the window may not pull now", c=c)
-    before_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack and f.get("reset_noted", texts.Q)
+    just_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack
+    before_reset = (just_reset or f.stream.replicated) and f.get("reset_noted", texts.Q)
     if before_reset and event.result is not Result.OFFSET_ILLEGAL:
-        # PL-18: it was under way when the offset was set.
+        # PL-18: it was under way when the offset was set, or is a slave's, which no operator tells of it.
         f.run(texts.note_reset, noted=False)
         _answer(f, event, c, position)
         f.run(texts.note_reset, noted=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from ..format.kinds import Kind
-from ..format.schema import Group, Header
+from ..format.schema import Group, Header, slave_of
 from .events import Actor, Event
 
 OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER})
@@ -42,6 +42,7 @@ class Stream:
         events: those of the queue, of the processes that have it at some time, and of its broker.
         around: those of them that concern other queues as well.
         actors: the processes, each with the number of its place, by first appearance.
+        replicated: its broker has a slave, which may answer pulls.
     """
 
     place: Place
@@ -50,6 +51,7 @@ class Stream:
     events: list[Event] = field(default_factory=list)
     around: list[Event] = field(default_factory=list)
     actors: dict[Actor, int] = field(default_factory=dict)
+    replicated: bool = False
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
         """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file."""
@@ -97,6 +99,10 @@ class Surroundings:
         """The processes that have ended before an event."""
         return (event.actor for event in self._ends if event.number < number and event.actor is not None)
 
+    def has_slave(self, broker: str) -> bool:
+        """Whether a slave of a broker was recorded as well."""
+        return slave_of(broker) in self._of_broker
+
     def of(self, stream: Stream) -> list[Event]:
         """What concerns a stream."""
         place = stream.place
@@ -139,6 +145,7 @@ def streams_of(events: Iterable[Event], surroundings: Surroundings, header: Head
     for stream in streams.values():
         stream.events += logs
         stream.around = surroundings.of(stream)
+        stream.replicated = surroundings.has_slave(stream.place.broker)
         stream.events += stream.around
         has_gaps = any(event.kind is Kind.GAP for event in stream.events)
         stream.events.sort(key=_from_when if has_gaps else _in_order)

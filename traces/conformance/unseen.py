@@ -67,9 +67,17 @@ class Unseen:
             return f"nothing of the member {self.strangers[stream.place.group]}"
         if not clustering and event.kind is Kind.ASSIGN and event.incarnation:
             return "whether the offset file of the process before was still there"
+        if not clustering and event.kind is Kind.ASSIGN and event.epoch and not keeps_offsets(stream.header.release):
+            return "whether the offset file still had the queue: releases before 4.9.8 and 5.2.0 may write it without"
         mask = evidence_mask(kinds)
         for hole in self.holes:
             if hole.since <= event.time and hole.kinds & mask and hole.concerns(stream.place.group, stream.place.topic):
                 return hole.why
         other = self.recorders.unsure(event, stream, slack) if asks and self.recorders is not None else ""
         return f"which came first, here or at {other}" if other else ""
+
+
+def keeps_offsets(release: str) -> bool:
+    """Whether clients of a release keep the offsets of queues they do not own in their file (OF-10, issue 7740)."""
+    numbers = tuple(int(part) for part in release.split(".") if part.isdecimal())
+    return not numbers or numbers >= (5, 2) or (4, 9, 8) <= numbers < (5,)

@@ -209,17 +209,11 @@ class Coder:
 
 @dataclass(frozen=True)
 class _Words:
-    """A column of words.
+    """A column of words."""
 
-    Attributes:
-        at: for each event the place of its word in ``words``; the last place stands for none.
-        codes: of the words, 1 and more, and 0 at the end for none.
-        words: of the batch.
-    """
-
-    at: Any
-    codes: Any
-    words: list[str]
+    at: Any  # for each event the place of its word in ``words``; the last place stands for none
+    codes: Any  # of the words, 1 and more, and 0 at the end for none
+    words: list[str]  # of the batch
 
     @classmethod
     def of(cls, batch: pa.RecordBatch, name: str, known: Words) -> _Words:

@@ -20,17 +20,11 @@ _WHOLE = 255
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of whole numbers; nobody may write to its arrays.
+    """A column of whole numbers; nobody may write to its arrays."""
 
-    Attributes:
-        values: where one is missing, stands anything.
-        known: a bit for each value, from the lowest of a byte on, 1 where it is there; empty if all are.
-        missing: how many are not there.
-    """
-
-    values: Any
-    known: Any
-    missing: int
+    values: Any  # where one is missing, stands anything
+    known: Any  # a bit for each value, from the lowest of a byte on, 1 where it is there; empty if all are
+    missing: int  # how many are not there
 
     @classmethod
     def of(cls, column: pa.Array) -> Column:

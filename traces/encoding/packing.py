@@ -41,23 +41,14 @@ _ROUND = 64
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a column is kept.
+    """How a column is kept."""
 
-    Attributes:
-        type: of the column.
-        base: what is to be added to the values; what all are, if none is kept.
-        stored: type of the values that are kept.
-        count: how many are.
-        absent: whether 0 stands for an absent one.
-        places: whether the place of each is kept too, and all others are ``base``.
-    """
-
-    type: np.dtype[Any]
-    base: int
-    stored: np.dtype[Any]
-    count: int = 0
-    absent: bool = False
-    places: bool = False
+    type: np.dtype[Any]  # of the column
+    base: int  # what is to be added to the values; what all are, if none is kept
+    stored: np.dtype[Any]  # type of the values that are kept
+    count: int = 0  # how many are
+    absent: bool = False  # whether 0 stands for an absent one
+    places: bool = False  # whether the place of each is kept too, and all others are ``base``
 
     @classmethod
     def of(cls, name: str, column: Column) -> _Form:

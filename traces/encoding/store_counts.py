@@ -7,29 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..format.kinds import Kind, codes
-from ..machine_code.compiled import constant, entry
+from ..format.kinds import Kind
+from ..machine_code.compiled import entry
 from .names import Names, Slot
-
-_STORE = constant(codes(Kind)[Kind.STORE])
 
 
 class Stored(NamedTuple):
-    """What was stored in a queue.
+    """What was stored in a queue."""
 
-    Attributes:
-        messages: how many.
-        last: the highest offset.
-        until: when the message there was stored, ms.
-        first: the lowest offset.
-        since: when the message there was stored, ms.
-    """
-
-    messages: int
-    last: int
-    until: int
-    first: int
-    since: int
+    messages: int  # how many
+    last: int  # the highest offset
+    until: int  # when the message there was stored, ms
+    first: int  # the lowest offset
+    since: int  # when the message there was stored, ms
 
 
 class StoreCounts(dict[Slot, Stored]):
@@ -63,7 +53,7 @@ def note_stores(kind: Any, slot: Any, offset: Any, time: Any, *, names: Names, s
 def _note(kind: Any, slot: Any, offset: Any, time: Any, found: Any) -> None:
     for i in range(len(kind)):
         at = slot[i]
-        if kind[i] == _STORE and at >= 0:
+        if kind[i] == Kind.STORE and at >= 0:
             if found[at, 0] == 0 or offset[i] > found[at, 1]:
                 found[at, 1], found[at, 2] = offset[i], time[i]
             if found[at, 0] == 0 or offset[i] < found[at, 3]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, Monitor
+from ..claims.claim import Monitor
+from ..claims.claims import CLAIMS
 from ..clocks.clocks import Clocks
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names

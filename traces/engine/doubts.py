@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, Monitor, TraceClaim
+from ..claims.claim import Monitor, TraceClaim
+from ..claims.claims import CLAIMS
 from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
-from ..format.coverage import EVER, SETTINGS, Coverage, Hole, evidence_mask, missing
+from ..format.coverage import EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
@@ -39,6 +40,8 @@ _SAVES_A_MESSAGE = evidence_mask(
 
 
 _NOWHERE = Slot("", "", "", -1)
+_ASKED_ONE_BY_ONE = 10_000
+"""Findings of a claim in holes of which it is asked whose holes they are; those beyond stay in doubt."""
 
 
 def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> Outcome:
@@ -67,7 +70,7 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         if not len(at):
             continue
         found = rows[at]
-        doubt = _doubts(claim, found, queues, coverage, settings)
+        doubt = _doubts(claim, found, names, coverage, settings)
         doubt[_unrecorded(claim, found, names, coverage)] |= int(Doubt.EVIDENCE)
         gone = left_out[at] = _of_others(claim, found, queues, coverage)
         certain = found["doubt"] == 0
@@ -86,15 +89,21 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
     return replace(outcome, rows=rows[~left_out], violated=violated, doubtful=doubtful, statuses=statuses)
 
 
-def hole_of(claim: TraceClaim, row: Any, slots: Sequence[Slot], coverage: Coverage, settings: Settings) -> Hole | None:
+def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, settings: Settings) -> Hole | None:
     """The hole in which an excuse of a finding may be."""
-    slot = slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
+    slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
+    others: set[str] = set()
+    if claim.of_itself:
+        named = {names.actors[actor].name for actor in (row["actor"], row["other"]) if actor >= 0}
+        others = {actor.name for actor in names.actors if actor.incarnation >= 0 and named} - named
     return coverage.lost(
         evidence_mask(claim.excused_by) | SETTINGS,
         group=slot.group,
         topic=slot.topic,
         since=int(_since(claim, row["since"], coverage, settings)),
         until=int(row["time"]),
+        besides=others,
+        living=int(row["since"]) - settings.rounds,
     )
 
 
@@ -109,17 +118,17 @@ def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings
     return np.maximum(since, coverage.begin) if clipped else since
 
 
-def _doubts(
-    claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage, settings: Settings
-) -> Any:
+def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, settings: Settings) -> Any:
     doubt = np.zeros(len(found), np.uint8)
     lost = coverage.is_lost(
         evidence_mask(claim.excused_by) | SETTINGS,
-        queues,
+        [(slot.group, slot.topic) for slot in names.slots],
         found["slot"],
         _since(claim, found["since"], coverage, settings),
         found["time"],
     )
+    for place in np.flatnonzero(lost)[:_ASKED_ONE_BY_ONE]:
+        lost[place] = hole_of(claim, found[place], names, coverage, settings) is not None
     doubt[lost] |= int(Doubt.GAP)
     if missing((*claim.needs, *claim.counts_with), coverage.recorded):
         doubt |= int(Doubt.EVIDENCE)
@@ -130,17 +139,22 @@ def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage)
     """Places of findings about processes that never recorded what each process must have, if it is recorded of it."""
     if not coverage.processes:
         return []
-    places = []
-    for place, row in enumerate(found):
-        needs = presupposed(claim.id, int(row["value"]))
-        slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
-        actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
-        asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in actors]
-        asked += [((slot.broker, -1), 0, needs.of_broker)] * bool(slot.broker)
-        asked += [(who, 0, needs.of_others) for who in coverage.clients(slot.group) if needs.of_others]
-        if any(coverage.unseen(slot.group, *each) for each in asked):
-            places.append(place)
-    return places
+    return [place for place, row in enumerate(found) if unrecorded(claim, row, names, coverage) is not None]
+
+
+def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) -> tuple[str, list[Kind]] | None:
+    """Who of those that a finding rests on never recorded what it must have, and the kinds; None if nobody."""
+    needs = presupposed(claim.id, int(row["value"]))
+    slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
+    actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
+    asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in actors]
+    asked += [((slot.broker, -1), 0, needs.of_broker)] * bool(slot.broker)
+    asked += [(who, 0, needs.of_others) for who in coverage.clients(slot.group) if needs.of_others]
+    for who, seen, seen_or_told in asked:
+        unseen = coverage.unseen(slot.group, who, seen, seen_or_told)
+        if unseen:
+            return who[0], [kind for kind in Kind if EVIDENCE_BIT[kind] & unseen]
+    return None
 
 
 def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> Any:

@@ -1,7 +1,7 @@
 """Findings: what monitors write down, one row each, in the same form on every engine.
 
 A row with a cause explains something (a duplicate, a decrease); a row without one, :attr:`Cause.NONE`, is a violation
-of its claim, unless it is in doubt. Rows name queues, messages and actors by code; :mod:`.names` has the names.
+of its claim, unless it is in doubt. Rows name queues, messages and actors by code, see :mod:`..encoding.names`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..encoding.coding import COLUMNS, Coded, Coder, renaming
 from ..encoding.columns import Column
-from ..encoding.names import Names
+from ..encoding.names import Actor, Names
 from ..encoding.packing import Packed, Shelf, pack
 from ..encoding.store_counts import StoreCounts, note_stores
 from ..format.kinds import Kind, codes
@@ -28,7 +28,7 @@ from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import TimeOrder
 from ..recorders.repeated import REPEATED
-from .scan import SCAN_COLUMNS, Scan, Scanning, conclude, scan
+from .scan import SCAN_COLUMNS, Scan, Scanning, conclude, look, scan
 
 Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""
@@ -61,16 +61,14 @@ class Part:
 
 
 @dataclass(kw_only=True)
-class Gathered:
-    """A trace that was read.
+class Events:
+    """Events that were read.
 
     Attributes:
-        scan: its context, and how many events there are.
         parts: in the order of time.
         shelf: where the events of the parts are.
     """
 
-    scan: Scan
     parts: Sequence[Part]
     shelf: Shelf
 
@@ -85,6 +83,10 @@ class Gathered:
     def deliveries(self) -> int:
         """How many deliveries there are."""
         return sum(part.deliveries for part in self.parts)
+
+    def brokers(self) -> Iterator[Actor]:
+        """Those that have recorded some of them."""
+        return (actor for part in self.parts for actor in part.names.actors if actor.incarnation < 0)
 
     def events(self, names: Names, *, last: bool) -> Iterator[Coded]:
         """All events in the order of time.
@@ -107,6 +109,17 @@ class Gathered:
                     yield coded.renamed(slots, actors)
 
 
+@dataclass(kw_only=True)
+class Gathered(Events):
+    """A trace that was read.
+
+    Attributes:
+        scan: its context, and how many events there are.
+    """
+
+    scan: Scan
+
+
 def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Gathered:
     """Read a trace, with the times that its events should have.
 
@@ -119,14 +132,41 @@ def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Ga
         TraceError: there are no events.
     """
     shelf = Shelf(memory)
-    gathered = _at_once(trace, shelf, progress)
-    if gathered is None or gathered.scan.is_to_correct(trace):
-        shelf.close()
-        gathered = _carefully(trace, Shelf(memory), progress)
-    return gathered
+    read = _at_once(trace, shelf, progress)
+    if read is not None:
+        seen, parts = read
+        scanned = conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
+        if not scanned.is_to_correct(trace):
+            return Gathered(scan=scanned, parts=parts, shelf=shelf)
+    shelf.close()
+    scanned = scan(trace, progress)
+    if scanned.is_to_correct(trace):
+        scanned = scan(trace, progress)
+    shelf = Shelf(memory)
+    part = _in_order(trace, shelf, progress)
+    scanned = replace(scanned, events=scanned.events - trace.repeated[REPEATED])
+    return Gathered(scan=scanned, parts=[part], shelf=shelf)
 
 
-def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered | None:
+def gather_some(trace: Trace, *, memory: int) -> tuple[Scanning, Events]:
+    """Read a trace that is some of another one, which may have no events; times stay as they are.
+
+    Args:
+        trace: what to read.
+        memory: as for :func:`gather`.
+    """
+    shelf = Shelf(memory)
+    read = _at_once(trace, shelf, None)
+    if read is not None:
+        return read[0], Events(parts=read[1], shelf=shelf)
+    shelf.close()
+    seen, shelf = look(trace), Shelf(memory)
+    parts = [_in_order(trace, shelf, None)] if seen.events else []
+    seen.events -= trace.repeated[REPEATED]
+    return seen, Events(parts=parts, shelf=shelf)
+
+
+def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Scanning, list[Part]] | None:
     """The trace by its splits side by side; None if that cannot be done, since something is wrong or not in order."""
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
@@ -150,8 +190,7 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered 
     if not seen.events:
         return None
     trace.repeated[REPEATED] = repeated
-    scanned = conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
-    return Gathered(scan=scanned, parts=parts, shelf=shelf)
+    return seen, parts
 
 
 @dataclass(kw_only=True)
@@ -177,19 +216,15 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
     return read
 
 
-def _carefully(trace: Trace, shelf: Shelf, progress: Progress | None) -> Gathered:
-    """The trace by a first look, and once more in the order of time."""
-    scanned = scan(trace, progress)
-    if scanned.is_to_correct(trace):
-        scanned = scan(trace, progress)
+def _in_order(trace: Trace, shelf: Shelf, progress: Progress | None) -> Part:
+    """A trace that was looked at, once more in the order of time."""
     part = Part(names=Names(trace.header.groups))
     coder = Coder(part.names)
     for batch in read_ahead(trace.sorted_batches(COLUMNS)):
         _keep(coder.columns(batch), part, shelf)
         if progress is not None:
             progress("put in order", len(batch))
-    scanned = replace(scanned, events=scanned.events - trace.repeated[REPEATED])
-    return Gathered(scan=scanned, parts=[part], shelf=shelf)
+    return part
 
 
 def _keep(columns: Mapping[str, Column], part: Part, shelf: Shelf) -> None:

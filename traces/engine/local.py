@@ -28,7 +28,7 @@ from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted
-from .gathering import Gathered, Progress, gather
+from .gathering import Progress, gather
 from .pools import settle_waiting
 from .reading import Recorded
 from .recorded import coverage_in
@@ -68,7 +68,10 @@ def check_locally(
     passes = max(1, -(-scanned.events * STATE_BYTES // half))
     outcomes: list[Outcome] = []
     for number in range(passes):
-        workers = _workers(trace, gathered, names, settings, Share(number, passes))
+        share = Share(number, passes)
+        deliveries = gathered.deliveries // passes
+        folds = folds_for(trace, scanned, names=names, settings=settings, messages=deliveries)
+        workers = [_Worker(fold, chosen) for fold, chosen in zip(folds, _chosen(share), strict=True)]
         what = "checked" if passes == 1 else f"checked, pass {number + 1} of {passes}:"
         _feed(workers, gathered.events(names, last=number == passes - 1), what, progress)
         outcomes += [worker.outcome() for worker in workers]
@@ -120,7 +123,7 @@ def conclude(
         coverage=coverage,
         context=scanned.context,
         names=names,
-        verdicts=verdicts(outcome, names.slots, coverage, settings),
+        verdicts=verdicts(outcome, names, coverage, settings),
         rows=outcome.rows,
         statuses=outcome.statuses,
         passed_over=outcome.passed_over,
@@ -129,18 +132,31 @@ def conclude(
     )
 
 
-def _workers(trace: Trace, gathered: Gathered, names: Names, settings: Settings, share: Share) -> tuple[_Worker, ...]:
-    """Folds for a share of the queues and of the messages."""
-    context, deliveries = gathered.scan.context, gathered.deliveries // share.count
-    messages = MessageFold(
-        names=names,
-        settings=settings,
-        context=context,
-        release=trace.header.release,
-        messages=deliveries,
-    )
-    queues = queue_folds(names=names, settings=settings, context=context, messages=deliveries)
-    return *(_Worker(fold, share.of_queues) for fold in queues), _Worker(messages, share.of_messages)
+def folds_for(
+    trace: Recorded, scanned: Scan, *, names: Names, settings: Settings, messages: int = 0
+) -> tuple[Fold, ...]:
+    """The monitors by queue, and last the one by message; ``messages``: about how many there are, if that is known."""
+    context, release = scanned.context, trace.header.release
+    by_message = MessageFold(names=names, settings=settings, context=context, release=release, messages=messages)
+    return *queue_folds(names=names, settings=settings, context=context, messages=messages), by_message
+
+
+def _chosen(share: Share) -> tuple[Callable[[Coded], Coded], ...]:
+    """What each of these monitors is fed of a share of the queues and of the messages."""
+    return share.of_queues, share.of_queues, share.of_messages
+
+
+def feed(folds: Sequence[Fold], events: Iterable[Coded], *, finish: bool) -> list[Outcome]:
+    """Feed all events to folds, each in a thread of its own; what has come out, if they are to finish."""
+    workers = [_Worker(fold, _all, finish=finish) for fold in folds]
+    _feed(workers, events, "", None)
+    for worker in workers:
+        worker.wait()
+    return [worker.outcome() for worker in workers] if finish else []
+
+
+def _all(coded: Coded) -> Coded:
+    return coded
 
 
 def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progress: Progress | None) -> None:
@@ -158,8 +174,9 @@ def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progre
 class _Worker:
     """A thread that feeds a fold what ``chosen`` makes of events, and lets it finish."""
 
-    def __init__(self, fold: Fold, chosen: Callable[[Coded], Coded]) -> None:
+    def __init__(self, fold: Fold, chosen: Callable[[Coded], Coded], *, finish: bool = True) -> None:
         self._fold = fold
+        self._is_to_finish = finish
         self._chosen = chosen
         self._waiting: queue.Queue[Coded | None] = queue.Queue(_AHEAD)
         self._outcome: Outcome | None = None
@@ -176,10 +193,14 @@ class _Worker:
         """There are no further events."""
         self._waiting.put(None)
 
-    def outcome(self) -> Outcome:
-        """What has come out, after :meth:`end`. Raises what the fold has raised."""
+    def wait(self) -> None:
+        """Wait until all is done, after :meth:`end`. Raises what the fold has raised."""
         self._thread.join()
         self._raise_failure()
+
+    def outcome(self) -> Outcome:
+        """What has come out, after :meth:`end`. Raises what the fold has raised."""
+        self.wait()
         assert self._outcome is not None
         return self._outcome
 
@@ -191,7 +212,7 @@ class _Worker:
         while (coded := self._waiting.get()) is not None:
             if self._failure is None:
                 self._try(partial(self._take, coded))
-        if self._failure is None:
+        if self._failure is None and self._is_to_finish:
             self._try(self._finish)
 
     def _take(self, coded: Coded) -> None:

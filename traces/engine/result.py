@@ -11,10 +11,11 @@ import numpy as np
 
 from ...model.history import Cause
 from ...properties.verdict import Verdict
-from ..claims.claims import CLAIMS, CODE, TraceClaim
+from ..claims.claim import TraceClaim
+from ..claims.claims import CLAIMS, CODE
 from ..claims.settings import Settings
 from ..claims.settling import would_settle
-from ..encoding.names import Names, Slot
+from ..encoding.names import Names
 from ..format.coverage import Coverage, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
@@ -22,7 +23,7 @@ from ..format.schema import Header
 from ..io import Problems
 from ..monitors.fold import Outcome
 from .context import Context
-from .doubts import hole_of
+from .doubts import hole_of, unrecorded
 from .findings import Doubt, Note, sort_rows
 
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
@@ -134,9 +135,7 @@ def merge(outcomes: Sequence[Outcome], slots: int) -> Outcome:
     )
 
 
-def verdicts(
-    outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
-) -> tuple[ClaimVerdict, ...]:
+def verdicts(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> tuple[ClaimVerdict, ...]:
     """The answer about every claim.
 
     A violation counts if what would excuse it was covered, see :mod:`.doubts`; one that counts settles the claim. A
@@ -145,15 +144,15 @@ def verdicts(
 
     Args:
         outcome: of all monitors, with its doubts.
-        slots: the queues that rows are about, by code.
+        names: of the queues and processes that rows are about.
         coverage: of the recording.
         settings: the terms of the check.
     """
-    return tuple(_verdict(code, claim, outcome, slots, coverage, settings) for code, claim in enumerate(CLAIMS))
+    return tuple(_verdict(code, claim, outcome, names, coverage, settings) for code, claim in enumerate(CLAIMS))
 
 
 def _verdict(
-    code: int, claim: TraceClaim, outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
+    code: int, claim: TraceClaim, outcome: Outcome, names: Names, coverage: Coverage, settings: Settings
 ) -> ClaimVerdict:
     violated, doubtful = int(outcome.violated[code]), int(outcome.doubtful[code])
     judged = int(outcome.judged[code])
@@ -169,7 +168,7 @@ def _verdict(
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:
-        verdict, why = _doubt(code, claim, outcome, slots, coverage, settings)
+        verdict, why = _doubt(code, claim, outcome, names, coverage, settings)
     elif not judged:
         verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind happened"
     elif unseen:
@@ -182,7 +181,7 @@ def _verdict(
 
 
 def _doubt(
-    code: int, claim: TraceClaim, outcome: Outcome, slots: Sequence[Slot], coverage: Coverage, settings: Settings
+    code: int, claim: TraceClaim, outcome: Outcome, names: Names, coverage: Coverage, settings: Settings
 ) -> tuple[Verdict, str]:
     rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
     doubts = Doubt(int(np.bitwise_or.reduce(rows["doubt"], initial=0)))
@@ -190,8 +189,13 @@ def _doubt(
         return Verdict.UNKNOWN, "events of different clocks are closer than the allowed skew"
     if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
-        hole = hole_of(claim, first, slots, coverage, settings)
+        hole = hole_of(claim, first, names, coverage, settings)
         return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
+    evident = rows[(rows["doubt"] & Doubt.EVIDENCE) != 0] if coverage.processes else []
+    who, kinds = next(filter(None, (unrecorded(claim, row, names, coverage) for row in evident)), ("", []))
+    if who:
+        lacks = _listed([(kind,) for kind in kinds])
+        return Verdict.NOT_OBSERVABLE, f"{who} recorded no {lacks} events, without which it cannot be told"
     excuses = [(kind,) for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE]
     lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:3]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"

@@ -186,6 +186,37 @@ class Scanning:
             self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
         self.sides.join(later.sides)
 
+    def carried(self) -> tuple[dict[str, Any], Any]:
+        """What was seen, to be kept: what JSON can tell, and an array."""
+        sides, array = self.sides.carried()
+        said = {
+            "events": self.events,
+            "begin": self.begin,
+            "end": self.end,
+            "kinds": sorted(self.kinds),
+            "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
+            "context": list(self.context),
+            "placed": [[*key, count] for key, count in self.placed.items()],
+            "placeless": [[*key, list(times)] for key, times in self.placeless.items()],
+            "sides": sides,
+        }
+        return said, array
+
+    @classmethod
+    def carrying(cls, said: Mapping[str, Any], sides: Any, files: Sequence[int]) -> Scanning:
+        """What :meth:`carried` has told; ``files``: the number that each file has now."""
+        return cls(
+            events=said["events"],
+            begin=said["begin"],
+            end=said["end"],
+            kinds=set(said["kinds"]),
+            kinds_of={(files[at], group, Actor(who, run)): mask for at, group, who, run, mask in said["kinds_of"]},
+            context=said["context"],
+            placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
+            placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
+            sides=Observed.carrying(said["sides"], sides),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
@@ -268,19 +299,24 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
     Raises:
         TraceError: there are no events.
     """
+    seen = look(trace, progress)
+    if not seen.events:
+        raise trace.without_events()
+    return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
+
+
+def look(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scanning:
+    """What is seen of a whole trace, which may have no events; arguments as for :func:`scan`."""
     splits = trace.splits()
     if len(splits) > 1 and all(split.groups is not None for split in splits):
-        seen = _side_by_side(trace, splits, progress)
-    else:
-        seen = Scanning.of(trace)
-        for file, source in enumerate(trace.readers):
-            for batch in source.batches(SCAN_COLUMNS, rows=ROWS):
-                seen.see(batch, file)
-                if progress is not None:
-                    progress("read", len(batch))
-        if not seen.events:
-            raise trace.without_events()
-    return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
+        return _side_by_side(trace, splits, progress)
+    seen = Scanning.of(trace)
+    for file, source in enumerate(trace.readers):
+        for batch in source.batches(SCAN_COLUMNS, rows=ROWS):
+            seen.see(batch, file)
+            if progress is not None:
+                progress("read", len(batch))
+    return seen
 
 
 def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str, int], None] | None) -> Scanning:

@@ -9,23 +9,14 @@ from ..clocks.clocks import Clock, Clocks
 
 
 class ClockRow(NamedTuple):
-    """A recorder's clock, in words.
+    """A recorder's clock, in words."""
 
-    Attributes:
-        recorder: whose it is.
-        ahead: how far it is ahead of the others, and so is corrected.
-        bounds: between what it must be, against the reference.
-        left: what correction leaves open.
-        pairs: causal pairs that it is part of.
-        drift: how much faster it runs.
-    """
-
-    recorder: str
-    ahead: str
-    bounds: str
-    left: str
-    pairs: int
-    drift: str
+    recorder: str  # whose it is
+    ahead: str  # how far it is ahead of the others, and so is corrected
+    bounds: str  # between what it must be, against the reference
+    left: str  # what correction leaves open
+    pairs: int  # causal pairs that it is part of
+    drift: str  # how much faster it runs
 
 
 def corrections(clocks: Clocks) -> list[str]:

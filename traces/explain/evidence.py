@@ -87,19 +87,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event that was asked for.
+    """An event that was asked for."""
 
-    Attributes:
-        event: it, with all fields.
-        slot: code of its queue; ``actor``: of who acts; ``origin``: of its message.
-        place: where it stands.
-    """
-
-    event: Event
-    slot: int
-    actor: int
-    origin: int
-    place: Place
+    event: Event  # it, with all fields
+    slot: int  # code of its queue
+    actor: int  # code of who acts
+    origin: int  # of its message
+    place: Place  # where it stands
 
 
 def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[int] = ()) -> list[Found]:

@@ -18,7 +18,9 @@ from ..engine.result import CheckResult
 from ..format.coverage import missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind
 from ..format.message_status import MessageStatus
-from .message_story import Attempt, MessageStory, Outcome
+from .message_attempts import Attempt
+from .message_outcome import Outcome
+from .message_story import MessageStory
 from .repetitions import WORDS, repeated_rows
 
 _TELLS_STATUS = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COMMIT,))
@@ -45,6 +47,9 @@ class GroupAnswer:
         deliveries: how often it was delivered, tries after a failure among them.
         because: why it was delivered more than once, most frequent first; or what is missing where it cannot be told.
         told: what became of it, in words.
+        is_done: whether nothing more is to be told: it was consumed, or is a dead letter.
+        messages: how many messages have its key: those of a batch share one; ``consumed``: how many of them were.
+        unsure: where further deliveries may be missing from the recording, in words; empty for nowhere.
     """
 
     group: str
@@ -53,18 +58,34 @@ class GroupAnswer:
     deliveries: int
     because: tuple[str, ...]
     told: str
+    is_done: bool
+    messages: int = 1
+    consumed: int = 0
+    unsure: str = ""
 
     @property
     def short(self) -> str:
         """The answer with its reasons, such as ``DELIVERED TWICE because its client died before …``."""
         if self.answer is Answer.CANNOT_BE_TOLD:
-            return ": ".join((self.answer, *self.because))
-        if self.deliveries < 2 or self.answer is Answer.NEVER:
+            seen = "" if not self.deliveries else f"delivered {_times(self.deliveries)} as far as was recorded, "
+            return f"{self.answer}: {'; '.join(self.because) or f'{seen}{self.told}'}"
+        unsure = f", as far as was recorded ({self.unsure})" if self.unsure else ""
+        why = f" because {'; '.join(self.because)}" if self.because else ", why cannot be told"
+        if self.messages > 1:
+            again = why if self.deliveries > self.messages else ""
+            head = f"{self.messages} MESSAGES HAVE THIS KEY, TOGETHER DELIVERED {_times(self.deliveries).upper()}"
+            return f"{head}{again}{unsure}: {self.consumed} of them were consumed"
+        if self.answer in (Answer.ONCE, Answer.NEVER):
+            return f"{self.answer}{unsure}" if self.is_done else f"{self.answer}{unsure}: {self.told}"
+        if self.deliveries < 2:
             return self.answer
-        times = "TWICE" if self.deliveries == 2 else f"{self.deliveries} TIMES"
         after = f"{self.answer} after {self.deliveries} deliveries"
-        head = f"DELIVERED {times}" if self.answer is Answer.AGAIN else after
-        return f"{head} because {'; '.join(self.because)}" if self.because else f"{head}, why cannot be told"
+        head = f"DELIVERED {_times(self.deliveries).upper()}" if self.answer is Answer.AGAIN else after
+        return f"{head}{why}" if self.is_done else f"{head}{why}: {self.told}"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]:
@@ -72,9 +93,12 @@ def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]
     return tuple(_answer(outcome, story, result) for outcome in story.outcomes)
 
 
-def first_line(story: MessageStory, told: Sequence[GroupAnswer]) -> str:
+def first_line(story: MessageStory, result: CheckResult) -> str:
     """The answer in one line; with several groups, each is named."""
+    told = answers(story, result)
     if not told:
+        if lacking := missing(_TELLS_STATUS[:1], result.coverage.recorded):
+            return f"message {story.asked}: {Answer.CANNOT_BE_TOLD}: what is missing is {lacking[0][0]} events"
         return f"message {story.asked}: {Answer.NEVER} in this trace: no group had to do with it or its queues"
     if len(told) == 1:
         return f"message {story.asked}: {told[0].short}"
@@ -93,7 +117,8 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
         recorded = result.coverage.recorded_of(outcome.group)
         lacking = [kind for kinds in missing(_TELLS_STATUS, recorded) for kind in kinds]
         reason = result.coverage.not_judged.get(outcome.group, "")
-        because = (reason,) if reason else (f"what is missing is {', '.join(lacking)} events",) if lacking else ()
+        if reason or (lacking and not attempts):
+            because = (reason or f"what is missing is {', '.join(lacking)} events",)
     elif not attempts:
         answer = Answer.NEVER
     else:
@@ -107,6 +132,10 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
         deliveries=len(attempts),
         because=because,
         told=outcome.told,
+        is_done=outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED),
+        messages=outcome.messages,
+        consumed=outcome.consumed,
+        unsure=outcome.unsure,
     )
 
 

@@ -24,17 +24,11 @@ _LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where an event stands.
+    """Where an event stands."""
 
-    Attributes:
-        file: as the trace names it.
-        number: which one of the file, from 1.
-        unit: what is counted: ``line``, ``row``, or ``event`` where the file has another form.
-    """
-
-    file: str
-    number: int
-    unit: str
+    file: str  # as the trace names it
+    number: int  # which one of the file, from 1
+    unit: str  # what is counted: ``line``, ``row``, or ``event`` where the file has another form
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}" if self.unit == "line" else f"{self.file} {self.unit} {self.number:,}"
@@ -42,17 +36,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some events of one file, one after another.
+    """Some events of one file, one after another."""
 
-    Attributes:
-        file: number of the file in the trace.
-        first: how many events of the file come before.
-        batch: the events, with all columns.
-    """
-
-    file: int
-    first: int
-    batch: pa.RecordBatch
+    file: int  # number of the file in the trace
+    first: int  # how many events of the file come before
+    batch: pa.RecordBatch  # the events, with all columns
 
 
 def pieces(trace: Trace, *, rows: int = ROWS) -> Iterator[Piece]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..claims.claims import CLAIMS, TraceClaim
+from ..claims.claim import TraceClaim
+from ..claims.claims import CLAIMS
 from ..claims.settings import REBALANCE_PERIOD
 from ..encoding.names import Names, Slot
 from ..engine.findings import Doubt, Note
@@ -48,17 +49,11 @@ DOUBTS: Mapping[Doubt, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One event of a story.
+    """One event of a story."""
 
-    Attributes:
-        time: ms.
-        text: what happened, with the time of day.
-        place: where the event stands.
-    """
-
-    time: int
-    text: str
-    place: Place
+    time: int  # ms
+    text: str  # what happened, with the time of day
+    place: Place  # where the event stands
 
     def __str__(self) -> str:
         return f"{self.text} [{self.place}]"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..claims.causes import Missing
-from ..claims.claims import TraceClaim
+from ..claims.claim import TraceClaim
 from ..claims.group_steps import GroupMisstep
 from ..claims.obligations import Reason
+from ..claims.step import Steps
 from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
@@ -33,7 +34,7 @@ _TITLES: Mapping[str, str] = {
     "orderly-lock-is-renewed": "{actor} had {queue} for {span} and did not renew its lock",
     "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
     "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
-    "nothing-without-its-cause": "{actor} {uncaused}",
+    "nothing-without-its-cause": "{actor} {misstep}",
     "steps-follow-each-other": "{actor} {misstep}",
     "events-fit-each-other": "{actor} {misstep}",
     "stores-follow-each-other": "{actor} {misstep}",
@@ -55,85 +56,18 @@ _TITLES: Mapping[str, str] = {
     "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
     "for example",
     "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
-    "processes-act-in-order": "{actor} {group_misstep}",
-    "shares-are-taken": "{actor} {group_misstep}",
+    "processes-act-in-order": "{actor} {misstep}",
+    "shares-are-taken": "{actor} {misstep}",
     "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
     "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
     "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
 }
 """What is wrong, for each claim."""
 
-
-_UNCAUSED = {
-    Missing.DELIVERY: "ended {message}, which it was not given",
-    Missing.PULL: "was given {message}, which it had not pulled",
-    Missing.ASSIGNMENT: "used {queue}, which it had never taken",
-    Missing.PROGRESS: "pulled messages of {queue} from offset {offset} on, and was told to go on before that",
+_STEPS: Mapping[str, type[Steps]] = {
+    one.step.claim: steps for steps in (Missing, Misstep, GroupMisstep) for one in steps
 }
-"""What happened that has no cause."""
-
-_MISSTEPS = {
-    Misstep.NOT_ASKED: "was answered a pull of {queue} from offset {offset} that was not under way",
-    Misstep.ELSEWHERE: "pulled {queue} from offset {offset}, and was to go on from {expected}",
-    Misstep.ASKED_TWICE: "pulled {queue} from offset {offset} again while it waited for the answer",
-    Misstep.TAKEN_TWICE: "took {queue}, which it had already",
-    Misstep.NOT_HAD: "gave up {queue}, which it had given up already",
-    Misstep.NO_QUERY: "took {queue} and had not asked for its stored offset",
-    Misstep.RETURNED_TWICE: "ended {message} more often than it was given",
-    Misstep.NOT_RETURNED: "let {message} leave the window although no listener had returned it",
-    Misstep.NOT_LEFT: "finished {message}, and kept it in the window",
-    Misstep.NOT_IN_WINDOW: "set the in-memory offset of {queue} to {offset}, which nothing that left the window tells",
-    Misstep.BEYOND_MEMORY: "stored offset {offset} of {queue}, and had {expected} in memory",
-    Misstep.KEPT: "discarded the result of {message} although it had the queue",
-    Misstep.OTHER_ANSWER: "pulled {queue} from offset {expected}, and was answered from {offset}",
-    Misstep.OTHER_START: "took {queue} at offset {offset}, and had been told {expected}",
-    Misstep.OTHER_MESSAGE: "ended another message than it was given at {message}",
-    Misstep.OTHER_COUNT: "ended {message} with another count than it was given, {expected}",
-    Misstep.OTHER_NEXT: "was given {message} alone, and goes on at {expected}",
-    Misstep.IMPOSSIBLE: "was answered a pull of {queue} from offset {offset} with offsets that contradict each other",
-    Misstep.OTHER_BATCH: "was given {message} with more others than there are before offset {expected}",
-    Misstep.END_BACK: "was told offset {offset} as an end of {queue}, and {expected} before",
-    Misstep.NOT_REMEMBERED: "finished {message}, and set no in-memory offset",
-    Misstep.NEVER_RETURNED: "discarded a result of {message} that no listener had returned",
-    Misstep.NO_SHUTDOWN: "stored offset {offset} of {queue} for its shutdown, and went on",
-    Misstep.NO_REMOVAL: "stored offset {offset} of {queue} to give the queue up, and kept it",
-    Misstep.NOT_STORED: "left out {queue} from offset {offset} on, and stored messages behind it",
-    Misstep.STORED_TWICE: "stored a message at offset {offset} of {queue}, whose end was {expected}",
-    Misstep.FIRST_COUNT: "stored {message} with the count {expected}",
-    Misstep.OTHER_TOPIC: "stored a retry or dead letter as {message}",
-    Misstep.NEVER_ASKED: "set or stored offset {offset} of {queue}, which it neither asked for nor took",
-    Misstep.NOT_BROUGHT: "was given {message}, one more than the {expected} messages that its pulls had brought",
-    Misstep.NOT_LOCKED: "took {queue} and had not locked it",
-    Misstep.UNLOCKED_EARLY: "unlocked {queue} and kept it",
-    Misstep.LOCK_OVER: "was given {message}, long after its lock of the queue was refused",
-}
-"""What does not follow, or does not fit."""
-
-_GROUP_MISSTEPS = {
-    GroupMisstep.NOT_STARTED: "acted in group {group} before it was started there",
-    GroupMisstep.STARTED_TWICE: "started in group {group}, where it ran",
-    GroupMisstep.STOPPED_TWICE: "stopped in group {group}, where it did not run",
-    GroupMisstep.ACTS_STOPPED: "went on in group {group} {span} after it had stopped",
-    GroupMisstep.NOT_UNREGISTERED: "stopped and had not left group {group} at the brokers",
-    GroupMisstep.NOT_STOPPED: "gave up its queues for a shutdown, and was not stopped {span} later",
-    GroupMisstep.HAD_AT_STOP: "stopped and had not given up {queue}",
-    GroupMisstep.STARTED_IN_VAIN: "started in group {group} and told it no broker",
-    GroupMisstep.OLD_SUBSCRIPTION: "told a subscription of {topic} again that another one had replaced",
-    GroupMisstep.NOT_TOLD: "balanced {topic}, of which its last heartbeat told nothing",
-    GroupMisstep.BROKER_NOT_RUNNING: "acted, and did not run",
-    GroupMisstep.BROKER_TWICE: "started or stopped twice in a row",
-    GroupMisstep.NOT_LOADED: "started although it could not load its tables",
-    GroupMisstep.NOT_GIVEN: "took {queue}, which its last pass of rebalance does not give it",
-    GroupMisstep.STILL_GIVEN: "gave up {queue} by rebalance, and its last pass gives it the queue",
-    GroupMisstep.KEPT: "kept {queue}, which a pass of rebalance had taken away {span} before",
-    GroupMisstep.NOT_ENDING: "gave up {queue} for a shutdown, and had not left group {group}",
-    GroupMisstep.OTHER_QUEUES: "divided other queues of {topic} than its last route names",
-    GroupMisstep.OTHER_MEMBERS: "divided {topic} among members that no broker had told",
-    GroupMisstep.OTHER_STRATEGY: "divided {topic} by another strategy than before",
-    GroupMisstep.UNKNOWN_GIVEN: "gave itself queues of {topic} that are not among those it divided",
-    GroupMisstep.SILENT: "balanced {topic} of group {group}, and had told the brokers nothing for {span}",
-}
-"""What does not follow in a group."""
+"""By claim, the table whose rows tell what happened."""
 
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
@@ -143,7 +77,9 @@ _A_TIME = 1_000_000
 
 def has_offsets(claim: str) -> bool:
     """Whether findings of a claim are about messages at their offsets."""
-    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}", "{uncaused}", "{misstep}"))
+    if claim in _STEPS:
+        return _STEPS[claim] is not GroupMisstep
+    return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
 
 
 def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = ()) -> str:
@@ -162,12 +98,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     template = _TITLES[claim.id]
     if claim.id == "every-queue-moves" and row["value"] == Reason.NOT_POLLED:
         template = "{actor} asked {queue} for messages no more, for {span}"
-    if "{uncaused}" in template:
-        template = template.replace("{uncaused}", _UNCAUSED[Missing(row["value"])])
-    if "{misstep}" in template:
-        template = template.replace("{misstep}", _MISSTEPS[Misstep(row["value"])])
-    if "{group_misstep}" in template:
-        template = template.replace("{group_misstep}", _GROUP_MISSTEPS[GroupMisstep(row["value"])])
+    if claim.id in _STEPS:
+        template = template.replace("{misstep}", list(_STEPS[claim.id])[row["value"]].step.told)
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
     text = template.format(
         actor=actor,

@@ -8,7 +8,7 @@ violate it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,9 +174,32 @@ class Coverage:
         """The clients that acted in a group, each with the number of its process."""
         return [(name, number) for of, name, number in self.processes if of == group and number >= 0]
 
-    def lost(self, kinds: int, *, group: str = "", topic: str = "", since: int, until: int) -> Hole | None:
-        """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any."""
-        return next(self._lost(kinds, group, topic, since, until), None)
+    def lost(
+        self,
+        kinds: int,
+        *,
+        group: str = "",
+        topic: str = "",
+        since: int,
+        until: int,
+        besides: Container[str] = (),
+        living: int = EVER,
+    ) -> Hole | None:
+        """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any.
+
+        Args:
+            kinds: mask.
+            group: empty for any; ``topic`` too.
+            topic: see there.
+            since: ms.
+            until: ms.
+            besides: recorders whose holes do not count.
+            living: the last moments of a process that died before this do not count, ms.
+        """
+        found = self._lost(kinds, group, topic, since, until)
+        return next(
+            (one for one in found if one.recorder not in besides and not (one.ends and one.until < living)), None
+        )
 
     def undecided(self, kinds: int) -> Hole | None:
         """The first hole in the recording where something of ``kinds`` may be lost; ends of processes are left out."""

@@ -1,7 +1,7 @@
 """The vocabulary of a trace: what can happen, how it can end, and on which way it came about.
 
-The values are the words of the file; the position of a word in its enumeration is the code that monitors work with, so
-new words are only ever added at the end.
+The values are the words of the file; the position of a word in its enumeration is the code that monitors work with, and
+that it is in compiled functions, so new words are only ever added at the end.
 """
 
 from __future__ import annotations

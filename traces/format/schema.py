@@ -25,10 +25,10 @@ HEADER_KEY = "rocketproof.header"
 ABSENT = -(2**31)
 """What stands for "not known" in whole-number columns that monitors read; no field can have this value."""
 
-_WORD = pa.dictionary(pa.int32(), pa.string())
+_WORD, _TEXTS = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
     """One column.
 
@@ -37,16 +37,10 @@ class Field:
         type: of the column.
         low: smallest possible value of a whole number; smaller ones are impossible, and reported.
         high: largest possible value, None for the largest of the type.
-        meaning: what it says, with the unit.
-        absent: when it is null.
-        source: where RocketMQ shows it.
     """
 
     name: str
     type: pa.DataType
-    meaning: str
-    absent: str
-    source: str
     low: int = 0
     high: int | None = None
 
@@ -54,193 +48,42 @@ class Field:
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999. A later time is a damaged one, and cannot be shown as a date."""
 
-_ALWAYS = "never"
-_BROKER = "of an event of a broker"
-
 FIELDS = (
     Field(
-        name="time",
-        type=pa.int64(),
-        meaning="when it happened, ms since 1970 UTC, by the clock of the client, or of the broker if client is null",
-        absent=_ALWAYS,
-        source="every log line, message-trace record and hook",
-        high=LATEST,
-    ),
-    Field(
-        name="seq",
-        type=pa.int64(),
-        meaning="order among the events of one recorder; events with equal time are ordered by it",
-        absent="the place in the file counts instead",
-        source="the recorder",
-    ),
-    Field(name="kind", type=_WORD, meaning="what happened", absent=_ALWAYS, source="the table of kinds"),
-    Field(name="result", type=_WORD, meaning="how it ended", absent="nothing to tell", source="the table of results"),
-    Field(name="path", type=_WORD, meaning="on which way, or why", absent="not known", source="the table of paths"),
-    Field(
-        name="client",
-        type=_WORD,
-        meaning="client id of the consumer (or producer) that acts",
-        absent=_BROKER,
-        source="ClientConfig#buildMQClientId",
-    ),
-    Field(
-        name="incarnation",
-        type=pa.int32(),
-        meaning="which process of that client id, counted from 0",
-        absent="taken to be 0",
-        source="the recorder; two at a time are a clash (A1)",
-    ),
-    Field(
-        name="group",
-        type=_WORD,
-        meaning="consumer group",
-        absent="of what a producer or broker does for all groups, such as store",
-        source="consumerGroup",
-    ),
-    Field(
-        name="topic",
-        type=_WORD,
-        meaning="topic as consumed, such as %RETRY%group",
-        absent="of processes",
-        source="EN-2",
-    ),
-    Field(name="broker", type=_WORD, meaning="broker name", absent="of client processes", source="brokerName"),
-    Field(name="queue", type=pa.int32(), meaning="queue id", absent="no single queue is meant", source="queueId"),
-    Field(
-        name="offset",
-        type=pa.int64(),
-        meaning="queue offset of the message, or the offset that is asked for, answered or written",
-        absent="not known, or nothing of that kind",
-        source="queueOffset, commitOffset",
-    ),
-    Field(
-        name="next",
-        type=pa.int64(),
-        meaning="pull_result: nextBeginOffset; removed: the low-water mark after it; deliver: offset after the batch",
-        absent="of other kinds",
-        source="PullResult, ProcessQueue#removeMessage",
-    ),
-    Field(name="min", type=pa.int64(), meaning="pull_result: minOffset", absent="of other kinds", source="PullResult"),
-    Field(name="max", type=pa.int64(), meaning="pull_result: maxOffset", absent="of other kinds", source="PullResult"),
-    Field(
-        name="count",
-        type=pa.int32(),
-        meaning="pull_result: messages that came; deliver: size of the batch; gap: events lost",
-        absent="of other kinds",
-        source="PullResult#msgFoundList",
-    ),
-    Field(
-        name="key",
-        type=pa.string(),
-        meaning="the unique key: the same for a message and all its retry copies",
-        absent="not known, or left out to save room: then origin identifies the message",
-        source="property UNIQ_KEY, EN-13",
-    ),
-    Field(
-        name="origin",
-        type=pa.int64(),
-        low=-(2**63),
-        meaning="64-bit hash of the unique key (see origin_of), what monitors join by",
-        absent="made from key",
-        source="the recorder",
-    ),
-    Field(
-        name="msg_id",
-        type=pa.string(),
-        meaning="offset message id: another one for every stored copy",
-        absent="not known",
-        source="MessageExt#getMsgId of a broker, EN-13",
-    ),
-    Field(
-        name="attempt",
-        type=pa.int32(),
-        meaning="reconsumeTimes: 0 of the first delivery; of a copy that is stored: the count it is stored with",
-        absent="not known, or of an event that is not of one message",
-        source="MessageExt#getReconsumeTimes",
-    ),
-    Field(
-        name="level",
-        type=pa.int32(),
-        low=-1,
-        meaning="delay level: asked for by send_back (0 leaves it to the broker, -1 gives up), stored by delay_store",
-        absent="of other kinds",
-        source="delayLevel, DELAY",
-    ),
-    Field(
-        name="due",
-        type=pa.int64(),
-        meaning="delay_store: when it is to be delivered, ms since 1970 by the broker's clock; gap: since when",
-        absent="of other kinds",
-        source="tagsCode of the index of the schedule topic, DL-3",
-        high=LATEST,
-    ),
-    Field(
-        name="max_attempts",
-        type=pa.int32(),
-        low=-1,
-        meaning="maxReconsumeTimes that a send_back names",
-        absent="of other kinds",
-        source="request 36",
-    ),
-    Field(
-        name="epoch",
-        type=pa.int64(),
-        meaning="which window (ProcessQueue) of that client and queue, counted by the recorder",
-        absent="not known",
-        source="the recorder",
-    ),
-    Field(
-        name="members",
-        type=pa.list_(pa.string()),
-        meaning="rebalance, members: client ids, as seen",
-        absent="of other kinds",
-        source="GET_CONSUMER_LIST_BY_GROUP",
-    ),
-    Field(
-        name="queues",
-        type=pa.list_(pa.string()),
-        meaning="rebalance, route: queues as seen, each as broker:id",
-        absent="of other kinds",
-        source="topicSubscribeInfoTable",
-    ),
-    Field(
-        name="assigned",
-        type=pa.list_(pa.string()),
-        meaning="rebalance: queues the client gives itself, each as broker:id",
-        absent="of other kinds",
-        source="AllocateMessageQueueStrategy#allocate",
-    ),
-    Field(
-        name="subscriptions",
-        type=pa.list_(pa.string()),
-        meaning="heartbeat: what is consumed, each as topic=expression@version",
-        absent="of other kinds",
-        source="SubscriptionData",
-    ),
-    Field(
-        name="detail",
-        type=pa.string(),
-        meaning="what else the source says, in words; rebalance: name of the strategy",
-        absent="nothing else",
-        source="the source",
-    ),
-    Field(
-        name="micros",
-        type=pa.int32(),
-        meaning="µs within the millisecond of time",
-        absent="the clock is not as fine, or was not read so",
-        source="the recorder",
-        high=999,
-    ),
-    Field(
-        name="recorder",
-        type=_WORD,
-        meaning="which process recorded it, with one clock and one order; any name",
-        absent="taken from the file, the client and the kind",
-        source="written where recordings are joined",
-    ),
+        "time", pa.int64(), high=LATEST
+    ),  # ms since 1970 UTC, by the clock of the client, or of the broker without one
+    Field("seq", pa.int64()),  # order among the events of one recorder
+    Field("kind", _WORD),
+    Field("result", _WORD),
+    Field("path", _WORD),
+    Field("client", _WORD),  # id of the consumer, or producer, that acts
+    Field("incarnation", pa.int32()),  # which process of that client id
+    Field("group", _WORD),
+    Field("topic", _WORD),  # as consumed, such as %RETRY%group
+    Field("broker", _WORD),
+    Field("queue", pa.int32()),
+    Field("offset", pa.int64()),  # of the message, or as asked for, answered or written
+    Field("next", pa.int64()),  # nextBeginOffset; low-water mark after a removal; offset after a batch
+    Field("min", pa.int64()),
+    Field("max", pa.int64()),
+    Field("count", pa.int32()),  # messages that came; size of the batch; events lost
+    Field("key", pa.string()),  # unique key: the same for a message and all its retry copies
+    Field("origin", pa.int64(), low=-(2**63)),  # of the key, see origin_of
+    Field("msg_id", pa.string()),  # offset message id: another one for every stored copy
+    Field("attempt", pa.int32()),  # reconsumeTimes
+    Field("level", pa.int32(), low=-1),  # of a delay, asked for or stored
+    Field("due", pa.int64(), high=LATEST),  # when a delayed message is to be delivered, ms; since when there is a gap
+    Field("max_attempts", pa.int32(), low=-1),  # maxReconsumeTimes that a send-back names
+    Field("epoch", pa.int64()),  # which window (ProcessQueue) of that client and queue
+    Field("members", _TEXTS),  # client ids, as seen
+    Field("queues", _TEXTS),  # as seen, each as broker:id
+    Field("assigned", _TEXTS),  # queues the client gives itself, each as broker:id
+    Field("subscriptions", _TEXTS),  # each as topic=expression@version
+    Field("detail", pa.string()),  # what else the source says; name of the strategy
+    Field("micros", pa.int32(), high=999),  # µs within the millisecond of time
+    Field("recorder", _WORD),  # which process recorded it, with one clock and one order
 )
-"""All columns, in their order."""
+"""All columns, in their order; ``docs/trace-format.md`` says what each means, and when it is null."""
 
 ARROW = pa.schema([pa.field(item.name, item.type) for item in FIELDS])
 """The schema of a batch of events."""
@@ -259,6 +102,11 @@ def is_text(value: object) -> TypeGuard[str]:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def slave_of(broker: str) -> str:
+    """The name under which a joined recording has the slaves of a broker, which call themselves as their master."""
+    return f"slave of {broker}"
 
 
 def origin_of(key: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from ..format.header import MARK
 from ..format.problems import Problems, Trouble
 from ..recorders.agent_files import is_recording
 from . import importers
+from .addresses import local_path, store_of
 from .compressed import HEAD, head_of, packing_of
 from .copies import Copies
 from .imported import ImportedTrace
@@ -30,10 +30,6 @@ _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
 _OWN = (_JSONL, _PARQUET)
 _CAPTURED = "captured"  # JSONL as an agent wrote it
 _RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
-
-
-_STORE = re.compile(r"((?:s3[an]?|hdfs|gs|abfss?|wasbs?|oss|cosn|https?)):/")
-"""An address of an object store or a file system of a cluster; as a path it has lost one of two slashes."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +151,12 @@ def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
     for name in paths:
         if not str(name):
             raise TraceError("an empty name was given, perhaps of a variable that is not set; name files or folders.")
-        given = Path(name)
-        store = _STORE.match(str(name))
-        if store is not None and not given.exists():
+        given, store = local_path(name), store_of(name)
+        if store and not given.exists():
             raise TraceError(
-                f"{store[1]}: addresses are not read, only files. Copy it to a folder, or mount it; "
-                "or read it with Spark, and give the DataFrame to rocketproof.mine."
+                f"{store}: addresses are not read, only files. Copy it to a folder, or mount it; or have 'rocketproof "
+                "pipeline ingest' copy it into a trace table; or read it with Spark, and give the DataFrame to "
+                "rocketproof.mine."
             )
         try:
             given.stat()

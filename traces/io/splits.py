@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ PARQUET, JSONL, STORED = "parquet", "jsonl", "stored"
 
 Options = tuple[tuple[str, str], ...]
 
-_COUNTED = "counted"
+_COUNTED, _BETWEEN = "counted", "between"
 
 SPLIT_ROWS = 1 << 20
 """Row groups of a Parquet file are put together to about so many events."""
@@ -46,7 +47,8 @@ class Split:
         file: its place among the files of the trace, by which events of equal time are ordered.
         groups: row groups of a Parquet file, the first and the one after the last, and pieces of a recording in a table
             with which nothing was wrong; None for all of a file.
-        options: of the importer, names and values; of a recording in a table whether it was counted.
+        options: of the importer, names and values; of a recording in a table whether it was counted, and between which
+            times it is read.
         clocks: by which its times are corrected as they are read; None: they stay as they are.
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
@@ -94,7 +96,8 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
         elif isinstance(source, Stored):
             for part in source.parts:
                 groups = (0, len(part)) if source.sound else None
-                options = ((_COUNTED, ""),) if source.counted else ()
+                options: Options = ((_COUNTED, ""),) if source.counted else ()
+                options += ((_BETWEEN, json.dumps(source.between)),) if source.between != (None, None) else ()
                 found.append(Split(form=STORED, paths=tuple(part), file=file, groups=groups, options=options))
         elif isinstance(source, JsonLines):
             found.append(Split(form=JSONL, paths=(str(source.path),), file=file))
@@ -181,7 +184,9 @@ class SplitReader:
 
     def _open(self) -> Source:
         if self._split.form == STORED:
-            return Stored(parts=[self._split.paths], counted=(_COUNTED, "") in self._split.options)
+            said = dict(self._split.options)
+            since, until = json.loads(said.get(_BETWEEN, "[null, null]"))
+            return Stored(parts=[self._split.paths], counted=_COUNTED in said, between=(since, until))
         paths = [Path(path) for path in self._split.paths]
         if self._split.groups is not None:
             return ParquetTrace(paths[0], self.problems, groups=range(*self._split.groups))

@@ -25,6 +25,11 @@ from .events import EXTRA
 from .parquet import FAILURES
 from .source import cut, schema_of
 
+Between = tuple[int | None, int | None]
+"""From the first time on, and before the second, ms; None: no bound."""
+
+_TIME = "time"
+
 PLACE = "place"
 """Column of a piece: how many events of the part come before, from 0."""
 
@@ -43,6 +48,7 @@ class Stored:
         parts: the pieces of each part that was read apart, in the order of the file; a part has those of all its days
             and groups.
         sound: whether nothing was wrong with its events when they were ingested.
+        between: only events from the first of these times on, and before the second, ms; None: no bound.
     """
 
     parts: Sequence[Sequence[str]]
@@ -55,6 +61,7 @@ class Stored:
     clocks: Clocks | None = None
     skipped: Counter[str] = field(default_factory=Counter)
     sound: bool = True
+    between: Between = (None, None)
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the file.
@@ -63,15 +70,15 @@ class Stored:
             TraceError: a piece cannot be read: it was published as a whole, so that something happened to it.
         """
         for part in self.parts:
-            for batch in _together([_Piece(path, columns) for path in part], columns):
+            for batch in _together([_Piece(path, columns, self.between) for path in part], columns):
                 yield from cut(batch, rows)
 
 
 class _Piece:
     """A piece as it is read: the events at hand, and the place of the last of them."""
 
-    def __init__(self, path: str, columns: Sequence[str]) -> None:
-        self._path, self._columns = path, [*dict.fromkeys((*columns, PLACE))]
+    def __init__(self, path: str, columns: Sequence[str], between: Between) -> None:
+        self._path, self._columns, self._between = path, [*dict.fromkeys((*columns, PLACE))], between
         self._batches = self._read()
         self.held: pa.RecordBatch | None = None
         self.take_next()
@@ -99,7 +106,12 @@ class _Piece:
     def _read(self) -> Iterator[pa.RecordBatch]:
         try:
             with pq.ParquetFile(Path(self._path), page_checksum_verification=True) as opened:
-                for batch in opened.iter_batches(_HELD, columns=self._columns, use_threads=False):
+                groups, columns = None, self._columns
+                if self._between != (None, None):
+                    groups, columns = list(_groups(opened.metadata, self._between)), [*dict.fromkeys((*columns, _TIME))]
+                for batch in opened.iter_batches(_HELD, row_groups=groups, columns=columns, use_threads=False):
+                    if groups is not None:
+                        batch = batch.filter(_within(batch.column(_TIME), self._between))
                     if len(batch):
                         yield batch.select(self._columns)
         except FAILURES as error:
@@ -107,6 +119,23 @@ class _Piece:
                 f"{self._path}: a published piece of the table cannot be read: {error}. Restore it, or take its batch "
                 "away and ingest the files again."
             ) from None
+
+
+def _groups(metadata: pq.FileMetaData, between: Between) -> Iterator[int]:
+    """The row groups of a piece that have events between two times."""
+    since, until = between
+    at = metadata.schema.names.index(_TIME)
+    for group in range(metadata.num_row_groups):
+        told = metadata.row_group(group).column(at).statistics
+        known = told is not None and told.has_min_max
+        if not known or ((since is None or told.max >= since) and (until is None or told.min < until)):
+            yield group
+
+
+def _within(times: pa.Array, between: Between) -> pa.Array:
+    since, until = between
+    later = pc.greater_equal(times, -(2**63) if since is None else since)
+    return later if until is None else pc.and_(later, pc.less(times, until))
 
 
 def _together(pieces: Sequence[_Piece], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

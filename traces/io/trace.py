@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..clocks.clocks import Clocks
 from ..clocks.correction import corrected
-from ..errors import TraceError
+from ..errors import TraceError, named
 from ..format.coverage import Hole
 from ..format.header import merge
 from ..format.kinds import Kind
@@ -159,7 +159,7 @@ class Trace:
 
     def without_events(self) -> TraceError:
         """What to raise where there is nothing to check."""
-        given = ", ".join(self.files)
+        given = named(self.files)
         detail = f" {self.problems.count} problems, the first: {self.problems.kept[0]}." if self.problems.count else ""
         return TraceError(f"{given}: there are no events to check.{detail} Give a trace with at least one event.")
 

@@ -165,7 +165,10 @@ int64: Any = np.int64
 
 
 def constant(value: int) -> Any:
-    """A number that compiled functions hand on: a plain one would make a version of each function for each value."""
+    """A number that compiled functions hand on: a plain one would make a version of each function for each value.
+
+    Members of enumerations need none of this: ``Kind.PULL`` is such a number by itself (:func:`.functions.codes_of`).
+    """
     return np.int64(value)
 
 

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from enum import Enum, EnumMeta
 from typing import Any
 
 import numba
 from llvmlite import binding, ir
-from numba.extending import typeof_impl
+from numba.core import imputils
+from numba.core.typing import templates
+from numba.extending import models, register_model, typeof_impl
 from numba.np import arrayobj
 
 from ...model.kernel.machine_code import Host
 from .arguments import Words
-from .functions import ENTRY, Compiled
+from .functions import ENTRY, Compiled, codes_of
 
 # Numba's annotations do not know all of it.
 _njit: Any = numba.njit
 _type_of: Any = numba.typeof
 _types: Any = numba.types
 _arrays: Any = arrayobj
+_implementations: Any = imputils
+_templates: Any = templates
 
 # Without `_nrt` the compiler does not count who holds an array, which takes most of the time otherwise: nothing is
 # allocated, and all arrays belong to the caller.
@@ -64,6 +69,42 @@ def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, 
 @typeof_impl.register(Compiled)
 def _type_of_compiled(function: Compiled, _context: object) -> Any:
     return _types.Dispatcher(function.dispatcher)
+
+
+class _Words(numba.types.Opaque):
+    """An enumeration, whose members are numbers of 64 bits: see :func:`.functions.codes_of`."""
+
+    def __init__(self, words: type[Enum]) -> None:
+        self.codes = codes_of(words)
+        super().__init__(f"{words.__module__}.{words.__qualname__}")
+
+
+register_model(_Words)(models.OpaqueModel)
+
+
+@typeof_impl.register(EnumMeta)
+def _type_of_words(words: type[Enum], _context: object) -> Any:
+    return _Words(words)
+
+
+def _words(context: Any, _builder: Any, _type: Any, _value: object) -> Any:
+    return context.get_dummy_value()
+
+
+@_templates.infer_getattr
+class _TypeOfWord(_templates.AttributeTemplate):  # type: ignore[misc]
+    key = _Words
+
+    def generic_resolve(self, words: _Words, name: str) -> Any:
+        return _types.int64 if name in words.codes else None
+
+
+def _word(context: Any, _builder: Any, words: _Words, _value: object, name: str) -> Any:
+    return context.get_constant(_types.int64, words.codes[name])
+
+
+_implementations.lower_constant(_Words)(_words)
+_implementations.lower_getattr_generic(_Words)(_word)
 
 
 def _door(made: Any, host: Host) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -28,3 +29,10 @@ class Compiled:
         from .compiling import dispatcher_of
 
         return dispatcher_of(self.py_func, inline=self.inline)
+
+
+def codes_of(words: type[Enum]) -> Mapping[str, int]:
+    """What members of an enumeration are in compiled functions: their numbers, or else their places."""
+    if issubclass(words, int):
+        return {name: int(word) for name, word in words.__members__.items()}
+    return {word.name: place for place, word in enumerate(words)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from enum import IntEnum
+from enum import Enum
 from functools import cache
 from operator import attrgetter
 from types import FunctionType, SimpleNamespace
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .functions import Compiled
+from .functions import Compiled, codes_of
 
 _ALL = 2**64 - 1
 _END = 2**63
@@ -109,12 +109,14 @@ def _constant(value: Any) -> Any:
         return _unsigned(int(value))
     if isinstance(value, (np.integer, np.bool_)):
         return value.item()
-    if isinstance(value, IntEnum):
-        return int(value)
+    if isinstance(value, Enum):
+        return codes_of(type(value))[value.name]
     if isinstance(value, np.ndarray):
         return _mirror(value, {})
     if type(value) is tuple:
         return tuple(map(_constant, value))
+    if isinstance(value, type) and issubclass(value, Enum):
+        return SimpleNamespace(**codes_of(value))
     if isinstance(value, type):
         return _INSTEAD.get(value, value)
     return value

@@ -34,21 +34,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two processes said different things all the time from ``since`` to ``until``.
+    """Two processes said different things all the time from ``since`` to ``until``."""
 
-    Attributes:
-        since: ms; ``until``: ms.
-        actor: the one that differs from most; ``other``: one of those it differs from.
-        pairs: how many pairs differed for too long at overlapping times.
-        doubt: why it may not have lasted so long.
-    """
-
-    since: int
-    until: int
-    actor: Actor
-    other: Actor
-    pairs: int = 1
-    doubt: Doubt = Doubt.NONE
+    since: int  # ms
+    until: int  # ms
+    actor: Actor  # the one that differs from most
+    other: Actor  # one of those it differs from
+    pairs: int = 1  # how many pairs differed for too long at overlapping times
+    doubt: Doubt = Doubt.NONE  # why it may not have lasted so long
 
 
 def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], memberships: Memberships) -> list[Statement]:

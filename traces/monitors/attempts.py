@@ -6,179 +6,21 @@ group; an *attempt* is one count (``reconsumeTimes``) of it, of which there may 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from ..format.schema import ABSENT
-from ..machine_code.compiled import hot, int64, part
-from .message_table import TOGETHER, WENT_WELL, MessageTable, grown, is_full, new_table
+from ..machine_code.compiled import int64, part
+from .chains import ATTEMPTS, CHAINS, PLACES, WAITS
+from .message_table import TOGETHER, WENT_WELL
 
-CHAIN = np.dtype(
-    [
-        ("origin", np.int64),
-        ("last", np.int64),  # time of the last event, by ``actor``
-        ("message", np.int32),  # its number in the table of messages
-        ("highest", np.int64),  # the attempt with the highest count
-        ("scope", np.int64),  # who consumes it
-        ("base", np.int32),  # the count at which the trace meets it first
-        ("maximum", np.int32),  # the largest one that a send-back named, ABSENT: none did
-        ("dead", np.int64),  # lowest count of a dead letter, ABSENT: there is none
-        ("actor", np.int64),
-        ("failures", np.int32),
-        ("successes", np.int32),
-        ("unproved", np.uint8),  # it was met in the middle, by a process that may have run before the trace began
-        ("departed", np.int32),  # places that it has left, see departures.py
-        ("siblings", np.int32),  # how many messages of one batch share its key, as far as seen
-    ]
-)
-"""A message that failed, or came to a delay queue."""
-
-ATTEMPT = np.dtype(
-    [
-        ("offset", np.int64),  # of its first place
-        ("delivered", np.int64),  # time of the last delivery, by ``deliverer``
-        ("failed", np.int64),  # time of the first failure, be it a result or the consume timeout, by ``failer``
-        ("last_failed", np.int64),
-        ("sent_at", np.int64),  # time of the last send-back
-        ("stored_at", np.int64),  # time of the last delay_store, by ``broker``
-        ("due", np.int64),  # earliest due time of its copies
-        ("moved_at", np.int64),  # time of the last delay_deliver; ``first_moved`` of the first one
-        ("first_moved", np.int64),
-        ("dead_at", np.int64),
-        ("allowed", np.int64),  # levels, as bits, at which send-backs of it may be stored
-        ("levels", np.int64),  # levels, as bits, at which copies of it were stored
-        ("next", np.int32),  # the attempt with the next lower count
-        ("attempt", np.int64),  # the count
-        ("slot", np.int64),  # of its first place
-        ("places", np.int32),  # further places
-        ("waiting", np.int32),  # copies in the schedule topic
-        ("deliverer", np.int64),
-        ("failer", np.int64),
-        ("broker", np.int64),
-        ("deliveries", np.int64),
-        ("failures", np.int32),
-        ("successes", np.int32),
-        ("unseen", np.int32),  # send-backs of copies that no listener had
-        ("expired", np.int32),  # how often a call outlasted the consume timeout
-        ("sent", np.int64),  # send-backs that were answered well
-        ("refused", np.int32),  # requests that seemed to fail
-        ("given_up", np.int32),  # fallbacks that failed
-        ("stored", np.int32),  # copies of this count in the schedule topic
-        ("moved", np.int32),  # copies that left it
-        ("repeated", np.int32),  # how many of them had left it before
-        ("reached", np.int64),  # copies that reached a listener
-        ("dead", np.int64),  # dead letters of this count
-        ("copies", np.int32),  # copies that are accounted for
-        ("cause", np.uint8),  # why there is more than one copy
-        ("heard", np.uint8),  # a send-back of it was recorded
-        ("unsure", np.uint8),  # … but not the level that it asked for
-        ("may_live", np.uint8),  # a send-back of it may lead to a retry
-        ("may_die", np.uint8),  # … to a dead letter
-        ("fallback", np.uint8),  # it was sent back as a message of its own
-        ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
-        ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
-        ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
-    ]
-)
-"""One count of a message."""
-
-PLACE = np.dtype([("offset", np.int64), ("slot", np.int32), ("next", np.int32)])
-"""A further place at which an attempt was delivered, or one that a message has left."""
-
-WAITING = np.dtype([("due", np.int64), ("next", np.int64)])
-"""A copy that waits in the schedule topic."""
-
-UNEXPLAINED = np.dtype(
-    [
-        ("time", np.int64),  # when it was seen, ``since`` when the one before it was, ms
-        ("since", np.int64),
-        ("offset", np.int64),
-        ("slot", np.int64),
-        ("actor", np.int64),
-        ("chain", np.int64),
-        ("attempt", np.int64),  # where it is noted
-        ("copies", np.int64),  # how many there were with it
-        ("claim", np.int64),  # the one that it violates
-    ]
-)
-"""A copy for which no cause was seen so far."""
-
-_START = 1 << 8
-_CHAINS, _ATTEMPTS, _PLACES, _WAITING = 0, 1, 2, 3
 _FIRST = int64(0)
-UNEXPLAINED_END, UNEXPLAINED_BEGIN = 4, 5
-
-NEEDED = (1, 4, 2, 1, 1)
-"""How many chains, attempts, places, waiting and unexplained copies one event may add."""
-
-
-class Known(NamedTuple):
-    """Everything that is known of messages.
-
-    Attributes:
-        table: all messages.
-        chains: CHAIN, of which ``used[0]`` are in use; so are the next four.
-        attempts: ATTEMPT.
-        places: PLACE.
-        waiting: WAITING.
-        unexplained: UNEXPLAINED by time, of which the first ``used[5]`` are judged.
-        used: six numbers.
-    """
-
-    table: MessageTable
-    chains: Any
-    attempts: Any
-    places: Any
-    waiting: Any
-    unexplained: Any
-    used: Any
-
-
-def nothing_known(messages: int = 0) -> Known:
-    """The state before the first event, with room for so many messages; it grows where there are more."""
-    return Known(
-        table=new_table(messages),
-        chains=np.empty(_START, CHAIN),
-        attempts=np.empty(_START, ATTEMPT),
-        places=np.empty(_START, PLACE),
-        waiting=np.empty(_START, WAITING),
-        unexplained=np.empty(_START, UNEXPLAINED),
-        used=np.zeros(len(NEEDED) + 1, np.int64),
-    )
-
-
-def with_room(known: Known) -> Known:
-    """The same with room for what one event may add."""
-    parts = [known.chains, known.attempts, known.places, known.waiting, known.unexplained]
-    for at, needed in enumerate(NEEDED):
-        used = int(known.used[at])
-        if len(parts[at]) - used < needed:
-            longer = np.empty(2 * len(parts[at]), parts[at].dtype)
-            longer[:used] = parts[at][:used]
-            parts[at] = longer
-    names = ("chains", "attempts", "places", "waiting", "unexplained")
-    return known._replace(table=grown(known.table), **dict(zip(names, parts, strict=True)))
-
-
-@hot
-def has_room(known: Any) -> Any:
-    """Whether there is room for what one event may add."""
-    return (
-        not is_full(known.table)
-        and len(known.chains) - known.used[_CHAINS] >= 1
-        and len(known.attempts) - known.used[_ATTEMPTS] >= 4
-        and len(known.places) - known.used[_PLACES] >= 2
-        and len(known.waiting) - known.used[_WAITING] >= 1
-        and len(known.unexplained) - known.used[UNEXPLAINED_END] >= 1
-    )
 
 
 @part
 def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> Any:
     """Begin to note more of a message."""
-    number = known.used[_CHAINS]
-    known.used[_CHAINS] += 1
+    number = known.used[CHAINS]
+    known.used[CHAINS] += 1
     chain = known.chains[number]
     chain.origin = origin
     chain.last = ABSENT
@@ -232,8 +74,8 @@ def find_attempt(known: Any, chain: int, count: int) -> Any:
 @part
 def add_attempt(known: Any, chain: int, count: int) -> Any:
     """Begin to note an attempt."""
-    at = known.used[_ATTEMPTS]
-    known.used[_ATTEMPTS] += 1
+    at = known.used[ATTEMPTS]
+    known.used[ATTEMPTS] += 1
     new = known.attempts[at]
     above, below = int64(-1), int64(known.chains[chain].highest)
     while below >= 0 and known.attempts[below].attempt > count:
@@ -337,8 +179,8 @@ def add_place(known: Any, at: int, slot: int, offset: int) -> None:
         attempt.slot = slot
         attempt.offset = offset
         return
-    number = known.used[_PLACES]
-    known.used[_PLACES] += 1
+    number = known.used[PLACES]
+    known.used[PLACES] += 1
     known.places[number].slot = slot
     known.places[number].offset = offset
     known.places[number].next = attempt.places
@@ -353,8 +195,8 @@ def depart(known: Any, chain: int, slot: int, offset: int) -> None:
         if known.places[place].slot == slot and known.places[place].offset == offset:
             return
         place = known.places[place].next
-    number = known.used[_PLACES]
-    known.used[_PLACES] += 1
+    number = known.used[PLACES]
+    known.used[PLACES] += 1
     known.places[number].slot = slot
     known.places[number].offset = offset
     known.places[number].next = known.chains[chain].departed
@@ -380,8 +222,8 @@ def come_back(known: Any, chain: int, slot: int, offset: int) -> None:
 @part
 def wait(known: Any, at: int, due: int) -> None:
     """Note a copy that waits, until ``due`` (ms)."""
-    number = known.used[_WAITING]
-    known.used[_WAITING] += 1
+    number = known.used[WAITS]
+    known.used[WAITS] += 1
     known.waiting[number].due = due
     known.waiting[number].next = known.attempts[at].waiting
     known.attempts[at].waiting = number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class _Client:
     Attributes:
         actor: the client.
         known: topics of which its group has seen a queue, and since when.
+        without: topics of which it was told that they have no queue.
         said: its latest heartbeat, as the event has it.
         consumed: topics it says it consumes, and since when.
         passes: time of the latest pass over each topic.
@@ -38,6 +39,7 @@ class _Client:
 
     actor: Actor
     known: Mapping[str, int]
+    without: Collection[str] = ()
     said: list[str] | None = None
     consumed: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
@@ -48,7 +50,8 @@ class _Client:
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
         self.said = subscriptions
         topics = sorted({parse_subscription(text)[0] for text in subscriptions})
-        # RB-3: a topic that has no queue yet is passed over.
+        # RB-3: a topic that has no queue yet is passed over, and one that never gets any (retryQueueNums = 0).
+        topics = [topic for topic in topics if topic in self.known or topic not in self.without]
         self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
         self.due = 0
 
@@ -84,9 +87,12 @@ class Balance:
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
         self._known: dict[str, dict[str, int]] = {}
+        self._without: dict[str, set[str]] = {}
         for run in told.runs:
             if run.kind in (Kind.ROUTE, Kind.REBALANCE) and run.queues:
                 self._known.setdefault(run.group, {}).setdefault(run.topic, run.first)
+            elif run.kind == Kind.ROUTE and run.queues is not None:
+                self._without.setdefault(run.group, set()).add(run.topic)
         for event in context.events:
             kind = event["kind"]
             if kind == Kind.REBALANCE:
@@ -108,7 +114,9 @@ class Balance:
         if found is None:
             group = event.get("group") or ""
             # What the name server has is known to nobody yet.
-            found = self._clients[key] = _Client(actor_of(event), self._known.get(group, {}))
+            found = self._clients[key] = _Client(
+                actor_of(event), self._known.get(group, {}), self._without.get(group, set())
+            )
         return found
 
     def _end(self, event: Mapping[str, Any]) -> None:

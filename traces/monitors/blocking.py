@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.obligations import Blocked
-from ..machine_code.compiled import constant, hot
+from ..machine_code.compiled import hot
 from .pages import DELIVERED, DONE, EXPIRED, FAILED, REFUSED, RUNNING, SUSPENDED, find
 from .queue_state import UNKNOWN
 from .ranges import UNCOUNTED
-
-_NOTHING, _WAITING, _RUNNING, _FAILED, _SUSPENDED, _RETURNED = (constant(each) for each in Blocked)
 
 
 @hot
@@ -18,21 +16,21 @@ def blocked_by(s: Any, q: int) -> Any:
     """A code of :class:`Blocked`."""
     slot = s.slots[q]
     if slot.low < 0:
-        return _NOTHING
+        return Blocked.NOTHING
     at = find(s, q, slot.low)
     flags = s.cells[at].flags if at >= 0 else 0
     if flags & (DONE | EXPIRED):
-        return _NOTHING
+        return Blocked.NOTHING
     if flags & DELIVERED == 0:
         # Where the beginning is not seen, or nobody knows which offsets were filtered, it may not be meant to come.
         first = slot.ranges
         unknown = first >= 0 and s.ranges[first].begin <= slot.low and s.ranges[first].left == UNCOUNTED
-        return _NOTHING if unknown or not slot.sure else _WAITING
+        return Blocked.NOTHING if unknown or not slot.sure else Blocked.WAITING
     if flags & RUNNING:
-        return _RUNNING
+        return Blocked.RUNNING
     if flags & (FAILED | REFUSED):
-        return _FAILED
-    return _SUSPENDED if flags & SUSPENDED else _RETURNED
+        return Blocked.FAILED
+    return Blocked.SUSPENDED if flags & SUSPENDED else Blocked.RETURNED
 
 
 @hot

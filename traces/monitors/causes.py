@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..claims.causes import CAUSES, Missing
+from ..claims.causes import Missing
 from ..claims.claims import CODE
 from ..claims.settings import Settings
-from ..encoding.coding import Coded
 from ..encoding.names import NO_QUEUE, OF_A_TOPIC, Actor, Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import ROW
@@ -21,14 +20,11 @@ from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Result, codes
 from ..machine_code.compiled import entry, hot, int64, part
 from ..machine_code.pair_table import enter, new_pairs, roomy, value_of
+from .fold import Carried, learnt
+from .queue_events import QueueEvents
 
 _WHOLE = np.int64
 _KIND, _RESULT = codes(Kind), codes(Result)
-_ASSIGN, _PULL_RESULT, _DELIVER, _RESULT_OF = (
-    _KIND[kind] for kind in (Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT)
-)
-_FOUND, _NO_STATUS = _RESULT[Result.FOUND], _RESULT[Result.NONE]
-_NOT_DELIVERED, _NOT_PULLED, _NOT_ASSIGNED, _NO_PROGRESS = map(int, Missing)
 _CLAIM = CODE["nothing-without-its-cause"]
 _NEVER, _NOBODY, _UNKNOWN = -(2**60), -1, -1
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
@@ -59,28 +55,20 @@ LACK = np.dtype([("time", _WHOLE), ("offset", _WHOLE)])
 
 
 class Tables(NamedTuple):
-    """What the loop works on.
+    """What the loop works on."""
 
-    Attributes:
-        beginnings: of processes, by actor code, ms; _NEVER where that was not recorded.
-        judged: by kind a mask of :class:`Missing`.
-        flags: of slots.
-        latest: for each slot the place of the process that used it last.
-        processes: PROCESS; ``index``: their places by slot and actor.
-        lacks: LACK, processes × Missing.
-        used: how many processes there are.
-        terms: skew, ms, and how long a window may be remembered, ms.
-    """
+    beginnings: Any  # of processes, by actor code, ms; _NEVER where that was not recorded
+    judged: Any  # by kind a mask of :class:`Missing`
+    flags: Any  # of slots
+    latest: Any  # for each slot the place of the process that used it last
+    processes: Any  # PROCESS
+    index: Any  # their places by slot and actor
+    lacks: Any  # LACK, processes × Missing
+    used: Any  # how many processes there are
+    terms: Any  # skew, ms, and how long a window may be remembered, ms
 
-    beginnings: Any
-    judged: Any
-    flags: Any
-    latest: Any
-    processes: Any
-    index: Any
-    lacks: Any
-    used: Any
-    terms: Any
+
+_GIVEN = ("beginnings", "judged", "terms")
 
 
 class CauseFold:
@@ -93,11 +81,11 @@ class CauseFold:
             if event["kind"] == Kind.CLIENT_START:
                 self._starts.setdefault(actor_of(event), int(event["time"]))
         judged = np.zeros(256, _WHOLE)
-        for one in CAUSES:
-            needs = evidence_mask(one.needs)
+        for one in Missing:
+            needs = evidence_mask(one.step.needs)
             if context.evidence & needs == needs:
-                for kind in one.of:
-                    judged[_KIND[kind]] |= 1 << one.missing
+                for kind in one.step.of:
+                    judged[_KIND[kind]] |= 1 << one
         self._tables = Tables(
             beginnings=np.zeros(0, _WHOLE),
             judged=judged,
@@ -110,24 +98,20 @@ class CauseFold:
             terms=np.array([settings.skew, settings.stuck], _WHOLE),
         )
 
-    def feed(self, coded: Coded, uncaused: Any) -> None:
+    def feed(self, events: QueueEvents, uncaused: Any) -> None:
         """Go on with events; ``uncaused`` is 1 for each result of a message that its process cannot have been given."""
         at = 0
-        while at < len(coded):
+        while at < len(events.time):
             self._make_room()
-            at = _run(
-                self._tables,
-                at,
-                coded.time,
-                coded.kind,
-                coded.result,
-                coded.slot,
-                coded.actor,
-                coded.offset,
-                coded.next,
-                coded.count,
-                uncaused,
-            )
+            at = _run(self._tables, at, events, uncaused)
+
+    def carried(self) -> Carried:
+        """See :class:`.fold.Fold`."""
+        return learnt(self._tables, _GIVEN)
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`.fold.Fold`."""
+        self._tables = self._tables._replace(**carried)
 
     def finish(self) -> tuple[Any, int]:
         """Rows of all that had no cause, and how many queues of processes were judged."""
@@ -182,24 +166,12 @@ def _no_lacks(count: int) -> Any:
 
 
 @entry
-def _run(
-    t: Any,
-    start: int,
-    times: Any,
-    kinds: Any,
-    results: Any,
-    slots: Any,
-    actors: Any,
-    offsets: Any,
-    nexts: Any,
-    counts: Any,
-    uncaused: Any,
-) -> Any:
-    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
-    for i in range(start, len(times)):
-        q, actor, kind = int64(slots[i]), int64(actors[i]), int64(kinds[i])
+def _run(t: Any, start: int, e: Any, uncaused: Any) -> Any:
+    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(e.time)):
+        q, actor, kind = int64(e.slot[i]), int64(e.actor[i]), int64(e.kind[i])
         judged = t.judged[kind]
-        if q < 0 or actor < 0 or (judged == 0 and kind != _ASSIGN) or t.flags[q] & _UNJUDGED:
+        if q < 0 or actor < 0 or (judged == 0 and kind != Kind.ASSIGN) or t.flags[q] & _UNJUDGED:
             continue
         at = int64(t.latest[q])
         if t.processes[at].slot != q or t.processes[at].actor != actor:
@@ -208,31 +180,31 @@ def _run(
                 if t.used[0] >= len(t.processes) or 2 * (t.used[0] + 1) > len(t.index):
                     return i
                 at = int64(t.used[0])
-                _begin(t, at, q, actor, times[i])
+                _begin(t, at, q, actor, e.time[i])
             t.latest[q] = at
         if t.processes[at].since == _NEVER:
             continue
-        now, offset = times[i], max(offsets[i], int64(_UNKNOWN))
-        if kind == _ASSIGN:
+        now, offset = e.time[i], max(e.offset[i], int64(_UNKNOWN))
+        if kind == Kind.ASSIGN:
             _take(t, at, now)
             continue
-        if t.processes[at].assigned == _NEVER and judged & (1 << _NOT_ASSIGNED):
-            _lacks(t, at, _NOT_ASSIGNED, now, offset if kind == _DELIVER else int64(_UNKNOWN))
-        if kind == _PULL_RESULT:
-            if judged & (1 << _NO_PROGRESS) and results[i] == _FOUND and 0 <= nexts[i] < offset:
-                _lacks(t, at, _NO_PROGRESS, now, offset)
-            if results[i] == _FOUND or results[i] == _NO_STATUS:
-                _bring(t, at, now, offset, nexts[i], int64(counts[i]))
-        elif kind == _DELIVER:
+        if t.processes[at].assigned == _NEVER and judged & (1 << Missing.ASSIGNMENT):
+            _lacks(t, at, Missing.ASSIGNMENT, now, offset if kind == Kind.DELIVER else int64(_UNKNOWN))
+        if kind == Kind.PULL_RESULT:
+            if judged & (1 << Missing.PROGRESS) and e.result[i] == Result.FOUND and 0 <= e.next[i] < offset:
+                _lacks(t, at, Missing.PROGRESS, now, offset)
+            if e.result[i] == Result.FOUND or e.result[i] == Result.NONE:
+                _bring(t, at, now, offset, e.next[i], int64(e.count[i]))
+        elif kind == Kind.DELIVER:
             if offset >= 0:
-                lack = t.lacks[at, _NOT_DELIVERED]
+                lack = t.lacks[at, Missing.DELIVERY]
                 if lack.offset == offset and now - lack.time <= t.terms[0]:
                     lack.time = _NEVER
-                if judged & (1 << _NOT_PULLED) and not _is_pulled(t, at, now, offset):
-                    _lacks(t, at, _NOT_PULLED, now, offset)
-        elif kind == _RESULT_OF and uncaused[i] and judged & (1 << _NOT_DELIVERED):
-            _lacks(t, at, _NOT_DELIVERED, now, offset)
-    return len(times)
+                if judged & (1 << Missing.PULL) and not _is_pulled(t, at, now, offset):
+                    _lacks(t, at, Missing.PULL, now, offset)
+        elif kind == Kind.RESULT and uncaused[i] and judged & (1 << Missing.DELIVERY):
+            _lacks(t, at, Missing.DELIVERY, now, offset)
+    return len(e.time)
 
 
 @part
@@ -250,7 +222,7 @@ def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
 @part
 def _take(t: Any, at: int, now: int) -> None:
     """A window begins. A listener may still be given what was pulled in the one before."""
-    process, lack = t.processes[at], t.lacks[at, _NOT_ASSIGNED]
+    process, lack = t.processes[at], t.lacks[at, Missing.ASSIGNMENT]
     if now - lack.time <= t.terms[0]:
         lack.time = _NEVER
     process.assigned = now
@@ -261,7 +233,7 @@ def _take(t: Any, at: int, now: int) -> None:
 @part
 def _bring(t: Any, at: int, now: int, offset: int, after: int, count: int) -> None:
     """A pull brings messages; one that does not tell which may have brought any."""
-    process, lack = t.processes[at], t.lacks[at, _NOT_PULLED]
+    process, lack = t.processes[at], t.lacks[at, Missing.PULL]
     if offset < 0 or after < 0:
         process.blind = 1
         lack.time = _NEVER

@@ -15,7 +15,7 @@ from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.context import FAILED_OVER, RESTARTED
 from ..engine.findings import Doubt, Note
-from ..format.kinds import Path, codes
+from ..format.kinds import Path
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
@@ -43,34 +43,10 @@ _BACK, _UNFINISHED, _SKIPPED, _FAILED, _OWNERS = (
     constant(CODE["failed-message-comes-again"]),
     constant(CODE["only-owners-commit"]),
 )
-_NOTE_SKIPPED, _NOTE_OFFSET = constant(Note.SKIPPED), constant(Note.OFFSET)
-_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
-_STATUS_SKIPPED, _STATUS_LOST, _STATUS_FILTERED = (
-    constant(MessageStatus.SKIPPED),
-    constant(MessageStatus.LOST),
-    constant(MessageStatus.FILTERED),
-)
-_PATH = codes(Path)
-_RESET, _CORRECTION, _REPLICA = constant(_PATH[Path.RESET]), _PATH[Path.CORRECTION], _PATH[Path.REPLICA]
 _A_BROKER = constant(0)
 
 UNSURE, SURE = constant(0), constant(1)
 """Whether all that comes after the beginning of a queue is seen to be pulled."""
-
-_JUMP_RESET, _JUMP_CORRECTION, _FIRST_START = (
-    constant(Jump.RESET),
-    constant(Jump.CORRECTION),
-    constant(Jump.FIRST_START),
-)
-(_OVERLAP, _LATE, _RESTART, _FAIL_OVER, _CORRECTED, _WAS_RESET, _RECREATED) = (
-    constant(Regression.OVERLAP),
-    constant(Regression.LATE_COMMIT),
-    constant(Regression.BROKER_RESTART),
-    constant(Regression.FAIL_OVER),
-    constant(Regression.CORRECTED),
-    constant(Regression.RESET),
-    constant(Regression.RECREATED),
-)
 
 
 @hot
@@ -89,7 +65,7 @@ def begin(s: Any, q: int, offset: int, sure: int) -> None:
 
 
 @part
-def commit(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> bool:
+def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> bool:
     """The stored offset becomes ``offset``; False if there is no room for all there is to say, and it must be repeated.
 
     ``client`` is 1 if the actor is a client; a broker writes on behalf of somebody that it does not name.
@@ -98,10 +74,10 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: int, offset
     if slot.low < 0:
         begin(s, q, offset, UNSURE)
     jump = 0
-    if path == _RESET or (slot.reset_time >= slot.stored_time and slot.reset_to == offset):
-        jump = _JUMP_RESET
-    elif path == _CORRECTION or (slot.correct_time >= slot.stored_time and slot.correct_to == offset):
-        jump = _JUMP_CORRECTION
+    if path == Path.RESET or (slot.reset_time >= slot.stored_time and slot.reset_to == offset):
+        jump = Jump.RESET
+    elif path == Path.CORRECTION or (slot.correct_time >= slot.stored_time and slot.correct_to == offset):
+        jump = Jump.CORRECTION
     if offset > slot.low and not pass_over(s, q, time, actor, offset, jump):
         return False
     for claim in (_BACK, _UNFINISHED, _SKIPPED, _FAILED):
@@ -112,7 +88,7 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: int, offset
     if client and terms.assign and terms.revoke:
         _only_owners(s, q, time, actor, path, offset)
     if back or time - slot.noted_time >= terms.step:
-        row = s.rows[note(s, NO_CLAIM, _NOTE_OFFSET, q, time)]
+        row = s.rows[note(s, NO_CLAIM, Note.OFFSET, q, time)]
         row.actor, row.value, row.expected, row.since = actor, offset, path, max(slot.stored_time, terms.begin)
         row.until = slot.log_end
         slot.noted_time = time
@@ -121,7 +97,7 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: int, offset
 
 
 @part
-def _store(s: Any, q: int, time: int, actor: int, path: int, offset: int) -> None:
+def _store(s: Any, q: int, time: int, actor: int, path: Path, offset: int) -> None:
     slot, terms = s.slots[q], s.terms[0]
     if time - slot.recent_time > terms.short:
         slot.recent, slot.recent_time = slot.stored, time
@@ -136,7 +112,7 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
     """An operator sets the offset (OF-30); False as :func:`commit`."""
     slot = s.slots[q]
     slot.reset_to, slot.reset_time = offset, time
-    return commit(s, q, time, actor, _A_BROKER, _RESET, offset)
+    return commit(s, q, time, actor, _A_BROKER, Path.RESET, offset)
 
 
 @part
@@ -145,7 +121,7 @@ def correct(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
     slot = s.slots[q]
     if slot.low < 0:
         begin(s, q, offset, SURE)
-    if offset > slot.low and not pass_over(s, q, time, actor, offset, _JUMP_CORRECTION):
+    if offset > slot.low and not pass_over(s, q, time, actor, offset, Jump.CORRECTION):
         return False
     slot.correct_to, slot.correct_time = offset, time
     return True
@@ -176,7 +152,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
             offset = min(max(s.ranges[at].end, offset), until)
             if s.ranges[at].end > until:
                 break
-            drop_first(s, q, _STATUS_FILTERED)
+            drop_first(s, q, MessageStatus.FILTERED)
             continue
         if covered and at != looked:
             looked = at
@@ -222,12 +198,12 @@ def _of_range(s: Any, q: int, time: int, actor: int, at: int, offset: int, until
 def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: int, jump: int) -> None:
     slot, terms = s.slots[q], s.terms[0]
     if jump:
-        row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
+        row = s.rows[note(s, _SKIPPED, Note.SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = begin_, end, actor, jump
-        pass_range(s, q, begin_, end, _STATUS_SKIPPED)
+        pass_range(s, q, begin_, end, MessageStatus.SKIPPED)
     elif terms.pull_result and terms.deliver and slot.sure:
         _skip_row(s, q, time, actor, begin_, end, end - begin_)
-        pass_range(s, q, begin_, end, _STATUS_LOST)
+        pass_range(s, q, begin_, end, MessageStatus.LOST)
     # Else nobody knows whether it was filtered.
 
 
@@ -283,9 +259,9 @@ def first_start(s: Any, q: int, time: int, actor: int, low: int) -> None:
     slot = s.slots[q]
     # A broadcasting client that comes later is not meant to have what was there before it (G8).
     if slot.started_new > low and not slot.flags & BROADCASTING:
-        row = s.rows[note(s, _SKIPPED, _NOTE_SKIPPED, q, time)]
-        row.offset, row.until, row.actor, row.value = low, slot.started_new, actor, _FIRST_START
-        pass_range(s, q, low, slot.started_new, _STATUS_SKIPPED)
+        row = s.rows[note(s, _SKIPPED, Note.SKIPPED, q, time)]
+        row.offset, row.until, row.actor, row.value = low, slot.started_new, actor, Jump.FIRST_START
+        pass_range(s, q, low, slot.started_new, MessageStatus.SKIPPED)
     slot.started_new = UNKNOWN
 
 
@@ -293,22 +269,23 @@ def first_start(s: Any, q: int, time: int, actor: int, low: int) -> None:
 
 
 @part
-def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> None:
+def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> None:
     slot, terms = s.slots[q], s.terms[0]
     settle(s, q, time)
     reason = _why_back(s, q, time, actor, client, path, offset)
     doubt = 0
-    if reason == _CORRECTED and not terms.pull_result:
-        reason, doubt = 0, _EVIDENCE  # B2: whether the broker's answer, which was corrected to, is right is not seen
+    if reason == Regression.CORRECTED and not terms.pull_result:
+        # B2: whether the broker's answer, which was corrected to, is right is not seen.
+        reason, doubt = 0, Doubt.EVIDENCE
     elif reason == 0:
         other = committer(s, q, slot.stored_actor)
         near = time - slot.stored_time <= apart(s.order, other, committer(s, q, actor))
         if actor != slot.stored_actor and near and offset >= slot.recent:
-            doubt |= _SKEW
+            doubt |= Doubt.SKEW
         if (not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke)) or _may_be_old(
             s, q, actor, client, offset
         ):
-            doubt |= _EVIDENCE
+            doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _BACK, reason, doubt, q, time)]
     row.offset, row.until, row.since = offset, slot.stored, slot.stored_time
     row.actor, row.other, row.value, row.expected = actor, slot.stored_actor, offset, slot.stored
@@ -317,27 +294,27 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: int, of
 
 
 @part
-def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: int, offset: int) -> Any:
+def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> Any:
     """The reason of the closed list, 0 for none."""
     slot, terms = s.slots[q], s.terms[0]
     since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
-    if path == _RESET or (slot.reset_time >= since and slot.reset_to <= offset):
-        return _WAS_RESET
+    if path == Path.RESET or (slot.reset_time >= since and slot.reset_to <= offset):
+        return Regression.RESET
     # B2: a broker that answers a too large offset with its beginning.
     wrong = slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset
-    if path == _CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
-        return 0 if wrong else _CORRECTED
+    if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
+        return 0 if wrong else Regression.CORRECTED
     if slot.log_back_time >= since and slot.log_back_to <= offset:
-        return _RECREATED
+        return Regression.RECREATED
     if s.slots[q].flags & BROADCASTING:
         # The file of a client is read again when it starts; its backup is older (OF-10).
-        return _RESTART if ended(s, slot.stored_actor, since, time) else 0
+        return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) else 0
     how = ended(s, s.slots[q].broker, since, time)
     if how == RESTARTED:
-        return _RESTART
+        return Regression.BROKER_RESTART
     if how == FAILED_OVER:
-        return _FAIL_OVER
-    if path == _REPLICA or not (terms.assign and terms.revoke):
+        return Regression.FAIL_OVER
+    if path == Path.REPLICA or not (terms.assign and terms.revoke):
         return 0
     return _why_another(s, q, time, actor if client else UNKNOWN, offset)
 
@@ -358,16 +335,16 @@ def _why_another(s: Any, q: int, time: int, writer: int, offset: int) -> Any:
             wrote = committer(s, q, slot.stored_actor)
             raised = slot.stored_time >= window.base_time - apart(s.order, wrote, window.actor)
             if raised and offset >= base and (slot.stored_actor != window.actor or owners(s, q) > 1):
-                return _OVERLAP
+                return Regression.OVERLAP
     for n in range(WINDOWS):
         window = s.windows[q, n]
         its = window.actor >= 0 and window.until < ALWAYS and (writer < 0 or window.actor == writer)
         # Its last commit, or its last but one, overtaken by those of others, or of its own next window.
         if its and time - window.until <= (IN_FLIGHT if owner else terms.rounds):
-            return _LATE
+            return Regression.LATE_COMMIT
     # Two commits of one client, by different pools of the broker (OF-8).
     if (writer == slot.stored_actor or writer < 0) and time - slot.stored_time <= IN_FLIGHT and offset >= slot.earlier:
-        return _LATE
+        return Regression.LATE_COMMIT
     return 0
 
 
@@ -382,7 +359,7 @@ def _may_be_old(s: Any, q: int, actor: int, client: int, offset: int) -> bool:
 
 
 @part
-def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) -> None:
+def _only_owners(s: Any, q: int, time: int, actor: int, path: Path, offset: int) -> None:
     terms = s.terms[0]
     settle(s, q, time)
     at = touch(s, q, actor, time)
@@ -396,8 +373,8 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: int, offset: int) 
     doubt = 0
     over = time - window.until - terms.rounds
     if window.implied != VISIT and over <= apart(s.order, actor, committer(s, q, actor)):
-        doubt |= _SKEW
+        doubt |= Doubt.SKEW
     if window.implied == VISIT and not (terms.pull or terms.pull_result):
-        doubt |= _EVIDENCE
+        doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _OWNERS, VIOLATION, doubt, q, time)]
     row.offset, row.until, row.since, row.actor, row.value = offset, offset + 1, since, actor, path

@@ -19,7 +19,8 @@ from ..engine.context import CRASHED, STOPPED, ended_between
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import UNEXPLAINED_BEGIN, UNEXPLAINED_END, copies_of, find_attempt
+from .attempts import copies_of, find_attempt
+from .chains import UNEXPLAINED_BEGIN, UNEXPLAINED_END
 from .notes import NOBODY, NOTHING, Seen, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)

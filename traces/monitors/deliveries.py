@@ -46,16 +46,10 @@ _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["nothing-skipped"]),
     constant(CODE["failed-message-comes-again"]),
 )
-_GIVEN_UP, _REVOKED = constant(CODE["nothing-after-revoke"]), constant(End.REVOKED)
-_EVIDENCE = constant(Doubt.EVIDENCE)
+_GIVEN_UP = constant(CODE["nothing-after-revoke"])
 _RESULT = codes(Result)
-_OF_RESULT, _OF_SEND_BACK, _OF_EXPIRE = (
-    constant(codes(Kind)[kind]) for kind in (Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE)
-)
-_SUCCEEDED = tuple(sorted(_RESULT[result] for result in SUCCESSES))
-_HAS_FAILED = tuple(sorted(_RESULT[result] for result in FAILURES))
-_SUSPEND = _RESULT[Result.SUSPEND]
-_OK, _NO_RESULT = _RESULT[Result.OK], constant(_RESULT[Result.NONE])
+_SUCCEEDED: Any = tuple(sorted(_RESULT[result] for result in SUCCESSES))
+_HAS_FAILED: Any = tuple(sorted(_RESULT[result] for result in FAILURES))
 
 
 @hot
@@ -102,7 +96,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
 
 
 @hot
-def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> Any:
+def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: Result) -> Any:
     """The listener has returned; the answer is 1 if it cannot have been given the message, as far as was told."""
     slot, terms = s.slots[q], s.terms[0]
     at = take(s, q, offset)
@@ -114,7 +108,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         window.seen = time
     latest = cell.actor == actor or cell.flags & DELIVERED == 0
     uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
-    succeeded = how == _OK or how in _SUCCEEDED
+    succeeded = how == Result.OK or how in _SUCCEEDED
     if time - slot.passed_time <= terms.widest:
         retract(s, q, time, actor, offset, _UNFINISHED)
         if succeeded:
@@ -131,7 +125,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
     if succeeded:
         cell.flags |= OK | DONE
     else:
-        if origin != 0 and departs(_OF_RESULT, how, s.slots[q].flags, terms.send_back):
+        if origin != 0 and departs(Kind.RESULT, how, s.slots[q].flags, terms.send_back):
             cell.flags |= ELSEWHERE
         if latest:
             _not_consumed(s, q, w, at, offset, how)
@@ -141,9 +135,9 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
 
 
 @part
-def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: int) -> None:
+def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: Result) -> None:
     cell = s.cells[at]
-    if how != _SUSPEND and how not in _HAS_FAILED:
+    if how != Result.SUSPEND and how not in _HAS_FAILED:
         cell.flags |= RETURNED
     elif s.slots[q].flags & BROADCASTING and not s.slots[q].flags & ORDERLY:
         cell.flags |= DROPPED | DONE
@@ -156,13 +150,13 @@ def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: int) -> Non
 
 
 @part
-def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: int) -> None:
+def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: Result) -> None:
     """The message is sent back, or that fails (SB-5)."""
     slot = s.slots[q]
     cell = s.cells[take(s, q, offset)]
-    if origin != 0 and departs(_OF_SEND_BACK, how, slot.flags, s.terms[0].send_back):
+    if origin != 0 and departs(Kind.SEND_BACK, how, slot.flags, s.terms[0].send_back):
         cell.flags |= ELSEWHERE
-    if how == _OK:
+    if how == Result.OK:
         cell.flags |= SENT_BACK | DONE
         if cell.actor == actor:
             cell.flags &= ~REFUSED
@@ -181,7 +175,7 @@ def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
     """The client cleans a message whose listener runs too long (PQ-9)."""
     cell = s.cells[take(s, q, offset)]
     cell.flags |= EXPIRED
-    if origin != 0 and departs(_OF_EXPIRE, _NO_RESULT, s.slots[q].flags, s.terms[0].send_back):
+    if origin != 0 and departs(Kind.EXPIRE, Result.NONE, s.slots[q].flags, s.terms[0].send_back):
         cell.flags |= ELSEWHERE
     if not s.terms[0].send_back:
         cell.flags |= DONE
@@ -207,7 +201,7 @@ def _after_revoke(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
     """CC-3, OR-6: a call whose last look at the window was before it was dropped may begin only a moment later."""
     window = s.windows[q, w]
     s.counts[JUDGED, _GIVEN_UP] += 1
-    if window.how == _REVOKED and window.until < ALWAYS and time - window.until > CALL_LIMIT:
+    if window.how == End.REVOKED and window.until < ALWAYS and time - window.until > CALL_LIMIT:
         row = s.rows[finding(s, _GIVEN_UP, VIOLATION, CERTAIN, q, time)]
         row.offset, row.until, row.since, row.actor = offset, offset + 1, window.until, actor
         row.value, row.expected = time - window.until, CALL_LIMIT
@@ -227,7 +221,7 @@ def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
             continue
         doubt = 0
         if not terms.client_crash:
-            doubt |= _EVIDENCE
+            doubt |= Doubt.EVIDENCE
         row = s.rows[finding(s, _ONE_LISTENER, VIOLATION, doubt, q, time)]
         row.offset, row.until, row.since = offset, offset + 1, other.called
         row.actor, row.other, row.value = actor, other.actor, other.running

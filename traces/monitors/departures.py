@@ -13,19 +13,16 @@ from typing import Any
 import numpy as np
 
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC
-from ..format.kinds import FAILURES, Kind, Result, codes
+from ..format.kinds import FAILURES, Kind, Result
 from ..machine_code.compiled import hot
 
-_KIND, _RESULT_CODES = codes(Kind), codes(Result)
-_RESULT, _SEND_BACK, _EXPIRE = _KIND[Kind.RESULT], _KIND[Kind.SEND_BACK], _KIND[Kind.EXPIRE]
-_OK = _RESULT_CODES[Result.OK]
 _IS_FAILURE = np.array([result in FAILURES or result is Result.SUSPEND for result in Result])
 # Copies are told by the monitor by message anyway, and a broadcasting group tries nothing again (CC-11).
 _STAYS = BROADCASTING | RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
 
 
 @hot
-def departs(kind: int, result: int, flags: int, send_backs: bool) -> Any:
+def departs(kind: Kind, result: Result, flags: int, send_backs: bool) -> Any:
     """Whether a message leaves its place with an event there.
 
     Args:
@@ -37,6 +34,6 @@ def departs(kind: int, result: int, flags: int, send_backs: bool) -> Any:
     if flags & _STAYS != 0:
         return False
     if send_backs:
-        return kind == _SEND_BACK and result == _OK
+        return kind == Kind.SEND_BACK and result == Result.OK
     # An orderly listener has the message again at the same place (OR-7).
-    return kind == _EXPIRE or (kind == _RESULT and _IS_FAILURE[result] and flags & ORDERLY == 0)
+    return kind == Kind.EXPIRE or (kind == Kind.RESULT and _IS_FAILURE[result] and flags & ORDERLY == 0)

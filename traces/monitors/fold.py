@@ -7,7 +7,7 @@ the events of one key are in order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,6 +20,10 @@ from ..format.message_status import MessageStatus
 
 MOST_KEPT = 1_000_000
 """So many rows of one claim are kept; further ones are only counted."""
+
+
+Carried = dict[str, Any]
+"""What a fold knows between two events: arrays by name. What it goes by, such as terms, is not in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,17 @@ class Fold(Protocol):
 
     def finish(self) -> Outcome:
         """Say what has come out; called once, after the last event."""
+
+    def carried(self) -> Carried:
+        """What it knows by now; the arrays are its own, and change with the next events."""
+
+    def carry_on(self, carried: Carried) -> None:
+        """Know what another one knew; called before the first event. Codes of names must be those of that one."""
+
+
+def learnt(tables: Any, given: Collection[str]) -> Carried:
+    """The arrays of a named tuple, by name, but those that are given to a fold when it is made."""
+    return {name: array for name, array in tables._asdict().items() if name not in given}
 
 
 def nothing(slots: int) -> Outcome:

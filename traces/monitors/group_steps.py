@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from ..claims.group_steps import GROUP_STEPS, GroupMisstep
+from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names, Slot
@@ -21,97 +20,15 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER, evidence_mask
 from ..format.kinds import Kind, Path, Result
+from ..format.schema import slave_of
+from .group_records import WITHIN, Broker, Event, Member, Pass, QueueHeld, broker_of, queue_of, version_of
 from .notebook import Notebook, whole
 
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
 
-WITHIN = 5_000
-"""A request is answered within so long, or given up: ``mqClientApiTimeout`` is 3 s; ms."""
-
 SOME = 4
 """Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
-
-Event = Mapping[str, Any]
-_STEPS = {one.misstep: one for one in GROUP_STEPS}
-_TIME_OF = itemgetter(0)
-
-
-@dataclass(slots=True)
-class _Queue:
-    """A queue as one process has it.
-
-    Attributes:
-        has: whether it has it; None where neither was recorded.
-        lost_at: when a pass took it away that it had; None where none did.
-        left_at: when it was given up, ms.
-    """
-
-    has: bool | None = None
-    lost_at: int | None = None
-    left_at: int = EVER
-
-
-@dataclass(slots=True)
-class _Pass:
-    """The last pass over a topic."""
-
-    time: int
-    assigned: frozenset[str] | None
-    strategy: str
-
-
-@dataclass(slots=True)
-class _Member:
-    """A process in a group.
-
-    Attributes:
-        known: whether it ever started in the recording.
-        started: when it started last, ms; None where that was not recorded, or it has died since.
-        stopped: when it stopped last, while it did not start again.
-        unregistered: when it left the group last, since its start.
-        leaving: when it gave queues up for a shutdown first, since its start.
-        beats: its heartbeats since it started.
-        silent_since: its first pass since the last of them, ms.
-        first: its first event but a start, ms.
-        last: its last event.
-        told: its last heartbeat: the versions of its topics.
-        before: the highest version of each topic that it ever told.
-    """
-
-    actor: Actor
-    group: str
-    known: bool = False
-    started: int | None = None
-    stopped: int | None = None
-    unregistered: int | None = None
-    leaving: int | None = None
-    beats: int = 0
-    silent_since: int | None = None
-    first: int | None = None
-    last: int = EVER
-    told: dict[str, int] | None = None
-    before: dict[str, int] = field(default_factory=dict)
-    routes: dict[str, frozenset[str]] = field(default_factory=dict)
-    passes: dict[str, _Pass] = field(default_factory=dict)
-    queues: dict[tuple[str, str], _Queue] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Broker:
-    """A broker.
-
-    Attributes:
-        runs: whether it runs; None where that was not recorded.
-        loaded: whether its table of offsets was loaded since it ran last.
-        lists: of each group the lists of members that it had, with the time of each.
-    """
-
-    actor: Actor
-    runs: bool | None = None
-    loaded: bool | None = None
-    since: int = EVER
-    lists: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
 
 
 def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
@@ -132,25 +49,26 @@ class _Steps:
         self._order = Order(context.clocks, settings.skew)
         occurring = {event["kind"] for event in context.events}
         self._judged = {
-            step.misstep
-            for step in GROUP_STEPS
-            if context.evidence & (needs := evidence_mask(step.needs)) == needs
-            and (context.complete or not step.complete)
-            and occurring.issuperset(step.beside)
+            one
+            for one in GroupMisstep
+            if context.evidence & (needs := evidence_mask(one.step.needs)) == needs
+            and (context.complete or not one.step.complete)
+            and occurring.issuperset(one.step.beside)
         }
-        self._members: dict[tuple[Any, Any, str], _Member] = {}
+        self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
-        self._brokers: dict[str, _Broker] = {}
+        self._brokers: dict[str, Broker] = {}
         self._loads = False
         self._routes: dict[str, set[frozenset[str]]] = {}
         self._told: set[tuple[Any, ...]] = set()
-        self._starts: set[str] = set()
-        self._started: set[Actor] = set()
-        self._awaited: list[tuple[_Member, str, tuple[str, ...], int, set[str]]] = []
+        self._awaited: list[tuple[Member, str, tuple[str, ...], int, set[str]]] = []
+        starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
+        self._starts = {event.get("group") or "" for event in starts}
+        self._started = {actor_of(event) for event in starts}
+        self._tables: dict[str, set[str]] = {}
         for event in context.events:
-            if event["kind"] == Kind.CLIENT_START:
-                self._starts.add(event.get("group") or "")
-                self._started.add(actor_of(event))
+            if event["kind"] in (Kind.FILE_LOAD, Kind.FILE_PERSIST) and not event.get("client"):
+                self._tables.setdefault(event.get("broker") or "", set()).add(event.get("detail") or "")
 
     # Of processes.
 
@@ -185,7 +103,7 @@ class _Steps:
                 self._miss(GroupMisstep.NOT_STOPPED, member, event, since=member.leaving)
             self._without_heartbeat(member, time)
             self._act(member, event)
-            member.stopped, member.leaving = time, None
+            member.stopped, member.leaving, member.read = time, None, False
 
     def crash(self, event: Event) -> None:
         """A process has died."""
@@ -203,7 +121,7 @@ class _Steps:
         given = event.get("subscriptions")
         if given is None:
             return
-        told = dict(map(_version, given))
+        told = dict(map(version_of, given))
         for topic, version in told.items():
             before = member.before.get(topic, EVER)
             again = member.told is not None and topic not in member.told and version <= before
@@ -217,7 +135,7 @@ class _Steps:
         member = self._act(self._member(event), event, within=0)
         member.unregistered = event["time"]
 
-    def _without_heartbeat(self, member: _Member, until: int) -> None:
+    def _without_heartbeat(self, member: Member, until: int) -> None:
         started = member.started
         if started is not None and not member.beats and until - started > WITHIN and member.first is None:
             self._miss(GroupMisstep.STARTED_IN_VAIN, member, {"time": until}, since=started, doubt=Doubt.EVIDENCE)
@@ -254,12 +172,14 @@ class _Steps:
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:
                 self._miss(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
+        if member.started is not None and not member.read and self._is_broadcasting(member.group):
+            self._miss(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)
         if members is not None:
-            self._awaited.append((member, topic, tuple(sorted(members)), time, {_broker(q) for q in queues or ()}))
+            self._awaited.append((member, topic, tuple(sorted(members)), time, {broker_of(q) for q in queues or ()}))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._miss(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
-        member.passes[topic] = _Pass(time, assigned, strategy or (before.strategy if before else ""))
+        member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""))
         for (of, queue), had in member.queues.items():
             if of != topic or assigned is None:
                 continue
@@ -273,19 +193,19 @@ class _Steps:
     def assign(self, event: Event) -> None:
         """A process takes a queue."""
         member = self._act(self._member(event), event, within=WITHIN)
-        topic, queue = event.get("topic") or "", _queue(event)
+        topic, queue = event.get("topic") or "", queue_of(event)
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
         if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._miss(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
-        had = member.queues.setdefault((topic, queue), _Queue())
+        had = member.queues.setdefault((topic, queue), QueueHeld())
         had.has, had.lost_at, had.left_at = True, None, EVER
 
     def revoke(self, event: Event) -> None:
         """A process gives a queue up."""
         member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
-        topic, queue, path = event.get("topic") or "", _queue(event), event.get("path") or ""
-        had = member.queues.setdefault((topic, queue), _Queue())
+        topic, queue, path = event.get("topic") or "", queue_of(event), event.get("path") or ""
+        had = member.queues.setdefault((topic, queue), QueueHeld())
         last = member.passes.get(topic)
         if path == Path.REMOVAL and last is not None and last.assigned is not None and queue in last.assigned:
             self._miss(GroupMisstep.STILL_GIVEN, member, event, since=last.time, topic=topic, queue=queue)
@@ -305,7 +225,11 @@ class _Steps:
             self._miss(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         if broker.loaded is False:
             self._miss(GroupMisstep.NOT_LOADED, broker, event)
+        elif not self._tables.get(event.get("broker") or "", set()) <= broker.read:
+            self._miss(GroupMisstep.NOT_READ, broker, event)
         broker.runs, broker.since, broker.loaded = True, event["time"], None
+        broker.read.clear()
+        broker.starts.append(event["time"])
         for lists in broker.lists.values():
             lists.append((event["time"], ()))
 
@@ -316,16 +240,20 @@ class _Steps:
         if event["kind"] == Kind.BROKER_STOP and (broker.runs is False or is_new):
             self._miss(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         broker.runs, broker.since, broker.loaded = False, event["time"], None
+        broker.read.clear()
+        broker.ends.append(event["time"])
 
     def file(self, event: Event) -> None:
         """A table is read or written."""
         if event.get("client") or not event.get("broker"):
             if event.get("client") and event.get("group"):
-                self._act(self._member(event), event, within=WITHIN)
+                member = self._act(self._member(event), event, within=WITHIN)
+                member.read = member.read or event["kind"] == Kind.FILE_LOAD
             return
         broker = self._broker(event)
         if event["kind"] == Kind.FILE_LOAD:
             self._loads = True
+            broker.read.add(event.get("detail") or "")
             broker.loaded = event.get("result") in (None, "", Result.OK)
         else:
             self._runs(broker, event)
@@ -339,9 +267,10 @@ class _Steps:
         told = tuple(sorted(event["members"]))
         broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
 
-    def _runs(self, broker: _Broker, event: Event) -> None:
+    def _runs(self, broker: Broker, event: Event) -> None:
         stopped = broker.runs is False and event["time"] - broker.since > WITHIN
-        not_yet = broker.runs is None and self._loads and self._context.complete and event["kind"] == Kind.MEMBERS
+        is_early = event["kind"] == Kind.MEMBERS or broker.loaded is None
+        not_yet = broker.runs is None and self._loads and self._context.complete and is_early
         if stopped or not_yet:
             self._miss(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
 
@@ -360,14 +289,18 @@ class _Steps:
                 self._miss(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
         for awaited in self._awaited:
             self._among(*awaited)
-        for claim in {step.claim for step in GROUP_STEPS if step.misstep in self._judged}:
+        for claim in {one.step.claim for one in self._judged}:
             self._notebook.judge(claim, len(self._members))
 
-    def _among(self, member: _Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
+    def _among(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
         """Whether some broker had that list of members when a process asked for it."""
         known = [self._brokers[name] for name in brokers if name in self._brokers]
+        learnt = self._settings.route_poll + self._settings.rebalance
+        if not known or len(known) < len(brokers) or any(broker.is_away(time, learnt) for broker in known):
+            return
+        known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
         lists = [broker.lists.get(member.group) for broker in known]
-        if not lists or len(lists) < len(brokers) or not all(lists):
+        if not all(lists):
             return
         if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
             return
@@ -377,8 +310,8 @@ class _Steps:
             slack = WITHIN + self._apart(member.actor, broker.actor)
             if not self._context.complete and time < one[1][0] + slack:
                 return
-            begun = max(bisect_right(one, time - slack, key=_TIME_OF) - 1, 0)
-            had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=_TIME_OF)]}
+            begun = max(bisect_right(one, time - slack, key=itemgetter(0)) - 1, 0)
+            had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=itemgetter(0))]}
         if members not in had:
             self._miss(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
 
@@ -393,38 +326,39 @@ class _Steps:
         known = [side for clock in bounds if clock is not None for side in (clock.slow, clock.fast) if side is not None]
         return max(self._order.apart(one, other), self._order.apart(other, one), sum(known))
 
-    def _is_recorded(self, member: _Member) -> bool:
+    def _is_recorded(self, member: Member) -> bool:
         """Whether a start of the process in the group would be in the recording."""
         return bool(member.passes) or bool(self._starts & {member.group, ""}) or member.actor in self._started
+
+    def _is_broadcasting(self, group: str) -> bool:
+        known = self._names.of_groups.get(group)
+        return known is not None and known.mode == "broadcasting"
 
     def _is_orderly(self, group: str) -> bool:
         known = self._names.of_groups.get(group)
         return known is not None and known.listener == "orderly"
 
-    def _member(self, event: Event) -> _Member:
+    def _member(self, event: Event) -> Member:
         key = event.get("client"), event.get("incarnation") or 0, event.get("group") or ""
         found = self._members.get(key)
         if found is None:
-            found = self._members[key] = _Member(actor_of(event), key[2])
+            found = self._members[key] = Member(actor_of(event), key[2])
             if key[:2] in self._everywhere:
                 found.known, found.started = True, self._everywhere[key[:2]]
         return found
 
-    def _all_of(self, event: Event) -> list[_Member]:
+    def _all_of(self, event: Event) -> list[Member]:
         """The process in the group that an event names, or in all that it is in."""
         if event.get("group"):
             return [self._member(event)]
         who = event.get("client"), event.get("incarnation") or 0
         return [member for key, member in self._members.items() if key[:2] == who]
 
-    def _broker(self, event: Event) -> _Broker:
+    def _broker(self, event: Event) -> Broker:
         name = event.get("broker") or ""
-        found = self._brokers.get(name)
-        if found is None:
-            found = self._brokers[name] = _Broker(Actor(name, -1))
-        return found
+        return self._brokers.setdefault(name, Broker(Actor(name, -1)))
 
-    def _act(self, member: _Member, event: Event, within: int = WITHIN) -> _Member:
+    def _act(self, member: Member, event: Event, within: int = WITHIN) -> Member:
         """A process does something in a group."""
         time = event["time"]
         if member.first is None:
@@ -437,7 +371,7 @@ class _Steps:
     def _miss(
         self,
         misstep: GroupMisstep,
-        who: _Member | _Broker,
+        who: Member | Broker,
         event: Event,
         *,
         since: int | None = None,
@@ -445,7 +379,7 @@ class _Steps:
         queue: str = "",
         doubt: Doubt = Doubt.NONE,
     ) -> None:
-        group = who.group if isinstance(who, _Member) else event.get("group") or ""
+        group = who.group if isinstance(who, Member) else event.get("group") or ""
         key = misstep, who.actor, group
         if misstep not in self._judged or key in self._told:
             return
@@ -453,7 +387,7 @@ class _Steps:
         broker, _, number = queue.rpartition(":")
         slot = Slot(group, topic, broker, int(number)) if queue else whole(group, topic)
         self._notebook.violation(
-            _STEPS[misstep].claim,
+            misstep.step.claim,
             slot=slot,
             since=event["time"] if since is None or since == EVER else since,
             time=event["time"],
@@ -480,18 +414,3 @@ _TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
     Kind.FILE_PERSIST: _Steps.file,
     Kind.MEMBERS: _Steps.members,
 }
-
-
-def _queue(event: Event) -> str:
-    return f"{event.get('broker') or ''}:{-1 if event.get('queue') is None else event['queue']}"
-
-
-def _broker(queue: str) -> str:
-    return queue.rpartition(":")[0]
-
-
-def _version(text: str) -> tuple[str, int]:
-    """The topic and version of ``topic=expression@version``; EVER without a version."""
-    topic, _, rest = text.partition("=")
-    version = rest.rpartition("@")[2]
-    return topic, int(version) if version.isdecimal() and len(version) < 19 else EVER

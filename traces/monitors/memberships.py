@@ -18,20 +18,13 @@ _START, _SIGN, _END = range(3)
 
 @dataclass(slots=True)
 class Membership:
-    """One membership of a process in a group.
+    """One membership of a process in a group."""
 
-    Attributes:
-        group: the group.
-        actor: the process.
-        first: its first sign of life there, ms; ``last``: its last one.
-        end: when it stopped, left or was seen to be dead; None where that was not recorded.
-    """
-
-    group: str
-    actor: Actor
-    first: int
-    last: int
-    end: int | None = None
+    group: str  # the group
+    actor: Actor  # the process
+    first: int  # its first sign of life there, ms
+    last: int  # its last one
+    end: int | None = None  # when it stopped, left or was seen to be dead; None where that was not recorded
 
 
 class Memberships:

@@ -32,28 +32,13 @@ from .pages import (
 )
 from .queue_state import UNKNOWN
 
-_CHAIN = constant(Note.CHAIN)
-_ACKNOWLEDGED, _PENDING, _FILTERED, _SKIPPED, _LOST, _WAITING, _IN_LISTENER, _DROPPED, _NOT_OBSERVABLE = (
-    constant(status)
-    for status in (
-        MessageStatus.ACKNOWLEDGED,
-        MessageStatus.PENDING_RETRY,
-        MessageStatus.FILTERED,
-        MessageStatus.SKIPPED,
-        MessageStatus.LOST,
-        MessageStatus.WAITING,
-        MessageStatus.IN_LISTENER,
-        MessageStatus.DROPPED,
-        MessageStatus.NOT_OBSERVABLE,
-    )
-)
 _TOLD_ELSEWHERE = constant(-1)
 _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC
 
 
 @part
 def _row(s: Any, q: int, status: int, offset: int, until: int, actor: int, since: int, time: int) -> None:
-    row = s.rows[note(s, NO_CLAIM, _CHAIN, q, time)]
+    row = s.rows[note(s, NO_CLAIM, Note.CHAIN, q, time)]
     row.offset, row.until, row.value, row.actor, row.since = offset, until, status, actor, since
 
 
@@ -80,7 +65,11 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
             if status >= 0:
                 statuses[q, status] += 1
             # What waits for its retry has a row of the monitor of messages.
-            telling = status if status > _PENDING and status != _NOT_OBSERVABLE else _TOLD_ELSEWHERE
+            telling = (
+                status
+                if status > MessageStatus.PENDING_RETRY and status != MessageStatus.NOT_OBSERVABLE
+                else _TOLD_ELSEWHERE
+            )
             if run >= 0 and (telling != run or cell.actor != actor):
                 _row(s, q, run, begin, offset, actor, since, time)
                 run = _TOLD_ELSEWHERE
@@ -88,7 +77,7 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
                 if run < 0:
                     run, begin, actor, since = telling, offset, int64(cell.actor), cell.time
                 time = cell.time
-        statuses[q, _ACKNOWLEDGED] += well
+        statuses[q, MessageStatus.ACKNOWLEDGED] += well
         if run >= 0:
             _row(s, q, run, begin, (pages[n] + 1) << BITS, actor, since, time)
     return len(slots)
@@ -101,20 +90,20 @@ def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> A
     if flags & ELSEWHERE or flags == 0:
         return _TOLD_ELSEWHERE
     if flags & OK:
-        return _ACKNOWLEDGED
+        return MessageStatus.ACKNOWLEDGED
     if flags & DROPPED:
-        return _DROPPED
+        return MessageStatus.DROPPED
     if flags & DELIVERED == 0 or flags & SENT_BACK or not terms.result:
-        return _NOT_OBSERVABLE
+        return MessageStatus.NOT_OBSERVABLE
     if flags & EXPIRED and (not terms.send_back or slot.flags & BROADCASTING):
-        return _NOT_OBSERVABLE
+        return MessageStatus.NOT_OBSERVABLE
     if slot.stored > offset:
-        return _LOST
+        return MessageStatus.LOST
     if flags & RUNNING and not ended(s, actor, time, terms.end):
         w = window_of(s, q, actor)
         if w < 0 or not terms.assign or s.windows[q, w].until >= terms.end:
-            return _IN_LISTENER
-    return _PENDING if flags & FAILED and flags & RETURNED == 0 else _WAITING
+            return MessageStatus.IN_LISTENER
+    return MessageStatus.PENDING_RETRY if flags & FAILED and flags & RETURNED == 0 else MessageStatus.WAITING
 
 
 @entry
@@ -139,13 +128,13 @@ def _undelivered_runs(s: Any, q: int, item: Any, status: int, statuses: Any) -> 
             return False
         end = item.begin
         what = status
-        if status == _LOST and item.begin >= slot.stored:
-            what = _WAITING
-        while end < item.end and not (what == _LOST and end >= slot.stored):
+        if status == MessageStatus.LOST and item.begin >= slot.stored:
+            what = MessageStatus.WAITING
+        while end < item.end and not (what == MessageStatus.LOST and end >= slot.stored):
             there = skip_missing(s, q, end, item.end)
             if there != end:
                 end = min(there, item.end)
-                if what == _LOST:
+                if what == MessageStatus.LOST:
                     end = min(end, slot.stored)
             elif s.cells[find(s, q, end)].flags == 0:
                 end += 1
@@ -204,8 +193,8 @@ def of_waiting(s: Any, start: int, count: int, statuses: Any) -> Any:
 @part
 def _waits(s: Any, q: int, begin: int, end: int, statuses: Any) -> None:
     if end > begin:
-        statuses[q, _WAITING] += end - begin
-        _row(s, q, _WAITING, begin, end, UNKNOWN, s.slots[q].pulled, s.terms[0].end)
+        statuses[q, MessageStatus.WAITING] += end - begin
+        _row(s, q, MessageStatus.WAITING, begin, end, UNKNOWN, s.slots[q].pulled, s.terms[0].end)
 
 
 @part
@@ -221,9 +210,9 @@ def _of_range(s: Any, q: int, at: int, offset: int, statuses: Any) -> Any:
             missing += s.cells[find(s, q, each)].flags == 0
             each += 1
     if item.left < 0:
-        statuses[q, _NOT_OBSERVABLE] += missing
+        statuses[q, MessageStatus.NOT_OBSERVABLE] += missing
     else:
         waiting = min(missing, item.left)
-        statuses[q, _WAITING] += waiting
-        statuses[q, _FILTERED] += missing - waiting
+        statuses[q, MessageStatus.WAITING] += waiting
+        statuses[q, MessageStatus.FILTERED] += missing - waiting
     return item.end

@@ -25,7 +25,7 @@ sent-back-message-comes-again                 copies that came                  
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,15 +37,16 @@ from ..format.kinds import SUCCESSES, Kind, Result, codes
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
-from .attempts import add_chain, chain_of, come_back, counts_at, depart, has_room, nothing_known, with_room
+from .attempts import add_chain, chain_of, come_back, counts_at, depart
+from .chains import Known, has_room, nothing_known, with_room
 from .copies import settle
 from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
 from .departures import departs
-from .fold import Outcome
+from .fold import Carried, Outcome, learnt
 from .listener_calls import deliver, result
-from .message_table import NOTHING, TOGETHER, WENT_WELL, find, find_or_add, key_of, look_at
-from .notes import Seen, new_notes, outcome_of
+from .message_table import NOTHING, TOGETHER, WENT_WELL, MessageTable, find, find_or_add, key_of, look_at
+from .notes import Notes, Seen, new_notes, outcome_of
 from .notes import with_room as with_rows
 from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
@@ -63,33 +64,12 @@ MESSAGE_KINDS = (
 """Kinds that this monitor looks at; of results, those that tell more than that a first delivery at a place
 that is known went well."""
 
-COLUMNS = (
-    "time",
-    "kind",
-    "result",
-    "path",
-    "slot",
-    "actor",
-    "offset",
-    "origin",
-    "attempt",
-    "count",
-    "level",
-    "due",
-    "max_attempts",
-)
-"""Columns of coded events that this monitor reads."""
-
 RESERVE = 12
 """Rows that one event may add."""
 
 _RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
-_DELIVER, _RESULT, _SEND_BACK = _KIND[Kind.DELIVER], _KIND[Kind.RESULT], _KIND[Kind.SEND_BACK]
-_EXPIRE, _DELAY_STORE = _KIND[Kind.EXPIRE], _KIND[Kind.DELAY_STORE]
-_DELAY_DELIVER, _DEAD_LETTER = _KIND[Kind.DELAY_DELIVER], _KIND[Kind.DEAD_LETTER]
-_NO_RESULT, _FAILED = codes(Result)[Result.NONE], codes(Result)[Result.FAILED]
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
 _AHEAD = 512
 """So many events ahead deliveries are looked at."""
@@ -113,6 +93,24 @@ def wanted(coded: Coded) -> Any:
     found = np.empty(len(coded), np.bool_)
     _wanted(coded.kind, coded.result, coded.attempt, coded.offset, found)
     return found
+
+
+class MessageEvents(NamedTuple):
+    """The columns of :class:`~..encoding.coding.Coded` that this monitor reads; see there."""
+
+    time: Any
+    kind: Any
+    result: Any
+    path: Any
+    slot: Any
+    actor: Any
+    offset: Any
+    origin: Any
+    attempt: Any
+    count: Any
+    level: Any
+    due: Any
+    max_attempts: Any
 
 
 class MessageFold:
@@ -153,12 +151,26 @@ class MessageFold:
     def feed(self, coded: Coded) -> None:
         """Go on with the next events."""
         self._terms = self._scopes.with_names(self._terms)
-        columns = [getattr(coded, name) for name in COLUMNS]
+        events = MessageEvents(*(getattr(coded, name) for name in MessageEvents._fields))
         at = 0
         while at < len(coded):
             self._known = with_room(self._known)
             self._notes = with_rows(self._notes, room=RESERVE)
-            at = _advance(self._known, self._terms, self._notes, self._passed_over, at, *columns)
+            at = _advance(self._known, self._terms, self._notes, self._passed_over, at, events)
+
+    def carried(self) -> Carried:
+        """See :class:`.fold.Fold`."""
+        known = learnt(self._known, ["table"])
+        table = {f"table.{name}": array for name, array in self._known.table._asdict().items()}
+        notes = {f"notes.{name}": array for name, array in self._notes._asdict().items()}
+        return {**known, **table, **notes, "passed_over": self._passed_over}
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`.fold.Fold`."""
+        table = MessageTable(**{name: carried[f"table.{name}"] for name in MessageTable._fields})
+        self._known = Known(table=table, **{name: carried[name] for name in Known._fields if name != "table"})
+        self._notes = Notes(**{name: carried[f"notes.{name}"] for name in Notes._fields})
+        self._passed_over = carried["passed_over"]
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -187,115 +199,113 @@ def _wanted(kind: Any, result: Any, attempt: Any, offset: Any, found: Any) -> No
 
 
 @hot
-def _is_wanted(kind: int, result: int, attempt: int, offset: int) -> Any:
-    return _IS_WANTED[kind] and not (kind == _RESULT and attempt == 0 and offset != _NEVER and _IS_SUCCESS[result])
+def _is_wanted(kind: Kind, result: int, attempt: int, offset: int) -> Any:
+    return _IS_WANTED[kind] and not (kind == Kind.RESULT and attempt == 0 and offset != _NEVER and _IS_SUCCESS[result])
 
 
 @entry
-def _advance(
-    known: Any,
-    terms: Any,
-    notes: Any,
-    passed_over: Any,
-    start: int,
-    time: Any,
-    kind: Any,
-    results: Any,
-    path: Any,
-    slot: Any,
-    actor: Any,
-    offset: Any,
-    origin: Any,
-    attempt: Any,
-    size: Any,
-    level: Any,
-    due: Any,
-    max_attempts: Any,
-) -> Any:
-    """Go on from event ``start``; the number of the event before which there is too little room, or of all."""
+def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e: Any) -> Any:
+    """Go on from event ``start`` of ``e``; the number of the event before which there is too little room, or of all."""
     ahead = start
-    for i in range(start, len(kind)):
+    for i in range(start, len(e.kind)):
         if i == ahead:
-            ahead = min(i + _AHEAD, len(kind))
+            ahead = min(i + _AHEAD, len(e.kind))
             for j in range(i, ahead):
-                if kind[j] == _DELIVER and slot[j] >= 0:
-                    look_at(known.table, key_of(origin[j], int64(terms.slots[slot[j]].scope)))
-        what = kind[i]
-        if not _is_wanted(what, results[i], attempt[i], offset[i]):
+                if e.kind[j] == Kind.DELIVER and e.slot[j] >= 0:
+                    look_at(known.table, key_of(e.origin[j], int64(terms.slots[e.slot[j]].scope)))
+        what = e.kind[i]
+        if not _is_wanted(what, e.result[i], e.attempt[i], e.offset[i]):
             continue
-        if origin[i] == 0:
+        if e.origin[i] == 0:
             passed_over[_WITHOUT_ORIGIN] += 1
             continue
-        is_settled = settle(known, terms, notes, time[i], _RESERVE)
+        is_settled = settle(known, terms, notes, e.time[i], _RESERVE)
         if not is_settled or not has_room(known) or len(notes.rows) - notes.used[0] < RESERVE:
             return i
-        at = int64(slot[i])
+        at = int64(e.slot[i])
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
         scope = int64(terms.slots[at].scope) if at >= 0 else int64(UNKNOWN_SCOPE)
         # Without its queue an offset is no place.
-        seen = Seen(time[i], at, offset[i] if flags & NO_QUEUE == 0 else _NEVER, int64(actor[i]), origin[i])
-        is_delay = what in (_DELAY_STORE, _DELAY_DELIVER)
-        if is_delay and (flags & OF_A_TOPIC != 0 or (seen.slot < 0 and attempt[i] <= 0)):
+        seen = Seen(
+            e.time[i],
+            at,
+            e.offset[i] if flags & NO_QUEUE == 0 else _NEVER,
+            int64(e.actor[i]),
+            e.origin[i],
+        )
+        is_delay = what in (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
+        if is_delay and (flags & OF_A_TOPIC != 0 or (seen.slot < 0 and e.attempt[i] <= 0)):
             scope = _PRODUCERS
         key = key_of(seen.origin, scope)
-        count = int64(attempt[i])
+        count = int64(e.attempt[i])
         if count == ABSENT:
             count = _guess(known, key, what, flags, seen)
             if count == ABSENT:
                 passed_over[_WITHOUT_COUNT] += 1
                 continue
-        if what == _DELIVER:
+        if what == Kind.DELIVER:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
             if count == 0 and (is_new or _comes_again(known, number, seen)):
-                if size[i] > 1 and known.table.entries[number].chain == NOTHING:
+                if e.count[i] > 1 and known.table.entries[number].chain == NOTHING:
                     known.table.entries[number].chain = TOGETHER
                 continue
         else:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, _NEVER)
-        went_well = what == _RESULT and count == 0 and seen.offset == _NEVER and _IS_SUCCESS[results[i]]
+        went_well = what == Kind.RESULT and count == 0 and seen.offset == _NEVER and _IS_SUCCESS[e.result[i]]
         if went_well and known.table.entries[number].chain < 0:
             known.table.entries[number].chain = WENT_WELL
             continue
         if is_new:
             chain = add_chain(known, number, seen.origin, scope, count)
             begun_before = seen.actor < 0 or not terms.started[seen.actor]
-            known.chains[chain].unproved = begun_before and what in (_SEND_BACK, _EXPIRE)
+            known.chains[chain].unproved = begun_before and what in (Kind.SEND_BACK, Kind.EXPIRE)
         else:
             chain = chain_of(known, number, seen.origin, scope)
         record = known.chains[chain]
         record.last = seen.time
-        if not is_delay and what != _DEAD_LETTER:
+        if not is_delay and what != Kind.DEAD_LETTER:
             record.actor = seen.actor
         _note_place(known, terms, number, what, seen)
-        if origin[i] != 0 and seen.offset >= 0 and departs(what, results[i], flags, terms.given[0].send_backs):
+        if e.origin[i] != 0 and seen.offset >= 0 and departs(what, e.result[i], flags, terms.given[0].send_backs):
             depart(known, chain, seen.slot, seen.offset)
-        if what == _DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_backs:
+        if what == Kind.DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_backs:
             come_back(known, chain, seen.slot, seen.offset)
-        if what == _DELIVER:
+        if what == Kind.DELIVER:
             producers = int64(-1)
             if count == 0:
                 delayed = find(known.table, key_of(seen.origin, _PRODUCERS))
                 if delayed >= 0:
                     producers = int64(known.table.entries[delayed].chain)
-            deliver(known, terms, notes, chain, count, size[i] > 1, producers, seen)
-        elif what == _RESULT:
-            if results[i] != _NO_RESULT:
-                result(known, chain, count, _IS_SUCCESS[results[i]], seen)
-        elif what == _SEND_BACK:
-            send_back(known, terms, notes, chain, count, path[i], results[i], level[i], max_attempts[i], seen)
-        elif what == _EXPIRE:
+            deliver(known, terms, notes, chain, count, e.count[i] > 1, producers, seen)
+        elif what == Kind.RESULT:
+            if e.result[i] != Result.NONE:
+                result(known, chain, count, _IS_SUCCESS[e.result[i]], seen)
+        elif what == Kind.SEND_BACK:
+            send_back(
+                known,
+                terms,
+                notes,
+                chain,
+                count,
+                e.path[i],
+                e.result[i],
+                e.level[i],
+                e.max_attempts[i],
+                seen,
+            )
+        elif what == Kind.EXPIRE:
             expire(known, chain, count, seen)
-        elif what == _DELAY_DELIVER:
-            is_sure = results[i] != _FAILED
-            delay_deliver(known, terms, notes, chain, count, due[i], is_sure, seen)
-        elif what == _DEAD_LETTER:
+        elif what == Kind.DELAY_DELIVER:
+            is_sure = e.result[i] != Result.FAILED
+            delay_deliver(known, terms, notes, chain, count, e.due[i], is_sure, seen)
+        elif what == Kind.DEAD_LETTER:
             dead_letter(known, terms, notes, chain, count, seen)
         elif flags & DEAD_LETTER_TOPIC != 0:
             delayed_dead_letter(known, terms, notes, chain, count, seen)
         else:
             is_retry = scope != PRODUCERS
-            delay_store(known, terms, notes, chain, count, is_retry, level[i], due[i], seen)
-    return len(kind)
+            delay_store(known, terms, notes, chain, count, is_retry, e.level[i], e.due[i], seen)
+    return len(e.kind)
 
 
 @hot
@@ -307,11 +317,11 @@ def _comes_again(known: Any, number: int, seen: Any) -> Any:
 
 
 @hot
-def _note_place(known: Any, terms: Any, number: int, what: int, seen: Any) -> None:
+def _note_place(known: Any, terms: Any, number: int, what: Kind, seen: Any) -> None:
     """The place of a message is where its listeners had it first, rather that of the message than of a copy."""
     entry = known.table.entries[number]
     before, now = _rank(terms, int64(entry.slot)), _rank(terms, seen.slot)
-    if now > before or (now == before and what == _DELIVER and entry.time == ABSENT):
+    if now > before or (now == before and what == Kind.DELIVER and entry.time == ABSENT):
         entry.slot = seen.slot
         entry.offset = seen.offset
 
@@ -324,7 +334,7 @@ def _rank(terms: Any, slot: int) -> Any:
 
 
 @part
-def _guess(known: Any, key: int, what: int, flags: int, seen: Any) -> Any:
+def _guess(known: Any, key: int, what: Kind, flags: int, seen: Any) -> Any:
     """The count of an event that does not tell it; ABSENT if nothing else does."""
     if seen.slot >= 0 and flags & (RETRY_TOPIC | DEAD_LETTER_TOPIC | NO_QUEUE) == 0:
         return int64(0)
@@ -332,9 +342,9 @@ def _guess(known: Any, key: int, what: int, flags: int, seen: Any) -> Any:
     if number < 0 or known.table.entries[number].chain < 0:
         return int64(ABSENT)
     chain = int64(known.table.entries[number].chain)
-    if what == _DEAD_LETTER:
+    if what == Kind.DEAD_LETTER:
         return int64(known.attempts[known.chains[chain].highest].attempt) + 1
-    if what in (_RESULT, _SEND_BACK, _EXPIRE):
+    if what in (Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE):
         _, count = counts_at(known, chain, seen.slot, seen.offset)
         return count
     return int64(ABSENT)

@@ -34,7 +34,6 @@ It speaks of rows of its claim and slot that hold ``offset``, or, where that is 
 another process has recorded, at a time that is not surely another one. Such rows are for :func:`retract` only.
 """
 
-_CHAIN = constant(Note.CHAIN)
 _COLUMNS = len(CLAIMS) + len(Note) + 1
 _CLAIMS = len(CLAIMS)
 _RETRACTIONS = _COLUMNS - 1
@@ -42,17 +41,11 @@ _OF_DELIVERIES = (CODE["orderly-one-listener"],)
 
 
 class Notes(NamedTuple):
-    """What a fold writes down.
+    """What a fold writes down."""
 
-    Attributes:
-        rows: room for findings.
-        used: one number: how many of them are written.
-        counts: see :func:`tally`.
-    """
-
-    rows: Any
-    used: Any
-    counts: Any
+    rows: Any  # room for findings
+    used: Any  # one number: how many of them are written
+    counts: Any  # see :func:`tally`
 
 
 def new_notes(*, room: int) -> Notes:
@@ -80,21 +73,13 @@ def outcome_of(notes: Any, statuses: Any = None, *, rows: Any = None) -> Outcome
 
 
 class Seen(NamedTuple):
-    """The event that shows something.
+    """The event that shows something."""
 
-    Attributes:
-        time: ms.
-        slot: its queue, or -1.
-        offset: in it.
-        actor: who acts, or -1.
-        origin: the message.
-    """
-
-    time: Any
-    slot: Any
-    offset: Any
-    actor: Any
-    origin: Any
+    time: Any  # ms
+    slot: Any  # its queue, or -1
+    offset: Any  # in it
+    actor: Any  # who acts, or -1
+    origin: Any  # the message
 
 
 def tally() -> Any:
@@ -148,7 +133,7 @@ def explain(notes: Any, claim: int, cause: int, seen: Any, since: int, other: in
 @part
 def tell_chain(notes: Any, seen: Any, since: int, due: int, status: int, count: int) -> None:
     """Note what became of a message that failed: its status, its highest count, and when a retry is due, or 0."""
-    row = notes.rows[note(notes, NO_CLAIM, _CHAIN, seen.slot, seen.time)]
+    row = notes.rows[note(notes, NO_CLAIM, Note.CHAIN, seen.slot, seen.time)]
     _tell(row, seen, since, NOBODY, status, count)
     row.until = due
 

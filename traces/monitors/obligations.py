@@ -11,91 +11,43 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..claims.claims import CODE
-from ..claims.obligations import (
-    MOVES,
-    OBLIGATIONS,
-    TURNS,
-    Beside,
-    Blocked,
-    Condition,
-    Listeners,
-    Mark,
-    Obligation,
-    Reason,
-    Value,
-    Who,
-)
+from ..claims.marks import Beside, Condition, Mark, Value
+from ..claims.obligations import OBLIGATIONS, Blocked
 from ..claims.settings import Settings
-from ..encoding.coding import Coded
-from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC, Names
+from ..encoding.names import NO_QUEUE, OF_A_TOPIC, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind, Path, Result, codes
+from ..format.kinds import Kind
 from ..machine_code.compiled import entry, hot, int64, part
+from .duties import (
+    BEGIN,
+    CONDITIONS,
+    DUTY,
+    END,
+    KEPT,
+    MEET,
+    MET,
+    MOVE,
+    NEVER,
+    STEP,
+    TURN,
+    UNKNOWN,
+    can_be_seen,
+    duty_of,
+    steps_of,
+    unpulled_of,
+)
+from .fold import Carried, learnt
+from .queue_events import QueueEvents
 
 _WHOLE = np.int64
-_KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 _LOG_END, _PULLED, _FINISHED, _MEMORY, _STORED, _DELIVERED, _ = map(int, Mark)
 _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
-_BELOW, _BEYOND = int(Beside.BELOW), int(Beside.BEYOND)
-_PULLING, _UNLOCKED = int(Condition.PULLING), int(Condition.UNLOCKED)
-_UNPULLED = int(Note.UNPULLED)
-_NOTHING, _WAITING = int(Blocked.NOTHING), int(Blocked.WAITING)
 _MOVES = CODE["every-queue-moves"]
-_ANY = -1
-_BEGIN, _MEET, _END, _MOVE, _TURN, _MET = range(6)
-_NEVER = -(2**60)
-_UNKNOWN = -1
 _KINDS = 256
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
-_KEPT = 1 << len(Mark)
-_CONDITIONS = 16
 _ALL = (1 << 32) - 1
-
-STEP = np.dtype(
-    [
-        (name, _WHOLE)
-        for name in (
-            "do",  # _BEGIN … _MET
-            "results",  # mask of the results with which it is done
-            "paths",
-            "owner",  # 1: only for events of the owner
-            "only",  # flags that a slot must have
-            "at",  # the mark, or the obligation that is met
-            "to",  # Value; of a turn Beside
-            "forward",  # 1: never back
-            "given",  # conditions
-            "begins",
-            "ends",
-        )
-    ]
-)
-"""What one kind of event does: a row of MOVES or TURNS, as compiled code reads it."""
-
-DUTY = np.dtype(
-    [
-        (name, _WHOLE)
-        for name in (
-            "claim",
-            "within",
-            "owned",
-            "mark",
-            "behind",  # -1 for none
-            "whole",
-            "floor",  # 1: not below the floor of the queue
-            "blocked",  # -1 for any
-            "idle",
-            "moves",
-            "during",
-            "unless",
-            "only",  # flags that a slot must have, and
-            "never",  # must not have
-            "watches",  # what it depends on: bits of marks, _KEPT, and conditions from _CONDITIONS on
-        )
-    ]
-)
-"""An obligation, as compiled code reads it."""
 
 QUEUE = np.dtype(
     [
@@ -122,36 +74,22 @@ CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "ke
 finished then, and who was given the message there."""
 
 
-UNPULLED = np.dtype([(name, _WHOLE) for name in ("claim", "duty", "within")])
-"""The claim and the duty of queues that are not pulled, and after which time that is late."""
-
-
 class Tables(NamedTuple):
-    """What the loop works on.
+    """What the loop works on."""
 
-    Attributes:
-        first: for each kind the first of its steps, and one entry more.
-        steps: STEP by kind.
-        duties: DUTY.
-        queues: QUEUE by slot.
-        marks: positions, slots × Mark.
-        clocks: CLOCK, slots × duties.
-        rows: suspects, and ``used``: how many there are.
-        used: one number.
-        opened: for each claim how often something had to come.
-        unpulled: one entry of UNPULLED.
-    """
+    first: Any  # for each kind the first of its steps, and one entry more
+    steps: Any  # STEP by kind
+    duties: Any  # DUTY
+    queues: Any  # QUEUE by slot
+    marks: Any  # positions, slots × Mark
+    clocks: Any  # CLOCK, slots × duties
+    rows: Any  # suspects
+    used: Any  # one number: how many of them there are
+    opened: Any  # for each claim how often something had to come
+    unpulled: Any  # one entry of UNPULLED
 
-    first: Any
-    steps: Any
-    duties: Any
-    queues: Any
-    marks: Any
-    clocks: Any
-    rows: Any
-    used: Any
-    opened: Any
-    unpulled: Any
+
+_GIVEN = ("first", "steps", "duties", "unpulled")
 
 
 class ObligationFold:
@@ -160,26 +98,26 @@ class ObligationFold:
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._end = names, context.end
         recorded = frozenset(kind for kind in Kind if context.evidence & EVIDENCE_BIT[kind])
-        self.obligations = tuple(one for one in OBLIGATIONS if _can_be_seen(one, recorded))
-        steps = _steps(self.obligations, assigns=Kind.ASSIGN in recorded)
+        self.obligations = tuple(one for one in OBLIGATIONS if can_be_seen(one, recorded))
+        steps = steps_of(self.obligations, assigns=Kind.ASSIGN in recorded)
         self._tables = Tables(
             first=np.searchsorted([kind for kind, _ in steps], np.arange(_KINDS + 1)).astype(_WHOLE),
             steps=np.array([step for _, step in steps], STEP),
-            duties=np.array([_duty(one, settings) for one in self.obligations], DUTY),
+            duties=np.array([duty_of(one, settings) for one in self.obligations], DUTY),
             queues=np.zeros(0, QUEUE),
             marks=np.zeros((0, len(Mark)), _WHOLE),
             clocks=np.zeros((0, len(self.obligations)), CLOCK),
             rows=np.zeros(256, ROW),
             used=np.zeros(1, _WHOLE),
             opened=np.zeros(len(CODE), _WHOLE),
-            unpulled=_unpulled(self.obligations, settings),
+            unpulled=unpulled_of(self.obligations, settings),
         )
 
-    def feed(self, coded: Coded, finished: Any, blocked: Any, keeper: Any) -> None:
+    def feed(self, events: QueueEvents, finished: Any, blocked: Any, keeper: Any) -> None:
         """Go on with events.
 
         Args:
-            coded: the events.
+            events: the next ones.
             finished: for each the mark FINISHED of its queue after it; ``blocked`` what keeps the message there;
                 ``keeper`` the actor that was given it last.
             blocked: see there.
@@ -187,24 +125,17 @@ class ObligationFold:
         """
         self._make_room()
         at = 0
-        while at < len(coded):
-            at = _run(
-                self._tables,
-                at,
-                coded.time,
-                coded.kind,
-                coded.result,
-                coded.path,
-                coded.slot,
-                coded.actor,
-                coded.offset,
-                coded.next,
-                coded.high,
-                finished,
-                blocked,
-                keeper,
-            )
+        while at < len(events.time):
+            at = _run(self._tables, at, events, finished, blocked, keeper)
             self._make_room()
+
+    def carried(self) -> Carried:
+        """See :class:`.fold.Fold`."""
+        return learnt(self._tables, _GIVEN)
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`.fold.Fold`."""
+        self._tables = self._tables._replace(**carried)
 
     def late(self) -> Any:
         """Rows of all that was late, in the order of the table for each queue; called once, after the last event."""
@@ -227,10 +158,10 @@ class ObligationFold:
         if slots > known:
             more = max(slots, 2 * known) - known
             queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
-            queues["owner"] = queues["before"] = queues["start"] = queues["floor"] = _UNKNOWN
+            queues["owner"] = queues["before"] = queues["start"] = queues["floor"] = UNKNOWN
             queues["flags"] = _UNJUDGED
-            clocks["since"] = _NEVER
-            marks = np.full((more, len(Mark)), _UNKNOWN, _WHOLE)
+            clocks["since"] = NEVER
+            marks = np.full((more, len(Mark)), UNKNOWN, _WHOLE)
             tables = tables._replace(
                 queues=np.concatenate([tables.queues, queues]),
                 marks=np.concatenate([tables.marks, marks]),
@@ -244,102 +175,18 @@ class ObligationFold:
         self._tables = tables
 
 
-def _can_be_seen(one: Obligation, recorded: frozenset[Kind]) -> bool:
-    return all(recorded.intersection(kinds) for kinds in one.needs)
-
-
-def _steps(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tuple[int, tuple[int, ...]]]:
-    """The kind and the fields of all steps, by kind; those of one kind in the order of the tables."""
-
-    def step(do: int, **fields: int) -> tuple[int, ...]:
-        values = {"do": do, "results": _ANY, "paths": _ANY, **fields}
-        return tuple(int(values.get(name, 0)) for name in STEP.names or ())
-
-    steps = [
-        (_KIND[Kind.ASSIGN], step(_BEGIN)),
-        (_KIND[Kind.REVOKE], step(_END)),
-        *((_KIND[kind], step(_MEET, forward=not assigns)) for kind in (Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER)),
-    ]
-    for move in MOVES:
-        only = RETRY_TOPIC if move.of_retries else 0
-        fields = {"results": _mask(move.results, _RESULT), "owner": move.who is Who.OWNER, "only": only}
-        steps.append((_KIND[move.kind], step(_MOVE, at=move.mark, to=move.to, forward=move.only_forward, **fields)))
-    for turn in TURNS:
-        fields = {"results": _mask(turn.results, _RESULT), "paths": _mask(turn.paths, _PATH)}
-        fields |= {"given": turn.given, "begins": turn.begins, "ends": turn.ends, "owner": turn.who is Who.OWNER}
-        steps.append((_KIND[turn.kind], step(_TURN, to=turn.at, **fields)))
-    for at, one in enumerate(obligations):
-        steps += [(_KIND[kind], step(_MET, at=at, owner=1)) for kind in one.met_by]
-    return sorted(steps, key=lambda each: each[0])
-
-
-def _unpulled(obligations: tuple[Obligation, ...], settings: Settings) -> Any:
-    """When a queue that was never pulled is told, though nobody saw how far it reaches; never without pulls."""
-    for duty, one in enumerate(obligations):
-        if one.reason is Reason.NO_PULLS:
-            return np.array([(CODE[one.claim], duty, one.within(settings))], UNPULLED)
-    return np.array([(0, 0, -_NEVER)], UNPULLED)
-
-
-def _mask(words: tuple[Any, ...], code: Any) -> int:
-    return sum(1 << code[word] for word in words) or _ANY
-
-
-def _duty(one: Obligation, settings: Settings) -> tuple[int, ...]:
-    only = ORDERLY if one.listeners is Listeners.ORDERLY else 0
-    never = ORDERLY if one.listeners is Listeners.CONCURRENT else 0
-    if not one.broadcasting:
-        never |= BROADCASTING
-    marks = {one.mark} | ({one.behind} if one.behind is not None else set())
-    marks |= {Mark.FINISHED, Mark.PULLED} if one.idle else set()
-    watches = sum(1 << mark for mark in marks) | (one.during | one.unless) << _CONDITIONS
-    watches |= _KEPT if one.blocked is not None else 0
-    return (
-        CODE[one.claim],
-        one.within(settings),
-        one.owned,
-        one.mark,
-        _UNKNOWN if one.behind is None else one.behind,
-        one.whole,
-        one.whole and one.behind is Mark.FINISHED,
-        _ANY if one.blocked is None else one.blocked,
-        one.idle,
-        one.moves,
-        one.during,
-        one.unless,
-        only,
-        never,
-        watches,
-    )
-
-
 @entry
-def _run(
-    t: Any,
-    start: int,
-    times: Any,
-    kinds: Any,
-    results: Any,
-    paths: Any,
-    slots: Any,
-    actors: Any,
-    offsets: Any,
-    nexts: Any,
-    highs: Any,
-    finished: Any,
-    blocked: Any,
-    keepers: Any,
-) -> Any:
-    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
-    for i in range(start, len(times)):
-        q = int64(slots[i])
+def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) -> Any:
+    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(e.time)):
+        q = int64(e.slot[i])
         if q < 0 or t.queues[q].flags & _UNJUDGED:
             continue
         if t.used[0] + 2 * len(t.duties) + 2 > len(t.rows):
             return i
-        queue, kind, now = t.queues[q], int64(kinds[i]), times[i]
-        actor = int64(actors[i])
-        result, path = int64(1) << int64(results[i]), int64(1) << int64(paths[i])
+        queue, kind, now = t.queues[q], int64(e.kind[i]), e.time[i]
+        actor = int64(e.actor[i])
+        result, path = int64(1) << int64(e.result[i]), int64(1) << int64(e.path[i])
         changed = int64(0) if queue.weighed else int64(_ALL)
         for r in range(t.first[kind], t.first[kind + 1]):
             step = t.steps[r]
@@ -347,33 +194,35 @@ def _run(
                 continue
             if step.owner and actor != queue.owner:
                 continue
-            if step.do == _MOVE:
-                value = offsets[i]
+            if step.do == MOVE:
+                value = e.offset[i]
                 if step.to == _AFTER_OFFSET:
-                    value = offsets[i] + 1 if offsets[i] >= 0 else offsets[i]
+                    value = e.offset[i] + 1 if e.offset[i] >= 0 else e.offset[i]
                 elif step.to == _NEXT:
-                    value = nexts[i]
+                    value = e.next[i]
                 elif step.to == _HIGH:
-                    value = highs[i]
+                    value = e.high[i]
                 elif step.to == _ZERO:
                     value = int64(0)
                 known = t.marks[q, step.at]
                 if value >= 0 and value != known and not (step.forward and value < known):
                     t.marks[q, step.at] = value
                     changed |= int64(1) << step.at
-            elif step.do == _TURN:
+            elif step.do == TURN:
                 low = t.marks[q, _FINISHED]
-                aside = (step.to == _BELOW and offsets[i] >= low) or (step.to == _BEYOND and offsets[i] < low)
+                aside = (step.to == Beside.BELOW and e.offset[i] >= low) or (
+                    step.to == Beside.BEYOND and e.offset[i] < low
+                )
                 if queue.conditions & step.given == step.given and not aside:
                     conditions = (queue.conditions | step.begins) & ~step.ends
-                    changed |= (queue.conditions ^ conditions) << _CONDITIONS
+                    changed |= (queue.conditions ^ conditions) << CONDITIONS
                     queue.conditions = conditions
-            elif step.do == _MET:
-                if t.clocks[q, step.at].since != _NEVER:
+            elif step.do == MET:
+                if t.clocks[q, step.at].since != NEVER:
                     _stop(t, q, step.at, now)
                     changed = int64(_ALL)
-            elif step.do == _BEGIN or (
-                step.do == _MEET
+            elif step.do == BEGIN or (
+                step.do == MEET
                 and actor >= 0
                 and actor != queue.owner
                 # Who had the queue beside the one that gave it up has it still, and goes on.
@@ -381,34 +230,34 @@ def _run(
             ):
                 _end_window(t, q, now)
                 changed = int64(_ALL)
-                queue.told = 1 if step.do == _BEGIN else queue.told
-                queue.before = queue.owner if actor != queue.before else _UNKNOWN
+                queue.told = 1 if step.do == BEGIN else queue.told
+                queue.before = queue.owner if actor != queue.before else UNKNOWN
                 queue.owner, queue.conditions, queue.since = actor, 0, now
-                queue.start = max(offsets[i], _UNKNOWN) if step.do == _BEGIN else _UNKNOWN
-                queue.floor = _UNKNOWN if step.do == _BEGIN else finished[i]
+                queue.start = max(e.offset[i], UNKNOWN) if step.do == BEGIN else UNKNOWN
+                queue.floor = UNKNOWN if step.do == BEGIN else finished[i]
                 t.marks[q, _PULLED] = queue.start
-                t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = _UNKNOWN
-            elif step.do == _END:
+                t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = UNKNOWN
+            elif step.do == END:
                 queue.told = 1
                 if actor == queue.owner or queue.owner < 0:
                     _end_window(t, q, now)
                     changed = int64(_ALL)
-                    queue.owner, queue.conditions = _UNKNOWN, 0
+                    queue.owner, queue.conditions = UNKNOWN, 0
                 elif actor == queue.before:
-                    queue.before = _UNKNOWN
+                    queue.before = UNKNOWN
         if t.marks[q, _FINISHED] != finished[i]:
             t.marks[q, _FINISHED] = finished[i]
             changed |= int64(1 << _FINISHED)
         if queue.blocked != blocked[i] or queue.keeper != keepers[i]:
             queue.blocked, queue.keeper = blocked[i], keepers[i]
-            changed |= int64(_KEPT)
+            changed |= int64(KEPT)
         queue.weighed = 1
         if changed == 0:
             continue
         for d in range(len(t.duties)):
             if t.duties[d].watches & changed:
                 _weigh(t, q, d, now, int64(blocked[i]), int64(keepers[i]))
-    return len(times)
+    return len(e.time)
 
 
 @part
@@ -420,13 +269,13 @@ def _end_window(t: Any, q: int, now: int) -> None:
     if (
         queue.owner < 0
         or not queue.told
-        or queue.conditions & (_PULLING | _UNLOCKED)
+        or queue.conditions & (Condition.PULLING | Condition.UNLOCKED)
         or now - queue.since <= terms.within
     ):
         return
     row = t.rows[t.used[0]]
     t.used[0] += 1
-    row.claim, row.note, row.cause, row.doubt, row.origin = terms.claim, _UNPULLED, 0, 0, 0
+    row.claim, row.note, row.cause, row.doubt, row.origin = terms.claim, Note.UNPULLED, 0, 0, 0
     row.slot, row.since, row.time, row.actor, row.other = q, queue.since, now, queue.owner, -1
     row.offset, row.until, row.value, row.expected = queue.start, -1, terms.duty, t.marks[q, _STORED]
 
@@ -454,11 +303,11 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
         due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
     if due and duty.blocked >= 0:
         # What another process was given last, the owner was not given.
-        mine = blocked if keeper == queue.owner or blocked == _NOTHING else _WAITING
+        mine = blocked if keeper == queue.owner or blocked == Blocked.NOTHING else Blocked.WAITING
         due = mine == duty.blocked and queue.start <= at
     if not due:
         _stop(t, q, d, now)
-    elif clock.since == _NEVER:
+    elif clock.since == NEVER:
         t.opened[duty.claim] += 1
         clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
         clock.target = t.marks[q, duty.behind] if duty.whole else at
@@ -472,7 +321,7 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
 def _stop(t: Any, q: int, d: int, now: int) -> None:
     """An obligation ends, met or not: tell if that is late."""
     clock, duty = t.clocks[q, d], t.duties[d]
-    if clock.since != _NEVER and now - clock.since > duty.within:
+    if clock.since != NEVER and now - clock.since > duty.within:
         row = t.rows[t.used[0]]
         t.used[0] += 1
         row.claim, row.note, row.cause, row.doubt, row.origin = duty.claim, 0, 0, 0, 0
@@ -484,7 +333,7 @@ def _stop(t: Any, q: int, d: int, now: int) -> None:
             row.offset = t.marks[q, duty.mark]
         row.until = clock.target if duty.whole else t.marks[q, _LOG_END]
         row.value, row.expected = d, t.marks[q, _STORED]
-    clock.since = _NEVER
+    clock.since = NEVER
 
 
 @entry

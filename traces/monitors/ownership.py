@@ -15,7 +15,7 @@ from ..clocks.order import apart
 from ..encoding.names import ORDERLY
 from ..engine.context import CRASHED, STOPPED
 from ..engine.findings import Doubt, Note
-from ..format.kinds import Path, codes
+from ..format.kinds import Path
 from ..machine_code.compiled import constant, hot, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
@@ -36,16 +36,6 @@ _OVERLAPS, _OWNED, _FLAPPING = (
     constant(CODE["overlaps-are-short"]),
     constant(CODE["every-queue-gets-an-owner"]),
     constant(CODE["no-flapping"]),
-)
-_OWNERSHIP = constant(Note.OWNERSHIP)
-_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
-_OPEN, _REVOKED, _AGAIN = constant(End.OPEN), constant(End.REVOKED), constant(End.AGAIN)
-_PATH = codes(Path)
-_RESET, _CORRECTION, _SHUTDOWN, _UNSUBSCRIBE = (
-    _PATH[Path.RESET],
-    _PATH[Path.CORRECTION],
-    _PATH[Path.SHUTDOWN],
-    _PATH[Path.UNSUBSCRIBE],
 )
 
 SEVERAL = constant(3)
@@ -157,7 +147,7 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     _count_flaps(s, q, time, actor)
     at = window_of(s, q, actor)
     if at >= 0 and s.windows[q, at].until == ALWAYS:
-        close(s, q, at, time, _AGAIN, NO_PATH)
+        close(s, q, at, time, End.AGAIN, NO_PATH)
         slot.unowned = NEVER
     at = _free(s, q)
     _fill(s, q, at, actor, time, start, EXPLICIT)
@@ -203,7 +193,7 @@ def revoke(s: Any, q: int, time: int, actor: int, path: int) -> None:
     if window.until == ALWAYS:
         if _alive_until(window) < time:
             window.woke = time
-        close(s, q, at, time, _REVOKED, path)
+        close(s, q, at, time, End.REVOKED, path)
 
 
 @part
@@ -211,7 +201,7 @@ def close(s: Any, q: int, at: int, time: int, how: int, path: int) -> None:
     """A window ends, or the trace does."""
     window, terms = s.windows[q, at], s.terms[0]
     if terms.assign:
-        row = s.rows[note(s, NO_CLAIM, _OWNERSHIP, q, time)]
+        row = s.rows[note(s, NO_CLAIM, Note.OWNERSHIP, q, time)]
         row.since, row.actor, row.offset = window.since, window.actor, window.start
         row.value, row.expected = path, how
     still = 0
@@ -221,7 +211,7 @@ def close(s: Any, q: int, at: int, time: int, how: int, path: int) -> None:
             still += 1
             if terms.assign:
                 _overlap(s, q, at, n, time)
-    if how != _OPEN and still == 0:
+    if how != End.OPEN and still == 0:
         s.slots[q].unowned = max(s.slots[q].unowned, time)
     window.until = time
     window.how = how
@@ -248,9 +238,9 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
         return
     doubt = 0
     if length - terms.rounds <= apart(s.order, new.actor, old.actor):
-        doubt |= _SKEW
+        doubt |= Doubt.SKEW
     if not terms.client_crash and min(old.seen, new.seen) <= new.since + terms.rounds:
-        doubt |= _EVIDENCE
+        doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _OVERLAPS, VIOLATION, doubt, q, until)]
     row.since, row.actor, row.other = new.since, new.actor, old.actor
     row.value, row.expected = length, terms.rounds
@@ -269,7 +259,7 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
     last, limit = UNKNOWN, terms.rounds
     for n in range(WINDOWS):
         window = s.windows[q, n]
-        if window.actor >= 0 and window.until == slot.unowned and window.how != _OPEN:
+        if window.actor >= 0 and window.until == slot.unowned and window.how != End.OPEN:
             last = window.actor
             if window.how == CRASHED:
                 limit = terms.rounds + terms.silent_death
@@ -279,7 +269,7 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
         return
     doubt = 0
     if actor != last and time - slot.unowned - limit <= apart(s.order, last, actor):
-        doubt |= _SKEW
+        doubt |= Doubt.SKEW
     row = s.rows[finding(s, _OWNED, VIOLATION, doubt, q, time)]
     row.since, row.actor, row.other = slot.unowned, actor, last
     row.value, row.expected = time - slot.unowned, limit
@@ -297,11 +287,11 @@ def _count_flaps(s: Any, q: int, time: int, actor: int) -> None:
     again = False
     if before >= 0 and owners(s, q) == 0:
         window = s.windows[q, before]
-        meant = window.path == _RESET or window.path == _CORRECTION
-        meant = meant or window.path == _SHUTDOWN or window.path == _UNSUBSCRIBE
+        meant = window.path == Path.RESET or window.path == Path.CORRECTION
+        meant = meant or window.path == Path.SHUTDOWN or window.path == Path.UNSUBSCRIBE
         # PQ-11: a queue that is not pulled is dropped after `stuck`, and taken again by the next round.
         soon = time - max(window.since, slot.flaps_until) <= 2 * terms.stuck + terms.rounds
-        again = window.actor == actor and window.how == _REVOKED and not meant and soon
+        again = window.actor == actor and window.how == End.REVOKED and not meant and soon
     if not again or slot.flapper != actor:
         end_flaps(s, q)
     if again:
@@ -360,4 +350,4 @@ def finish_ownership(s: Any, q: int) -> None:
     for n in range(WINDOWS):
         window = s.windows[q, n]
         if window.actor >= 0 and window.until == ALWAYS:
-            close(s, q, n, terms.end, _OPEN, NO_PATH)
+            close(s, q, n, terms.end, End.OPEN, NO_PATH)

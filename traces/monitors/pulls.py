@@ -8,7 +8,7 @@ from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
-from ..format.kinds import Result, codes
+from ..format.kinds import Result
 from ..machine_code.compiled import constant, part
 from .commits import SURE, begin, first_start
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
@@ -22,36 +22,23 @@ MOST_ILLEGAL = 2
 PERSISTED = 60_000
 """OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
 
-_STORED, _SKEW = constant(CODE["query-answers-what-is-stored"]), constant(Doubt.SKEW)
+_STORED = constant(CODE["query-answers-what-is-stored"])
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
-_RESULT = codes(Result)
-_FOUND, _NO_NEW, _NO_MATCHED, _ILLEGAL, _NOT_LATEST, _NOT_EXIST = (
-    _RESULT[result]
-    for result in (
-        Result.FOUND,
-        Result.NO_NEW_MESSAGE,
-        Result.NO_MATCHED_MESSAGE,
-        Result.OFFSET_ILLEGAL,
-        Result.SUBSCRIPTION_NOT_LATEST,
-        Result.SUBSCRIPTION_NOT_EXIST,
-    )
-)
 _NONE_CAME = constant(0)
-_ANSWERED, _NOTHING_STORED = _RESULT[Result.OK], _RESULT[Result.MISSING]
 
 
 @part
-def query(s: Any, q: int, time: int, actor: int, how: int, offset: int) -> None:
+def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int) -> None:
     """A client asks for the stored offset."""
     slot = s.slots[q]
-    if how == _ANSWERED and offset >= 0 and slot.stored >= 0 and not slot.flags & BROADCASTING:
+    if how == Result.OK and offset >= 0 and slot.stored >= 0 and not slot.flags & BROADCASTING:
         _as_stored(s, q, time, actor, offset)
-    if how in (_ANSWERED, _NOTHING_STORED):
+    if how in (Result.OK, Result.MISSING):
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
         slot.query_recent = recently_stored(s, q, time, actor)
-    if how == _NOTHING_STORED and slot.low < 0:
+    if how == Result.MISSING and slot.low < 0:
         slot.nothing_known = 1
-    if how == _ANSWERED and offset >= 0:
+    if how == Result.OK and offset >= 0:
         slot.nothing_known = 0
         begin(s, q, offset, SURE)
 
@@ -67,7 +54,7 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int) -> None:
     if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
         return
     # What is told beyond it may have been stored within the skew.
-    doubt = CERTAIN if offset < slot.stored else _SKEW
+    doubt = CERTAIN if offset < slot.stored else Doubt.SKEW
     row = s.rows[finding(s, _STORED, VIOLATION, doubt, q, time)]
     row.actor, row.since, row.value, row.expected = actor, slot.stored_time, offset, slot.stored
 
@@ -84,7 +71,7 @@ def pull(s: Any, q: int, time: int, actor: int, offset: int) -> None:
 
 @part
 def pull_result(
-    s: Any, q: int, time: int, actor: int, how: int, offset: int, after: int, low: int, high: int, count: int
+    s: Any, q: int, time: int, actor: int, how: Result, offset: int, after: int, low: int, high: int, count: int
 ) -> None:
     """The broker answers; fields below 0 are not known."""
     slot = s.slots[q]
@@ -95,14 +82,14 @@ def pull_result(
     s.counts[JUDGED, _MENDED] += 1
     _refused(s, q, time, actor, how)
     _illegal(s, q, time, actor, how, offset, after, low, high)
-    if how in (_FOUND, _NO_MATCHED, _NO_NEW):
+    if how in (Result.FOUND, Result.NO_MATCHED_MESSAGE, Result.NO_NEW_MESSAGE):
         if offset >= 0:
             begin(s, q, offset, SURE)
         if low >= 0 and slot.started_new >= 0:
             first_start(s, q, time, actor, low)
-    if how == _NO_MATCHED and after > offset >= 0:
+    if how == Result.NO_MATCHED_MESSAGE and after > offset >= 0:
         _filtered(s, q, time, offset, after, _NONE_CAME)
-    elif how == _FOUND and after > offset >= 0 and count < after - offset:
+    elif how == Result.FOUND and after > offset >= 0 and count < after - offset:
         _filtered(s, q, time, offset, after, count if count >= 0 else UNCOUNTED)
     if high >= 0 and not _may_be_old(s, q, at, time, actor, high):
         log_ends_at(s, q, time, actor, high)
@@ -149,9 +136,9 @@ def _filtered(s: Any, q: int, time: int, offset: int, after: int, count: int) ->
 
 
 @part
-def _refused(s: Any, q: int, time: int, actor: int, how: int) -> None:
+def _refused(s: Any, q: int, time: int, actor: int, how: Result) -> None:
     slot = s.slots[q]
-    refused = how in (_NOT_LATEST, _NOT_EXIST)
+    refused = how in (Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST)
     if slot.refusals and (not refused or slot.refuser != actor):
         end_refusals(s, q)
     if refused:
@@ -173,9 +160,9 @@ def end_refusals(s: Any, q: int) -> None:
 
 
 @part
-def _illegal(s: Any, q: int, time: int, actor: int, how: int, offset: int, after: int, low: int, high: int) -> None:
+def _illegal(s: Any, q: int, time: int, actor: int, how: Result, offset: int, after: int, low: int, high: int) -> None:
     slot = s.slots[q]
-    illegal = how == _ILLEGAL
+    illegal = how == Result.OFFSET_ILLEGAL
     if slot.illegals and (not illegal or slot.illegal_actor != actor or slot.illegal_offset != offset):
         end_illegal(s, q)
     if not illegal:

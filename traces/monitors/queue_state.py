@@ -170,38 +170,25 @@ ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE)])
 """A process: 1 if it is a client, and the place of its first end."""
 
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
-"""The end of a process: when, ms, and how, see :mod:`..context`."""
+"""The end of a process: when, ms, and how, see :mod:`..engine.context`."""
 
 
 class State(NamedTuple):
-    """All that compiled code works on.
+    """All that compiled code works on."""
 
-    Attributes:
-        terms: one entry of TERMS.
-        slots: SLOT by slot code.
-        windows: slots × WINDOWS of WINDOW.
-        cells: CELL, page after page.
-        places: the hash table of pages.
-        ranges: filtered ranges, see :mod:`.ranges`.
-        past: passed ranges, see :mod:`.ranges`.
-        rows: findings; ``used``: how many there are; ``counts``: see :mod:`.notes`.
-        actors: ACTOR by actor code, and one entry more; so is ``order``, see :mod:`...clocks.order`.
-        ends: END, by actor, then time.
-    """
-
-    terms: Any
-    slots: Any
-    windows: Any
-    cells: Any
-    places: Any
-    ranges: Any
-    past: Any
-    rows: Any
-    used: Any
-    counts: Any
-    actors: Any
-    order: Any
-    ends: Any
+    terms: Any  # one entry of TERMS
+    slots: Any  # SLOT by slot code
+    windows: Any  # slots × WINDOWS of WINDOW
+    cells: Any  # CELL, page after page
+    places: Any  # the hash table of pages
+    ranges: Any  # filtered ranges, see :mod:`.ranges`
+    past: Any  # passed ranges, see :mod:`.ranges`
+    rows: Any  # findings
+    used: Any  # how many of them there are
+    counts: Any  # see :mod:`.notes`
+    actors: Any  # ACTOR by actor code, and one entry more
+    order: Any  # the same, see :mod:`..clocks.order`
+    ends: Any  # END, by actor, then time
 
 
 def new_slots(count: int) -> Any:

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 
 from ..claims.claims import CODE
-from ..claims.obligations import MOVES, TURNS
+from ..claims.marks import MOVES, TURNS
 from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.coding import Coded
 from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
-from ..format.kinds import Kind, codes
+from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, entry, int64
+from ..machine_code.compiled import entry, int64
 from ..machine_code.pair_table import FREE, new_pairs, roomy
 from . import message_status
 from .blocking import blocked_by, keeper_of
 from .causes import CauseFold
 from .commits import ROOM, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
-from .fold import Fold, Outcome
+from .fold import Carried, Fold, Outcome, learnt
 from .group_life import without_explained
 from .late import late_rows
 from .notes import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, note, outcome_of, retract, tally, with_room
@@ -38,11 +38,11 @@ from .obligations import ObligationFold
 from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages
 from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
+from .queue_events import QueueEvents
 from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
-from .steps import STEP_KINDS, StepFold
+from .steps.fold import STEP_KINDS, StepFold
 
-_KIND = codes(Kind)
 _ORDER = (
     Kind.DELIVER,
     Kind.RESULT,
@@ -60,45 +60,10 @@ _ORDER = (
     Kind.STORE,
     Kind.DELAY_DELIVER,
 )
-(
-    _DELIVER,
-    _RESULT,
-    _COMMIT,
-    _PULL,
-    _PULL_RESULT,
-    _ASSIGN,
-    _REVOKE,
-    _OFFSET_QUERY,
-    _SEND_BACK,
-    _EXPIRE,
-    _DISCARDED,
-    _RESET,
-    _CORRECT,
-    _STORE,
-    _DELAY_DELIVER,
-) = (_KIND[kind] for kind in _ORDER)
-_NOTE_OFFSET = constant(Note.OFFSET)
 
 KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)} | frozenset(STEP_KINDS)
 """Kinds that the monitors by queue look at, the last two of _ORDER only of retry queues; obligations look at more. They
 pass over all others, and over events without a group or queue."""
-
-COLUMNS = (
-    "time",
-    "kind",
-    "result",
-    "path",
-    "slot",
-    "actor",
-    "offset",
-    "next",
-    "low",
-    "high",
-    "count",
-    "origin",
-    "attempt",
-)
-"""Columns of coded events that this monitor reads."""
 
 
 def queue_folds(*, names: Names, settings: Settings, context: Context, messages: int = 0) -> tuple[Fold, ...]:
@@ -107,6 +72,10 @@ def queue_folds(*, names: Names, settings: Settings, context: Context, messages:
         QueueFold(names=names, settings=settings, context=context, messages=messages),
         StepFold(names=names, settings=settings, context=context),
     )
+
+
+_GIVEN = ("terms", "actors", "order", "ends")
+_ROOMS = ["pages", "ranges", "past", "free_range"]
 
 
 class QueueFold:
@@ -150,13 +119,31 @@ class QueueFold:
         """Go on with the next events."""
         self._learn_names()
         finished, blocked, keeper, uncaused = (np.zeros(len(coded), np.int64) for _ in range(4))
-        columns = [getattr(coded, name) for name in COLUMNS]
+        events = QueueEvents.of(coded)
         at = 0
         while at < len(coded):
-            at = _run(self._state, at, finished, blocked, keeper, uncaused, *columns)
+            at = _run(self._state, at, events, finished, blocked, keeper, uncaused)
             self._make_room()
-        self._obligations.feed(coded, finished, blocked, keeper)
-        self._causes.feed(coded, uncaused)
+        self._obligations.feed(events, finished, blocked, keeper)
+        self._causes.feed(events, uncaused)
+
+    def carried(self) -> Carried:
+        """See :class:`.fold.Fold`."""
+        return {
+            **learnt(self._state, _GIVEN),
+            "rooms": self._state.terms[_ROOMS],
+            **{f"obligations.{name}": array for name, array in self._obligations.carried().items()},
+            **{f"causes.{name}": array for name, array in self._causes.carried().items()},
+        }
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`.fold.Fold`. What is known of slots besides events comes anew, with their names."""
+        terms = self._state.terms
+        for name in _ROOMS:
+            terms[name] = carried["rooms"][name]
+        self._state = self._state._replace(**{name: carried[name] for name in learnt(self._state, _GIVEN)})
+        for fold, begin in ((self._obligations, "obligations."), (self._causes, "causes.")):
+            fold.carry_on({name[len(begin) :]: array for name, array in carried.items() if name.startswith(begin)})
 
     def finish(self) -> Outcome:
         """Say what has come out."""
@@ -264,30 +251,10 @@ class QueueFold:
 
 
 @entry
-def _run(
-    s: Any,
-    start: int,
-    finished: Any,
-    blocked: Any,
-    keepers: Any,
-    uncaused: Any,
-    times: Any,
-    kinds: Any,
-    results: Any,
-    paths: Any,
-    slots: Any,
-    actors: Any,
-    offsets: Any,
-    nexts: Any,
-    lows: Any,
-    highs: Any,
-    counts: Any,
-    origins: Any,
-    attempts: Any,
-) -> Any:
-    """Take events from ``start`` on; the answer is where to go on when there is more room, or the end."""
-    for i in range(start, len(times)):
-        q = int64(slots[i])
+def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, uncaused: Any) -> Any:
+    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(e.time)):
+        q = int64(e.slot[i])
         if q < 0 or s.slots[q].flags & (OF_A_TOPIC | NO_QUEUE):
             continue
         if (
@@ -298,47 +265,47 @@ def _run(
             or s.terms[0].past + ROOM > len(s.past)
         ):
             return i
-        kind, time, offset = kinds[i], times[i], offsets[i]
-        actor, how, path = int64(actors[i]), int64(results[i]), int64(paths[i])
-        if kind == _DELIVER:
+        kind, time, offset = e.kind[i], e.time[i], e.offset[i]
+        actor, how, path = int64(e.actor[i]), int64(e.result[i]), int64(e.path[i])
+        if kind == Kind.DELIVER:
             if offset >= 0:
-                deliver(s, q, time, actor, offset, origins[i], int64(attempts[i]))
-        elif kind == _RESULT:
+                deliver(s, q, time, actor, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT:
             if offset >= 0:
-                uncaused[i] = result(s, q, time, actor, offset, origins[i], how)
-        elif kind == _COMMIT:
+                uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
+        elif kind == Kind.COMMIT:
             client = s.actors[actor].client if actor >= 0 else 0
             if offset >= 0 and not commit(s, q, time, actor, client, path, offset):
                 return i
-        elif kind == _PULL_RESULT:
-            pull_result(s, q, time, actor, how, offset, nexts[i], lows[i], highs[i], int64(counts[i]))
-        elif kind == _PULL:
+        elif kind == Kind.PULL_RESULT:
+            pull_result(s, q, time, actor, how, offset, e.next[i], e.low[i], e.high[i], int64(e.count[i]))
+        elif kind == Kind.PULL:
             pull(s, q, time, actor, offset)
-        elif kind == _ASSIGN:
+        elif kind == Kind.ASSIGN:
             assign(s, q, time, actor, max(offset, UNKNOWN))
-        elif kind == _REVOKE:
+        elif kind == Kind.REVOKE:
             revoke(s, q, time, actor, path)
-        elif kind == _OFFSET_QUERY:
+        elif kind == Kind.OFFSET_QUERY:
             query(s, q, time, actor, how, offset)
-        elif kind == _SEND_BACK:
+        elif kind == Kind.SEND_BACK:
             if offset >= 0:
-                send_back(s, q, time, actor, offset, origins[i], how)
-        elif kind == _EXPIRE:
+                send_back(s, q, time, actor, offset, e.origin[i], how)
+        elif kind == Kind.EXPIRE:
             if offset >= 0:
-                expire(s, q, time, offset, origins[i])
-        elif kind == _DISCARDED:
+                expire(s, q, time, offset, e.origin[i])
+        elif kind == Kind.DISCARDED:
             if offset >= 0:
                 discard(s, q, actor, offset)
-        elif kind == _RESET:
+        elif kind == Kind.RESET:
             if offset >= 0 and not reset(s, q, time, actor, offset):
                 return i
-        elif kind == _CORRECT:
+        elif kind == Kind.CORRECT:
             if offset >= 0 and not correct(s, q, time, actor, offset):
                 return i
-        elif kind in (_STORE, _DELAY_DELIVER) and offset >= 0 and s.slots[q].flags & RETRY_TOPIC:
+        elif kind in (Kind.STORE, Kind.DELAY_DELIVER) and offset >= 0 and s.slots[q].flags & RETRY_TOPIC:
             stored(s, q, time, offset)
         finished[i], blocked[i], keepers[i] = s.slots[q].low, blocked_by(s, q), keeper_of(s, q)
-    return len(times)
+    return len(e.time)
 
 
 @entry
@@ -354,7 +321,7 @@ def _finish(s: Any, start: int) -> Any:
         end_refusals(s, q)
         end_illegal(s, q)
         if slot.stored >= 0 and slot.noted_time != slot.stored_time:
-            row = s.rows[note(s, NO_CLAIM, _NOTE_OFFSET, q, slot.stored_time)]
+            row = s.rows[note(s, NO_CLAIM, Note.OFFSET, q, slot.stored_time)]
             row.actor, row.value, row.expected = slot.stored_actor, slot.stored, slot.stored_path
             row.until = slot.stored_end
     return len(s.slots)

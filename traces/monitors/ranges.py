@@ -33,8 +33,6 @@ RANGE = np.dtype(
 PASSED = np.dtype([("slot", np.int64), ("status", np.int64), ("begin", np.int64), ("end", np.int64)])
 """A range that the low offset passed; what was not delivered of it has this status."""
 
-_FILTERED = constant(MessageStatus.FILTERED)
-
 
 @part
 def add_range(s: Any, q: int, begin: int, end: int, count: int) -> None:
@@ -138,7 +136,7 @@ def advance(s: Any, q: int, time: int) -> None:
             item = s.ranges[at]
             if item.count == 0 or item.end <= offset:
                 offset = max(offset, item.end)
-                drop_first(s, q, _FILTERED)
+                drop_first(s, q, MessageStatus.FILTERED)
                 continue
             rest = item.left == 0
         at = find(s, q, offset)

@@ -15,7 +15,7 @@ from ..clocks.order import apart
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
 from ..engine.findings import Doubt
-from ..format.kinds import Path, codes
+from ..format.kinds import Path
 from ..machine_code.compiled import constant, int64, part
 from .notes import finding
 from .ownership import VISIT, committer, ended, settle
@@ -23,49 +23,6 @@ from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS
 
 _REPEATED = constant(CODE["every-duplicate-has-a-cause"])
-_SKEW, _EVIDENCE = constant(Doubt.SKEW), constant(Doubt.EVIDENCE)
-(
-    _NONE,
-    _NOT_SENT_BACK,
-    _REBALANCE,
-    _OVERLAP,
-    _CRASH,
-    _SHUTDOWN,
-    _TIMEOUT,
-    _WENT_BACK,
-    _RESET,
-    _RESTART,
-    _SUSPENDED,
-    _CORRECTED,
-) = (
-    constant(cause)
-    for cause in (
-        Cause.NONE,
-        Cause.FAILED_SEND_BACK,
-        Cause.REBALANCE,
-        Cause.OVERLAP,
-        Cause.CRASH,
-        Cause.SHUTDOWN,
-        Cause.TIMEOUT,
-        Cause.OFFSET_WENT_BACK,
-        Cause.RESET,
-        Cause.BROKER_RESTART,
-        Cause.SUSPENDED,
-        Cause.OFFSET_CORRECTED,
-    )
-)
-_WAS_RESET, _WAS_CORRECTED, _BY_OVERLAP, _BY_LATE_COMMIT = (
-    constant(Regression.RESET),
-    constant(Regression.CORRECTED),
-    constant(Regression.OVERLAP),
-    constant(Regression.LATE_COMMIT),
-)
-_PATH = codes(Path)
-_PATH_SHUTDOWN, _PATH_RESET, _PATH_CORRECTION = (
-    _PATH[Path.SHUTDOWN],
-    _PATH[Path.RESET],
-    _PATH[Path.CORRECTION],
-)
 
 
 @part
@@ -74,8 +31,8 @@ def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int
     settle(s, q, time)
     cell = s.cells[at]
     cause, doubt = _why(s, q, w, at, time, actor, offset)
-    if cause == _NONE and _not_recorded(s, q, at, actor):
-        doubt |= _EVIDENCE
+    if cause == Cause.NONE and _not_recorded(s, q, at, actor):
+        doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _REPEATED, cause, doubt, q, time)]
     row.origin, row.offset, row.until, row.since = origin, offset, offset + 1, cell.time
     row.actor, row.other, row.value, row.expected = actor, cell.actor, attempt, s.windows[q, w].base
@@ -91,40 +48,41 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
     # What others have recorded.
     around = cell.time - apart(s.order, committer(s, q, actor), int64(cell.actor))
     if own and cell.flags & SUSPENDED:
-        return _SUSPENDED, 0
+        return Cause.SUSPENDED, 0
     if own and cell.flags & REFUSED:
-        return _NOT_SENT_BACK, 0
+        return Cause.FAILED_SEND_BACK, 0
     if slot.reset_time >= around and slot.reset_to <= offset:
-        return _RESET, 0
+        return Cause.RESET, 0
     if slot.correct_time >= since and slot.correct_to <= offset:
-        return _CORRECTED, 0
+        return Cause.OFFSET_CORRECTED, 0
     if slot.log_back_time >= around and slot.log_back_to <= offset:
-        return _RESTART, 0
+        return Cause.BROKER_RESTART, 0
     new = terms.assign and window.implied == 0 and window.since >= since
     if new:
         cause = _went_back(s, q, w, at, around, offset)
-        if cause != _NONE:
+        if cause != Cause.NONE:
             return cause, 0
         if window.base >= 0 and offset < window.base:
             how = ended(s, s.slots[q].broker, since, time)
             if how in (RESTARTED, FAILED_OVER):
-                return _RESTART, 0
+                return Cause.BROKER_RESTART, 0
             if slot.flags & BROADCASTING and not own:
-                return _NONE, _EVIDENCE  # OF-1: whether the file of the process before was still there is not told
+                # OF-1: whether the file of the process before was still there is not told.
+                return Cause.NONE, Doubt.EVIDENCE
             if offset >= window.recent:
-                return _NONE, _SKEW if terms.offset_query else _EVIDENCE
-            return _NONE, 0
+                return Cause.NONE, Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
+            return Cause.NONE, 0
         return _how_lost(s, q, w, at, time, actor), 0
     how = ended(s, int64(cell.actor), since, time)
     if not own and terms.assign and _shared(s, q, w, at) and (how == 0 or window.implied == 0):
         return _how_lost(s, q, w, at, time, actor), 0
     if how == CRASHED:
-        return _CRASH, 0
+        return Cause.CRASH, 0
     if how == STOPPED:
-        return _SHUTDOWN, 0
+        return Cause.SHUTDOWN, 0
     if cell.flags & EXPIRED:
-        return _TIMEOUT, 0
-    return _NONE, 0
+        return Cause.TIMEOUT, 0
+    return Cause.NONE, 0
 
 
 @part
@@ -135,17 +93,17 @@ def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
     """
     slot, cell, window = s.slots[q], s.cells[at], s.windows[q, w]
     if cell.flags & (RUNNING | FAILED | REFUSED | SUSPENDED | RETURNED):
-        return _NONE
+        return Cause.NONE
     until = window.since + apart(s.order, window.actor, committer(s, q, slot.back_actor))
     if not since <= slot.back_time <= until or not slot.back_to <= offset < slot.back_from:
-        return _NONE
-    if slot.back_reason == _WAS_RESET:
-        return _RESET
-    if slot.back_reason == _WAS_CORRECTED:
-        return _CORRECTED
-    if slot.back_reason in (_BY_OVERLAP, _BY_LATE_COMMIT):
-        return _NONE if slot.back_actor == cell.actor else _WENT_BACK
-    return _RESTART if slot.back_reason != 0 else _NONE
+        return Cause.NONE
+    if slot.back_reason == Regression.RESET:
+        return Cause.RESET
+    if slot.back_reason == Regression.CORRECTED:
+        return Cause.OFFSET_CORRECTED
+    if slot.back_reason in (Regression.OVERLAP, Regression.LATE_COMMIT):
+        return Cause.NONE if slot.back_actor == cell.actor else Cause.OFFSET_WENT_BACK
+    return Cause.BROKER_RESTART if slot.back_reason != 0 else Cause.NONE
 
 
 @part
@@ -168,19 +126,19 @@ def _how_lost(s: Any, q: int, w: int, at: int, time: int, actor: int) -> Any:
     before = _before(s, q, w, at)
     if before < 0:
         how = ended(s, int64(cell.actor), cell.time, time)
-        return _CRASH if how == CRASHED else _SHUTDOWN if how == STOPPED else _REBALANCE
+        return Cause.CRASH if how == CRASHED else Cause.SHUTDOWN if how == STOPPED else Cause.REBALANCE
     window = s.windows[q, before]
     if window.until > time:
-        return _REBALANCE if cell.actor == actor else _OVERLAP
+        return Cause.REBALANCE if cell.actor == actor else Cause.OVERLAP
     if window.how == CRASHED:
-        return _CRASH
-    if window.how == STOPPED or window.path == _PATH_SHUTDOWN:
-        return _SHUTDOWN
-    if window.path == _PATH_RESET:
-        return _RESET
-    if window.path == _PATH_CORRECTION:
-        return _CORRECTED
-    return _REBALANCE
+        return Cause.CRASH
+    if window.how == STOPPED or window.path == Path.SHUTDOWN:
+        return Cause.SHUTDOWN
+    if window.path == Path.RESET:
+        return Cause.RESET
+    if window.path == Path.CORRECTION:
+        return Cause.OFFSET_CORRECTED
+    return Cause.REBALANCE
 
 
 @part

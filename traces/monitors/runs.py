@@ -50,19 +50,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A start or an end of a process, or of its membership in a group (empty: in all it has).
+    """A start or an end of a process, or of its membership in a group (empty: in all it has)."""
 
-    Attributes:
-        kind: client_start, client_stop, client_crash or unregister.
-        actor: the process.
-        group: the group.
-        time: ms.
-    """
-
-    kind: Kind
-    actor: Actor
-    group: str
-    time: int
+    kind: Kind  # client_start, client_stop, client_crash or unregister
+    actor: Actor  # the process
+    group: str  # the group
+    time: int  # ms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..claims.claims import CODE
 from ..engine.findings import Doubt
-from ..format.kinds import Path, Result, codes
+from ..format.kinds import Path, Result
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, copies_of, counts_at, find_attempt
@@ -17,8 +17,6 @@ from .notes import NOBODY, NOTHING, judge, violate
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
 _CONFIGURED = int64(CODE["maximum-as-configured"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
-_OK = codes(Result)[Result.OK]
-_FALLBACK, _EXPIRED = codes(Path)[Path.FALLBACK], codes(Path)[Path.EXPIRED]
 
 
 @part
@@ -28,8 +26,8 @@ def send_back(
     notes: Any,
     chain: int,
     count: int,
-    path: int,
-    result: int,
+    path: Path,
+    result: Result,
     asked: int,
     named: int,
     seen: Any,
@@ -41,7 +39,7 @@ def send_back(
     """
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
-    if path == _EXPIRED and attempt.expired == 0:
+    if path == Path.EXPIRED and attempt.expired == 0:
         failure(attempt, seen)
         attempt.expired += 1
     elif _tells_of_a_failure(terms, attempt):
@@ -59,13 +57,13 @@ def send_back(
         known.chains[chain].maximum = max(known.chains[chain].maximum, named)
         _as_configured(known, terms, notes, chain, named, seen)
     # Request 36 counts from what the broker has stored, a fallback from the client's memory (SB-6).
-    source = at if path == _FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
+    source = at if path == Path.FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
     sent = known.attempts[source]
     sent.heard = 1
     sent.sent_at = seen.time
-    if result == _OK:
+    if result == Result.OK:
         sent.sent += 1
-    elif path == _FALLBACK:
+    elif path == Path.FALLBACK:
         sent.given_up += 1
     else:
         sent.refused += 1
@@ -74,7 +72,7 @@ def send_back(
     if maximum == ABSENT:
         sent.may_die = 1
         sent.may_live = 1
-    elif path == _FALLBACK:
+    elif path == Path.FALLBACK:
         sent.fallback = 1
         dies = gives_up(terms, maximum, times + 1)
         sent.may_die |= dies
@@ -84,9 +82,9 @@ def send_back(
         sent.may_die |= dies
         sent.may_live |= not dies
     last = len(terms.request_level) - 1
-    if path == _FALLBACK:
+    if path == Path.FALLBACK:
         sent.allowed |= bit_of(terms.levels[min(times, len(terms.levels) - 1)].fallback)
-    elif path == _EXPIRED:
+    elif path == Path.EXPIRED:
         sent.allowed |= bit_of(terms.given[0].expiry_level)
     elif asked == ABSENT:
         sent.unsure = 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ..errors import TraceError
+from ..errors import TraceError, named
 from ..format.header import Stated, merge
 from ..format.kinds import Kind
 from ..format.problems import Problems, Trouble
@@ -63,7 +63,7 @@ class CapturedTrace(ParquetTrace):
         recordings = [recording for _, recording in files if len(recording)]
         if not recordings:
             first = f" {found.kept[0]}." if found.kept else ""
-            raise TraceError(f"{', '.join(map(str, paths))}: no events can be read.{first}")
+            raise TraceError(f"{named([*map(str, paths)])}: no events can be read.{first}")
         joined = join(recordings, deaths=deaths, problems=found.kept, broadcasting=stated.header.broadcasting)
         self.unrecorded = joined.unrecorded
         self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
@@ -76,7 +76,7 @@ class CapturedTrace(ParquetTrace):
         super().__init__(path, problems)
         weakref.finalize(self, folder.cleanup)
         self.files = tuple(map(str, paths))
-        self.file = ", ".join(self.files)
+        self.file = named(self.files)
         self.stated = stated
         self.skipped = cut_off + joined.left_out
         self.clocks = joined.clocks
@@ -131,5 +131,5 @@ def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> St
     return Stated(
         header=replace(header, evidence=evidence, release=release, extra={}),
         members=members,
-        file=", ".join(one.file for one in files),
+        file=named([one.file for one in files]),
     )

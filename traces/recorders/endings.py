@@ -1,7 +1,8 @@
 """Endings: what is known of a recording that ends before the others do, without an orderly stop.
 
 A process that lists of members leave out from then on is gone (ST-6), and so is one whose client id, or broker name,
-begins anew: it was killed. Else its recording may have been taken away early: what it did later is not known.
+begins anew: it was killed. Else its recording may have been taken away early: what it did later is not known. Only of
+a client that no list ever names nothing is missing after its start: it gets no queues (RB-5).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
     found: list[Event] = []
     for recording in recordings:
         last = -(-int(recording.stamps[-1]) // 1000)
-        if last >= end or _stopped(recording):
+        if last >= end or _stopped(recording) or _never_joined(recording, recordings, lists):
             continue
         for who in processes.who(recording):
             if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
@@ -57,6 +58,17 @@ def _stopped(recording: Recording) -> bool:
     """Whether the last that is told of the process is that it stopped in order."""
     steps = recording.events(recording.rows((*_STOPS, *_STARTS)))
     return bool(steps) and steps[-1]["kind"] in _STOPS
+
+
+def _never_joined(
+    recording: Recording, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
+) -> bool:
+    """Whether a client did nothing but start, and no broker knew it: what it consumes does not exist, for example."""
+    if recording.of_broker or len(recording.rows((Kind.CLIENT_START,))) < len(recording):
+        return False
+    told = any(one.of_broker and len(one.rows((Kind.MEMBERS,))) for one in recordings)
+    named = {(group, client) for _, group, members in lists for client in members}
+    return told and not any((group, client) in named for client, group in recording.clients)
 
 
 def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:

@@ -27,6 +27,7 @@ from .in_time import put_in_time
 from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, without_nulls
+from .replicas import ONLY_A_SLAVE, replicas_named
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
 
@@ -72,6 +73,7 @@ def join(
         problems: of reading the files; where something was lost the trace gets a gap.
         broadcasting: groups of which every client has offsets of its own.
     """
+    recordings = replicas_named(recordings)
     clocks = put_in_time(recordings, broadcasting)
     processes = Processes(recordings)
     killed, unseen = deaths_recorded(recordings, deaths, processes)
@@ -92,13 +94,13 @@ def join(
     order = np.argsort(stamps, kind="stable")
     stamps, owner, row = stamps[order], owner[order], row[order]
     table = pa.concat_tables(tables).unify_dictionaries().take(pa.array(order))
-    halves = _commits(table, stamps, owner, recordings)
+    halves, of_slaves = _commits(table, stamps, owner, recordings)
     dead = {event["broker"] for event in killed if event["kind"] == Kind.BROKER_CRASH}
     answer = confirmed(halves, recordings, processes, dead=dead)
-    left_out.update(answer.counts)
+    left_out.update(answer.counts + Counter({ONLY_A_SLAVE: len(of_slaves)}))
     table = _told(_stamped(table, stamps), answer.told)
     kept = np.ones(len(table), bool)
-    kept[list(answer.dropped)] = False
+    kept[[*answer.dropped, *of_slaves]] = False
     table = _with(table.filter(pa.array(kept)), "seq", pa.array(np.arange(int(kept.sum()))))
     return Joined(
         table=table,
@@ -145,15 +147,18 @@ def _stamped(table: pa.Table, stamps: Any) -> pa.Table:
 
 def _commits(
     table: pa.Table, stamps: Any, owner: Any, recordings: Sequence[Recording]
-) -> list[tuple[int, int, Recording, Event]]:
-    """Commits and resets with their places, stamps and recordings."""
+) -> tuple[list[tuple[int, int, Recording, Event]], list[int]]:
+    """Commits and resets with their places, stamps and recordings; and the places of those of slaves."""
     kinds = pa.array([str(Kind.COMMIT), str(Kind.RESET)])
     places = np.flatnonzero(pc.is_in(table.column("kind"), kinds).to_numpy())
+    slaves = np.array([*(one.of_slave for one in recordings), False])[owner[places]]
+    places, of_slaves = places[~slaves], places[slaves]
     events = table.take(pa.array(places)).to_pylist()
-    return [
+    halves = [
         (place, int(stamps[place]), recordings[owner[place]], without_nulls(event))
         for place, event in zip(places.tolist(), events, strict=True)
     ]
+    return halves, of_slaves.tolist()
 
 
 def _told(table: pa.Table, told: Mapping[int, Event]) -> pa.Table:

@@ -43,6 +43,7 @@ class Recording:
         set_back: how often the clock was.
         source: what its header says recorded it.
         counted: whether its recorder counted its events, from 0: ``seq``.
+        of_slave: whether a slave wrote it, of a broker whose master was recorded too.
     """
 
     file: str
@@ -51,6 +52,7 @@ class Recording:
     set_back: int
     source: str = ""
     counted: bool = False
+    of_slave: bool = False
 
     @classmethod
     def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False) -> Recording:

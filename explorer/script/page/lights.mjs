@@ -67,5 +67,6 @@ export function lights({ machine, model, run, open, hunt }) {
   }
   const more = others.length && h("details", { class: "more", open: open.has(MORE), ontoggle: (event) => (event.target.open ? open.add(MORE) : open.delete(MORE)) },
     h("summary", {}, `${others.length} more, claimed of other configurations`), h("ul", { class: "lights" }, others));
-  return [h("ul", { class: "lights" }, own), more || null];
+  const none = model.properties.length ? null : h("p", { class: "quiet" }, "No property of the model is about this run.");
+  return [none, h("ul", { class: "lights" }, own), more || null];
 }

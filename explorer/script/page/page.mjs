@@ -11,7 +11,7 @@ import { queues, Reader } from "./queues.mjs";
 import { ruled } from "./rules.mjs";
 import { Run } from "./run.mjs";
 import { sequence } from "./sequence.mjs";
-import { asStory, asTest, changed, command, fragment, stepsOf } from "./share.mjs";
+import { asStory, asTest, changed, command, explore, fragment, settings, stepsOf } from "./share.mjs";
 import { variables } from "./variables.mjs";
 import { Words } from "./words.mjs";
 
@@ -108,12 +108,12 @@ export class Page {
     const asked = parameters.get("set") ?? "";
     if (parameters.has("set") && asked !== changed(model)) {
       if (document.body.dataset.served && parameters.get("from") !== "server") {
-        const sets = asked.split(",").filter(Boolean).map((text) => `set=${encodeURIComponent(text)}`);
+        const sets = settings(asked).map((text) => `set=${encodeURIComponent(text)}`);
         parameters.set("from", "server");
         location.href = `/?subject=${encodeURIComponent(model.machine)}&${sets.join("&")}#${parameters}`;
         return false;
       }
-      toast(`This link is about other constants (${asked}). Open it with: rocketproof explore ${model.machine} --set ${asked.replaceAll(",", " --set ")}`);
+      toast(`This link is about other constants (${asked}). Open it with: ${explore(model, asked)}`);
       return false;
     }
     const { steps, unknown } = stepsOf(parameters.get("run") ?? "", model);

@@ -2,7 +2,7 @@
 
 import { byId, fill, h } from "./dom.mjs";
 
-const RULE = /\b[A-Z]{1,2}-?\d+\b/g;
+const RULE = /\b([A-Z]{1,2}-?\d+)(\.\d+)?\b/g;
 
 /** A text with its rules as buttons, and names in backquotes as code. */
 export function ruled(model, text) {
@@ -13,15 +13,16 @@ function linked(model, text) {
   const parts = [];
   let end = 0;
   for (const found of text.matchAll(RULE)) {
-    if (!(found[0] in model.rules)) continue;
-    parts.push(text.slice(end, found.index), button(model, found[0]));
-    end = found.index + found[0].length;
+    const [whole, rule] = found;
+    if (!(rule in model.rules)) continue;
+    parts.push(text.slice(end, found.index), button(model, rule, whole));
+    end = found.index + whole.length;
   }
   return [...parts, text.slice(end)];
 }
 
-function button(model, rule) {
-  return h("button", { class: "rule", "aria-label": `Rule ${rule}`, onclick: () => show(model, rule) }, rule);
+function button(model, rule, text) {
+  return h("button", { class: "rule", "aria-label": `Rule ${rule}`, onclick: () => show(model, rule) }, text);
 }
 
 function show(model, rule) {

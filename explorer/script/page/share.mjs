@@ -17,6 +17,9 @@ export function changed(model) {
   return Object.entries(model.constants).filter(([, { value, usual }]) => value !== usual).map(([name, { value }]) => `${name}=${value}`).join(",");
 }
 
+/** The constants of a fragment, `name=value` each; a value may have commas in it. */
+export const settings = (text) => text.split(/,(?=\w+=)/).filter(Boolean);
+
 /** The steps that a fragment names; `unknown` is the first name that there is not. */
 export function stepsOf(text, model) {
   const numbers = new Map(model.instances.map(({ label }, number) => [label.replaceAll(" ", ""), number]));
@@ -51,7 +54,7 @@ export function asTest(machine, model, run, words) {
 
 /** The run as a story, as `verify` tells it. */
 export function asStory(model, run, words) {
-  const lines = [`${model.machine} ${changed(model).replaceAll(",", " ")}`.trim(), ""];
+  const lines = [[model.machine, ...settings(changed(model))].join(" "), ""];
   const width = String(run.at).length;
   run.steps.slice(0, run.at).forEach((number, position) => {
     if (run.loop === position) lines.push("from here on the run repeats for ever:");
@@ -61,8 +64,15 @@ export function asStory(model, run, words) {
   return `${lines.join("\n")}\n`;
 }
 
+/** The command that opens a configuration of the machine, with these constants. */
+export function explore(model, constants) {
+  return ["rocketproof explore", model.machine, ...settings(constants).map((text) => `--set ${quoted(text)}`)].join(" ");
+}
+
+/** A word as a shell reads it. */
+const quoted = (word) => (/^[\w=.,:/+-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
 /** The command that opens this configuration again. */
 export function command(model) {
-  const sets = changed(model).split(",").filter(Boolean).map((text) => ` --set ${text}`).join("");
-  return `rocketproof explore ${model.machine}${sets}`;
+  return explore(model, changed(model));
 }

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rocketproof.checkers.explore as explore_module
+import rocketproof.checkers.compiled_search as compiled_search_module
 from rocketproof.checkers.exploration import Exploration, Limits
 from rocketproof.checkers.explore import explore
-from rocketproof.checkers.reduction import PartialOrder, Reduction
+from rocketproof.checkers.reduction import Reduction
+from rocketproof.checkers.reduction.partial_order import PartialOrder
 from rocketproof.model.kernel import (
     Configuration,
     Domain,
@@ -238,7 +239,7 @@ def test_each_condition_is_needed(
 ) -> None:
     configuration = machine.configure()
     right = compared(configuration, properties, deadlocks=deadlocks)[1].results[0].verdict
-    monkeypatch.setattr(explore_module, "PartialOrder", Crippled)
+    monkeypatch.setattr(compiled_search_module, "PartialOrder", Crippled)
     monkeypatch.setattr(Crippled, "missing", missing)
     found = explore(configuration, properties, deadlocks=deadlocks, reduce=Reduction.PARTIAL_ORDER)
     assert found.results[0].verdict is wrong

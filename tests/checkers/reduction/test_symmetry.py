@@ -10,7 +10,8 @@ import pytest
 
 from rocketproof.checkers.exploration import Exploration, Limits
 from rocketproof.checkers.explore import explore
-from rocketproof.checkers.reduction import Reduction, Symmetry
+from rocketproof.checkers.reduction import Reduction
+from rocketproof.checkers.reduction.symmetry import Symmetry
 from rocketproof.model.examples import dining_philosophers, two_phase_commit
 from rocketproof.model.kernel import (
     Configuration,

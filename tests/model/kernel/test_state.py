@@ -377,7 +377,7 @@ def never(s: State) -> None:
         (undeclared_write, "there is no variable 'offsets'. Did you mean 'offset'? Possible: flag, light, "),
         (undeclared_assignment, "writes the undeclared variable 'offsets'. Did you mean 'offset'?"),
         (undeclared_read, "there is no variable 'yy'. Did you mean 'y'?"),
-        (switched_off, "variable 'hidden' is switched off in example(queues=3, word=go); switch the text that uses it"),
+        (switched_off, "variable 'hidden' is switched off in example; switch the text that uses it"),
         (constant_write, "'queues' is a constant and cannot be assigned."),
         (above, "writes 6 to x, allowed is -2…5."),
         (below, "writes -2 to offset[q1], allowed is -1…9."),

@@ -373,7 +373,7 @@ def test_progress_is_counted_where_the_total_is_not_known() -> None:
 
 @pytest.mark.parametrize("form", [[], ["--json", "-"]])
 def test_a_reader_that_goes_away_is_no_violation(right: Path, form: list[str]) -> None:
-    command = [sys.executable, "-m", "rocketproof.cli", "check", str(right), *form]
+    command = [sys.executable, "-m", "rocketproof", "check", str(right), *form]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -468,7 +468,7 @@ def test_a_master_that_is_none_is_one_line(
 ) -> None:
     from rocketproof.spark import session
 
-    def failing(_master: str) -> None:
+    def failing(_master: str, **_settings: object) -> None:
         raise RuntimeError("Could not parse Master URL: 'bogus'\n\tat org.apache.spark")
 
     monkeypatch.setattr(session, "open_session", failing)

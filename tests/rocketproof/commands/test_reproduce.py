@@ -11,6 +11,7 @@ import pytest
 from rocketproof.commands.record import RecordRequest, record
 from rocketproof.deployment.reading import read
 from rocketproof.diagnosis.as_scenario import _QUIET
+from rocketproof.explorer.page import entries_in
 from rocketproof.lab.scenario import load
 from rocketproof.model.assignment import assignment
 from rocketproof.model.consumption import consumption
@@ -58,7 +59,7 @@ def test_a_finding_becomes_a_test_a_scenario_and_a_deployment(
     assert scenario.expect.holds == ["offset-never-past-unfinished"]
     (group,) = read(folder / "rocketproof.toml").description.groups
     assert (group.name, group.listener, group.members[0].instances) == ("billing", "orderly", 1)
-    assert "take(c0,q0)~send_pull(c0,q0)~" in (folder / "run.html").read_text()
+    assert "take(c0,q0)~send_pull(c0,q0)~" in json.dumps(entries_in((folder / "run.html").read_text()))
 
 
 @pytest.mark.slow

@@ -82,6 +82,34 @@ def nothing_lost(s):
 """,
 }
 
+HALF = {
+    "success-or-later": [
+        "def sent_back(s, c, q, first, m): return True",
+        "def sent_back(s, c, q, first, m): return m >= first",
+    ],
+    "low-water-mark": [
+        "def low_water_mark(s, c, q, finished): return end(s, q)",
+        "def low_water_mark(s, c, q, finished): return s.memory[c, q] + 1",
+    ],
+    "scaling": ["def allocate(own_id, queues, ids): return queues if own_id == ids[0] else []"],
+    "offsets": [
+        """
+def would_go_back(s):
+    def back(c, q):
+        return (s.memory[c, q] >= 0) & (s.memory[c, q] < s.committed[q])
+
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: back(c, q)))
+"""
+    ],
+    "broadcasting": [
+        "def left_out(s): return s.exists(Message, lambda m: m < s.file[0, 0])",
+        "def left_out(s): return s.exists(Message, lambda m: (m <= s.file[0, 0]) & (s.had[0, 0, m] == Had.NOTHING))",
+        "def left_out(s): return s.exists(Message, lambda m: (m < s.file[0, 0]) & (s.had[0, 0, m] != Had.SUCCEEDED))",
+    ],
+    "tags": ["def client_keeps(s, c, q, m): return m >= 1"],
+}
+"""Answers that do part of what is asked for."""
+
 WRONG = {
     "push-is-pull": """
 def parked(s):

@@ -11,7 +11,7 @@ from rocketproof.learn.lessons import lessons
 from rocketproof.learn.tasks import EXERCISES
 from rocketproof.properties.verdict import Verdict, merge
 
-from .answers import RIGHT, WORDS, WRONG
+from .answers import HALF, RIGHT, WORDS, WRONG
 
 QUICK = ("push-is-pull", "success-or-later", "idempotence", "scaling", "incident")
 """One exercise of each kind, at least; the others run last."""
@@ -40,9 +40,20 @@ def test_a_right_answer_passes_and_a_wrong_one_is_told_why(name: str, tmp_path: 
     assert all(step.told for step in wrong if step.verdict is Verdict.VIOLATED)
 
 
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in HALF.items() for text in texts])
+def test_an_answer_that_does_part_of_it_is_told_where_it_goes_wrong(name: str, text: str, tmp_path: Path) -> None:
+    steps = EXERCISES[name].check(written(tmp_path, text))
+    assert [step.verdict for step in steps].count(Verdict.VIOLATED) == 1
+    assert all(step.told for step in steps if step.verdict is Verdict.VIOLATED)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", r"has no function parked\(s\)\.$"),
+        ("async def parked(s): return True", r"has no plain function parked\(s\)\.$"),
+        ("class parked: pass", r"has no plain function parked\(s\)\.$"),
+        ("def parked(s): return lambda c: True", "expected a truth value, got a function"),
         ("def parkd(s): return True", r"has no function parked\(s\)\. Did you mean 'parkd'"),
         ("def parked(s, c): return True", r"parked\(s, c\) should be parked\(s\)"),
         ("def parked(s): return 1 / 0", "parked fails: ZeroDivisionError"),

@@ -41,7 +41,7 @@ def test_the_story_of_a_message(tmp_path: Path) -> None:
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     assert lines == [
-        "message K1: DELIVERED ONCE",
+        "message K1: DELIVERED ONCE: waiting for retry 1 of 16, due at 12:00:10.300, after 1 delivery",
         "",
         "group g: waiting for retry 1 of 16, due at 12:00:10.300, after 1 delivery",
         "  attempt  time (UTC)               where              client  result     level  next waits  waited",

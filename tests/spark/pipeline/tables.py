@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,11 @@ def write(path: Path, lines: Sequence[Any]) -> Path:
     return path
 
 
-def mined(table: Table, spark: Any, **options: Any) -> Any:
+def mined(table: Table, spark: Any, *, skew: int = 50, **options: Any) -> Any:
     """A run of mining on the usual terms."""
-    return mine_table(lambda: spark, table, terms=lambda trace: settings_of(trace.header), **options)
+    return mine_table(
+        lambda: spark, table, terms=lambda trace: replace(settings_of(trace.header), skew=skew), **options
+    )
 
 
 def said(table: Table, cluster: str = "default") -> dict[str, Any]:
@@ -45,10 +48,10 @@ def said(table: Table, cluster: str = "default") -> dict[str, Any]:
     return _unordered(answer(result))
 
 
-def checked(paths: Sequence[Path]) -> dict[str, Any]:
+def checked(paths: Sequence[Path], *, skew: int = 50) -> dict[str, Any]:
     """The same of a check of files."""
     trace = open_trace(paths)
-    return _unordered(answer(check_locally(trace, settings=settings_of(trace.header))))
+    return _unordered(answer(check_locally(trace, settings=replace(settings_of(trace.header), skew=skew))))
 
 
 def _unordered(whole: dict[str, Any]) -> dict[str, Any]:

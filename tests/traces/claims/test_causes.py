@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketproof.traces.claims.causes import CAUSES, Missing
+from rocketproof.traces.claims.causes import Missing
 from rocketproof.traces.claims.claims import claim
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
@@ -44,9 +44,8 @@ def sentence(checked: Checked) -> str:
     return title(claim(CLAIM), {name: int(row[name]) for name in row.dtype.names}, checked.names)
 
 
-def test_every_cause_says_what_it_rests_on_and_has_its_place() -> None:
-    assert [one.missing for one in CAUSES] == list(Missing)
-    for one in CAUSES:
+def test_every_cause_says_what_it_rests_on() -> None:
+    for one in (row.step for row in Missing):
         assert one.rules
         assert one.statement.endswith(".")
 

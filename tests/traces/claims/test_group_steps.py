@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from rocketproof.traces.claims.claims import CODE, claim
-from rocketproof.traces.claims.group_steps import GROUP_STEPS, LIFECYCLE, SHARES, GroupMisstep
+from rocketproof.traces.claims.group_steps import LIFECYCLE, SHARES, GroupMisstep
 from rocketproof.traces.clocks.clocks import Clock, Clocks, Run
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
-from rocketproof.traces.format.schema import Group
+from rocketproof.traces.format.schema import Group, slave_of
 
 from ..monitors.group_events import EVERYTHING, Event, Judged, event, heartbeat, rebalance, start
 
@@ -77,9 +77,8 @@ def without(kind: Kind, at: int = 0) -> list[Event]:
     return RIGHT[:place] + RIGHT[place + 1 :]
 
 
-def test_every_step_says_what_it_rests_on_and_has_its_place() -> None:
-    assert [one.misstep for one in GROUP_STEPS] == list(GroupMisstep)
-    for one in GROUP_STEPS:
+def test_every_step_says_what_it_rests_on() -> None:
+    for one in (row.step for row in GroupMisstep):
         assert one.claim in CODE
         assert one.rules
         assert one.needs
@@ -126,13 +125,19 @@ WRONG: dict[GroupMisstep, list[Event]] = {
         *(pass_(time) for time in range(60_000, 220_000, 20_000)),
     ],
     GroupMisstep.UNKNOWN_GIVEN: [*OWNS, pass_(40_000, "b:0", "b:9")],
+    GroupMisstep.NOT_READ: [*RIGHT, of_broker(60_500, Kind.FILE_PERSIST, detail="delayOffset")],
+    GroupMisstep.FILE_NOT_READ: RIGHT,
+}
+OF_GROUPS = {
+    GroupMisstep.KEPT: None,
+    GroupMisstep.FILE_NOT_READ: {"G": Group(mode="broadcasting")},
 }
 
 
 @pytest.mark.parametrize("misstep", GroupMisstep)
 def test_each_misstep_is_found_and_told_in_a_sentence(misstep: GroupMisstep) -> None:
-    step = GROUP_STEPS[misstep]
-    found = judged(WRONG[misstep], groups=None if misstep is GroupMisstep.KEPT else ORDERLY)
+    step = misstep.step
+    found = judged(WRONG[misstep], groups=OF_GROUPS.get(misstep, ORDERLY))
     rows = [row for row in found.outcome.rows if row["value"] == misstep and row["claim"] == CODE[step.claim]]
     assert len(rows) == 1
     text = title(claim(step.claim), {column: int(rows[0][column]) for column in rows[0].dtype.names}, found.names)
@@ -142,8 +147,8 @@ def test_each_misstep_is_found_and_told_in_a_sentence(misstep: GroupMisstep) -> 
 
 @pytest.mark.parametrize("misstep", GroupMisstep)
 def test_a_row_is_not_asked_where_a_kind_it_rests_on_was_not_recorded(misstep: GroupMisstep) -> None:
-    for kind in GROUP_STEPS[misstep].needs:
-        assert misstep not in told(WRONG[misstep], groups=ORDERLY, evidence=EVERYTHING - {kind})
+    for kind in misstep.step.needs:
+        assert misstep not in told(WRONG[misstep], groups=OF_GROUPS.get(misstep, ORDERLY), evidence=EVERYTHING - {kind})
 
 
 def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
@@ -162,6 +167,20 @@ def test_lists_of_brokers_are_not_asked_for_by_a_clock_of_which_nothing_is_known
     one = replace(known, recorder=Actor("one", 0))
     bounded = Clocks(clocks={broker: known, other: off, one.recorder: one})
     assert told(wrong, groups=ORDERLY, clocks=bounded) == told(wrong, groups=ORDERLY)
+
+
+def test_while_a_broker_is_away_a_slave_may_tell_who_is_there() -> None:
+    """Until clients have learnt routes and divided queues again; a slave that was recorded has lists of its own."""
+    wrong = WRONG[GroupMisstep.OTHER_MEMBERS]
+    back = [LOADED | {"time": 31_400}, of_broker(31_500, Kind.BROKER_START)]
+    away = [of_broker(31_000, Kind.BROKER_STOP), *back]
+    early = [e for e in wrong if e["time"] < 31_000]
+    again = [*early, *away, members(32_000, "one", "two")]
+    assert told([*again, pass_(40_000)], groups=ORDERLY) == []
+    assert GroupMisstep.OTHER_MEMBERS in told([*again, pass_(90_000)], groups=ORDERLY)
+    slave = {**members(300, "one"), "broker": slave_of("b")}
+    changed = members(32_000, "one", "two")
+    assert GroupMisstep.OTHER_MEMBERS not in told([*early, slave, changed, pass_(40_000)], groups=ORDERLY)
 
 
 def test_a_process_that_died_owes_nothing() -> None:

@@ -98,6 +98,23 @@ def test_one_event_that_cannot_be_is_no_step() -> None:
     assert "stored before it is delivered: broker b at " in str(step)
 
 
+def test_what_one_queue_says_against_the_others_is_no_step() -> None:
+    def stray(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        early = next(n for n, one in enumerate(events) if one["kind"] == "commit" and one["time"] > BEGIN + 30_000)
+        return [*events[:early], events[early] | {"time": events[early]["time"] - 900}, *events[early + 1 :]]
+
+    alone = run(60)
+    others = [event | {"queue": event["queue"] + 2} for event in run(60)]
+    assert len(clocks(stray(alone)).steps) == 1
+    found = clocks([*stray(alone), *others])
+    assert (ahead(found), found.steps) == ({}, ())
+    # A clock that was set is seen by all of them.
+    was_set = [event | {"queue": event["queue"] + 2} for event in run(60, one=lambda at: 0 if at < 30_000 else 2_000)]
+    assert len(clocks([*run(60, one=lambda at: 0 if at < 30_000 else 2_000), *was_set]).steps) == 1
+    back = [event | {"queue": event["queue"] + 2} for event in run(60, one=lambda at: 0 if at < 30_000 else -2_000)]
+    assert len(clocks([*run(60, one=lambda at: 0 if at < 30_000 else -2_000), *back]).steps) == 1
+
+
 @pytest.mark.parametrize(("late", "held_up"), [(12, 20), (45, 50), (120, 128)])
 def test_a_thread_that_was_held_up_is_no_step(late: int, held_up: int) -> None:
     events = run(60)
@@ -133,12 +150,13 @@ def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
 
 
 def test_a_clock_that_may_be_off_is_taken_to_be_as_far_off_as_its_tightest_pair_leaves() -> None:
-    # Nothing tells that the clock is five seconds fast, and nothing that it is not.
+    # Nothing tells that the clock is five seconds fast, and nothing that it is not: the least 50 · 2ⁿ from 5,003 on.
     events = [event for event in run(20, two=lambda _: 5_000) if event["kind"] != "commit" or event["client"] != "two"]
     found = clocks(events)
     assert not found.corrects
     order = Order(found, 50)
-    assert (order.apart(BROKER, TWO), order.apart(TWO, BROKER)) == (5_003, 5_003)
+    assert (order.apart(BROKER, TWO), order.apart(TWO, BROKER)) == (6_400, 6_400)
+    assert Order(found, 0).apart(BROKER, TWO) == 8_192
 
 
 def test_compiled_code_gets_the_answers_of_columns() -> None:

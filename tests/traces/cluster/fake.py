@@ -13,7 +13,7 @@ from typing import Any
 
 from rocketproof.traces.cluster.remoting import Credentials
 
-SUCCESS, SYSTEM_ERROR, NO_PERMISSION, NO_TOPIC = 0, 1, 16, 17
+SUCCESS, SYSTEM_ERROR, NOT_SUPPORTED, NO_PERMISSION, NO_TOPIC = 0, 1, 3, 16, 17
 NOT_FOUND, MOVED, NO_OFFSET, NOT_ONLINE = 19, 21, 22, 206
 
 
@@ -57,6 +57,7 @@ class FakeCluster:
         asked: codes of all requests.
         dies_after: after so many pulls connections are closed; below 0 never.
         binary: whether it answers with headers in RocketMQ's own form.
+        release: as a broker tells it.
     """
 
     queues: dict[tuple[str, int], list[Message | None]] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class FakeCluster:
     pulled: list[dict[str, str]] = field(default_factory=list)
     dies_after: int = -1
     binary: bool = False
+    release: str = "V5_3_1"
     tls: ssl.SSLContext | None = None
     address: str = ""
     _server: Any = None
@@ -163,7 +165,7 @@ class FakeCluster:
         if code == 26:
             return SUCCESS, "", {}, b"messageDelayLevel=1s 5s 10s\nbrokerName=a\n"
         if code == 28:
-            return SUCCESS, "", {}, b'{"table":{"brokerVersionDesc":"V5_3_1"}}'
+            return SUCCESS, "", {}, json.dumps({"table": {"brokerVersionDesc": self.release}}).encode()
         if code == 203:
             if not self.members.get(group):
                 return NOT_ONLINE, "Not found the consumer group connection", {}, b""
@@ -173,6 +175,13 @@ class FakeCluster:
                 "messageModel": "CLUSTERING",
             }
             return SUCCESS, "", {}, json.dumps(body).encode()
+        if code == 343 and self.release < "V5":
+            return NOT_SUPPORTED, "request type 343 not supported", {}, b""
+        if code == 208:
+            pairs = ((name, number) for owner, name, number in self.offsets if owner == group)
+            keys = (json.dumps({"brokerName": "a", "queueId": number, "topic": name}) for name, number in pairs)
+            table = ",".join(f'{key}:{{"brokerOffset":9,"consumerOffset":7}}' for key in keys)
+            return SUCCESS, "", {}, f'{{"consumeTps":0.0,"offsetTable":{{{table}}}}}'.encode()
         if code == 343:
             topics = sorted({name for owner, name, _ in self.offsets if owner == group})
             return SUCCESS, "", {}, json.dumps({"topicList": topics}).encode()

@@ -106,7 +106,7 @@ def test_a_folder_holds_traces_offsets_members_and_routes_and_nothing_is_changed
                 *[("route", None)] * 2,
                 ("members", None),
                 ("commit", 2),
-                *[("gap", None)] * 2,
+                *[("gap", None)] * 3,
             ],
         )
     )
@@ -126,9 +126,10 @@ def test_the_next_run_adds_what_is_new_and_nothing_twice(tmp_path: Path) -> None
     assert result.written == {TRACE: 1, SAMPLES: 1}
     assert [line["offset"] for line in lines(tmp_path / "out", TRACE)] == [0, 1, 2, 3]
     assert [line["offset"] for line in lines(tmp_path / "out", SAMPLES) if line.get("kind") == "commit"] == [2, 1]
-    (gap,) = lines(tmp_path / "out", GAPS)[1:]
-    assert (gap["due"], gap["group"], gap["broker"]) == (T + 63_000, "CG", "a")
-    assert int(str(gap["time"])) > T + 120_000
+    sampled, kept_back = lines(tmp_path / "out", GAPS)[1:]
+    assert (sampled["due"], sampled["group"], sampled["broker"]) == (T + 63_000, "CG", "a")
+    assert (kept_back["group"], "broker" in kept_back) == ("CG", False)
+    assert min(int(str(gap["time"])) for gap in (sampled, kept_back)) > T + 120_000
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 4])
@@ -207,6 +208,15 @@ def test_messages_that_were_deleted_before_they_were_read_are_a_gap(tmp_path: Pa
 def test_headers_in_rocketmqs_own_form_are_read(tmp_path: Path) -> None:
     with a_cluster(binary=True) as fake:
         assert collected(fake, tmp_path / "out").written == {TRACE: 3, SAMPLES: 4}
+
+
+def test_a_group_of_nobody_is_known_to_a_broker_of_4x_by_its_offsets(tmp_path: Path) -> None:
+    with a_cluster(release="V4_9_8") as fake:
+        fake.members.clear()
+        collected(fake, tmp_path)
+        assert {343, 208} <= set(fake.asked)
+    (offset,) = (event for event in events(tmp_path) if event["kind"] == "commit")
+    assert (offset["topic"], offset["offset"]) == ("orders", 2)
 
 
 def test_watching_samples_again_and_again(tmp_path: Path) -> None:

@@ -36,10 +36,12 @@ def of_events(header: Header, events: list[dict[str, Any]], folder: Path) -> Con
     return conform(open_trace([path]))
 
 
-def of_lines(folder: Path, *lines: str, listener: str = "concurrently", mode: str = "clustering") -> Conformance:
+def of_lines(
+    folder: Path, *lines: str, listener: str = "concurrently", mode: str = "clustering", release: str = "5.3.3"
+) -> Conformance:
     """What following these events of one queue gives: a line each, as ``assign c0 offset=0 epoch=1``, 1 s apart."""
     groups = {"billing": Group(listener=listener, mode=mode)}
-    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", groups=groups)
+    header = Header(source="a test", evidence=frozenset(Kind), release=release, groups=groups)
     return of_events(header, [event_of(number, line) for number, line in enumerate(lines)], folder)
 
 

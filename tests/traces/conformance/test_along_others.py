@@ -135,9 +135,18 @@ def test_of_many_tries_the_last_are_followed_and_levels_are_told_from_there() ->
     assert (found.first, found.maximum, found.level(10), found.constants()["attempts"]) == (6, 16, 4, 4)
 
 
-def test_what_was_never_delivered_or_had_by_many_is_not_followed() -> None:
+def test_a_retry_with_which_the_chain_begins_may_be_delivered_once_more() -> None:
+    again = [f"deliver c{number} topic=retry attempt=1" for number in range(2)]
+    assert retried(*again).stopped_by is None
+
+
+def test_what_was_never_delivered_is_not_followed_and_of_many_processes_the_last_are() -> None:
     assert of_message([event_of(0, told_by(0, "send_back c0 result=ok"))]) is None
-    assert of_message([event_of(number, told_by(number, f"deliver c{number}")) for number in range(4)]) is None
+    following = of_message([event_of(number, told_by(number, f"deliver c{number}")) for number in range(4)])
+    assert following is not None
+    assert following.names()[:3] == ["c0 is c1", "c1 is c2", "c2 is c3"]
+    others = [event_of(number, told_by(number, f"result c{number} result=later")) for number in range(4)]
+    assert of_message([event_of(0, told_by(0, "deliver c0")), *others]) is None
 
 
 def passed(client: str, members: list[str], queues: int, *assigned: int, detail: str = "AVG") -> dict[str, Any]:
@@ -189,6 +198,8 @@ def test_another_expression_than_that_of_others_ends_the_run() -> None:
 
 
 def test_groups_that_the_machine_has_no_room_for_are_not_followed() -> None:
-    assert group_of(passed("a", ["a"], 33, *range(33))) is None
-    assert group_of(passed("a", [f"c{number}" for number in range(7)], 1)) is None
+    names = [f"c{number:02}" for number in range(13)]
+    assert group_of(passed("c00", ["c00"], 65, *range(65))) is None
+    assert group_of(passed("c00", names, 1)) is None
+    assert group_of(passed("c00", names[:12], 64, *range(6))) is not None
     assert group_of(passed("a", ["a"], 1, 0, detail="CONSISTENT_HASH")) is None

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .recorded import of_lines, whys
+from rocketproof.traces.conformance import Conformance
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group, Header, slave_of
+
+from .recorded import event_of, of_events, of_lines, whys
 
 READ = (
     "assign c0 offset=0 epoch=0",
@@ -60,3 +64,22 @@ def test_broadcasting_members_that_are_told_of_a_reset_are_followed_from_their_n
     assert answer.passed_over["reset: of a broadcasting group"] == 2
     without = of_lines(tmp_path, *READ, "pull c0 offset=1 epoch=0", moved, mode="broadcasting")
     assert whys(without) == ["the offset is inside the queue"]
+
+
+def beside_a_slave(folder: Path, *lines: str) -> Conformance:
+    """As :func:`of_lines`, where a slave of the broker was recorded too."""
+    slave = {"time": 999_000, "seq": 0, "kind": str(Kind.BROKER_START), "broker": slave_of("broker-0")}
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", groups={"billing": Group()})
+    return of_events(header, [slave, *(event_of(number, line) for number, line in enumerate(lines, 1))], folder)
+
+
+def test_a_slave_that_answers_pulls_knows_nothing_of_a_reset(tmp_path: Path) -> None:
+    found = ("pull c0 offset=1 epoch=0", "pull_result c0 result=found offset=1 next=2 count=1 epoch=0")
+    assert whys(of_lines(tmp_path, *READ, RESET, *found)) == ["the broker cannot find messages there"]
+    assert whys(beside_a_slave(tmp_path, *READ, RESET, *found)) == []
+
+
+def test_a_slave_that_is_asked_for_the_offset_has_a_table_of_its_own(tmp_path: Path) -> None:
+    asked = "offset_query c1 result=ok offset=2"
+    assert whys(of_lines(tmp_path, *READ, asked)) == ["the store has 1"]
+    assert whys(beside_a_slave(tmp_path, *READ, asked)) == []

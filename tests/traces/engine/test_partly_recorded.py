@@ -56,6 +56,7 @@ def test_what_a_process_does_not_record_puts_findings_in_doubt(
     found = checked(tmp_path, recording(SAMPLE), kind, "one", said=said).verdict(claim)
     assert (found.verdict, found.violated) == (Verdict.NOT_OBSERVABLE, 0)
     assert found.doubtful > 0
+    assert found.why == f"127.0.0.1@one recorded no {kind} events, without which it cannot be told"
 
 
 def test_that_there_are_none_may_be_said(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ BEHIND = pulled(20, 40, result="found", count=20)
             "passed over at 00:00:00.100 by the expression",
         ),
         ([pulled(10, 20, result="found", count=3), PASSED], MessageStatus.FILTERED, "passed over at 00:00:00.100"),
-        ([pulled(10, 20, result="found", count=10)], MessageStatus.NOT_OBSERVABLE, "pulled by c1 at 00:00:00.100"),
+        ([pulled(10, 20, result="found", count=10)], MessageStatus.WAITING, "pulled by c1 at 00:00:00.100"),
         ([BEHIND, PASSED], MessageStatus.LOST, "never delivered, and passed at 00:00:09.000 by offset 40 of c1"),
         (
             [{**PASSED, "offset": 17}],

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.claims.claims import CLAIMS, CODE, Monitor
+from rocketproof.traces.claims.claim import Monitor
+from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.group_steps import SHARES
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally

@@ -101,6 +101,15 @@ def test_addresses_are_told_from_files_that_are_not_there(address: str) -> None:
             open_trace([given])
 
 
+def test_files_of_this_machine_have_addresses_too(tmp_path: Path) -> None:
+    (tmp_path / "day 1").mkdir()
+    path = write(tmp_path / "day 1" / "a.jsonl", HEADER, delivery(1))
+    for address in (path.as_uri(), f"file:{path}", f"file://localhost{path.parent}"):
+        assert offsets(open_trace([address]).batches()) == [1]
+    with pytest.raises(TraceError, match=r"^file://other/a: names the machine other; .* file:///path\.$"):
+        open_trace(["file://other/a"])
+
+
 @pytest.mark.parametrize(
     ("paths", "message"),
     [

@@ -8,12 +8,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from rocketproof.checkers import plain_search
 from rocketproof.checkers.explore import explore
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.traces.machine_code import code_cache
 from rocketproof.traces.machine_code.code_cache import FileCodeCache, user_cache
 
 CONFIGURATION = two_phase_commit.machine.configure(managers=3)
+
+
+@pytest.fixture(autouse=True)
+def _machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_search, "MOST_STEPS", 0)
 
 
 def test_the_second_run_uses_what_the_first_one_kept(tmp_path: Path) -> None:

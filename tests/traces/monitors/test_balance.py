@@ -54,6 +54,13 @@ def test_a_topic_without_a_route_is_in_doubt() -> None:
     assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
 
 
+def test_a_topic_that_has_no_queue_is_not_balanced() -> None:
+    # retryQueueNums = 0 of a group: its retry topic never gets any.
+    told = event(10, Kind.ROUTE, client="c1", topic="U", queues=[])
+    judged = Judged([heartbeat(0, "c1", "T=*", "U=*"), told, *passes("T", *range(1_000, 100_000, 20_000))])
+    assert (judged.counts(CLAIM), judged.judged(CLAIM)) == ((0, 0), 1)
+
+
 def test_passes_that_change_nothing_may_not_have_been_recorded() -> None:
     # All that was recorded of U is still right at the end, so there may have been passes that changed nothing.
     events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000)]

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import random
 
-from rocketproof.traces.claims.claims import CLAIMS, CODE, Monitor
+from rocketproof.traces.claims.claim import Monitor
+from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context

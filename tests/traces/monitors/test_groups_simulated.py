@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rocketproof.traces.claims.claims import CLAIMS, Monitor
+from rocketproof.traces.claims.claim import Monitor
+from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.claims.group_steps import LIFECYCLE, SHARES
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names

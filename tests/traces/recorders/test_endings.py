@@ -79,3 +79,13 @@ def test_a_recording_that_ends_early_tells_nothing_of_the_rest() -> None:
     assert found(files) == [("gap", "c", 0, 2_000, late)]
     files[D] = lives("d", 10, (late - 1) * 1000)
     assert found(files) == []
+
+
+def test_of_a_client_that_no_broker_ever_knew_nothing_is_missing() -> None:
+    start = [at(10, "client_start", client="c", group="orders")]
+    broker = [listed("d", when=0), STOPPED]
+    files = {C: start, D: lives("d", 10, 200 * SECOND), BROKER: broker}
+    assert found(files) == []
+    assert found({**files, C: lives("c", 10, 20)})[0][:2] == ("gap", "c")
+    assert found({**files, BROKER: [listed("c", "d", when=0), STOPPED]})[0][:2] == ("gap", "c")
+    assert found({C: start, D: lives("d", 10, 200 * SECOND)})[0][:2] == ("gap", "c")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from ...format.kinds import FAILURES, SUCCESSES, Result
-from ..message_story import Attempt
+from ..message_attempts import Attempt
 from .charts import Axis, box, mark, strip, told
 from .words import span, utc
 

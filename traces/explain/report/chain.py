@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....model.retry_policy import maximum_sent
-from ...claims.claims import CLAIMS, Monitor
+from ...claims.claim import Monitor
+from ...claims.claims import CLAIMS
 from ...engine.findings import Note
 from ...engine.result import CheckResult
 from ...format.message_status import MessageStatus
 from ...format.schema import Group
 from ...io import Trace
 from ..evidence import Question, collect
-from ..message_story import Attempt, attempts_of
+from ..message_attempts import Attempt, attempts_of
 from ..sentences import Event
 from .tables import words_of
 from .words import counted

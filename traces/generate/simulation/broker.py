@@ -7,26 +7,21 @@ from typing import Any
 import numpy as np
 
 from ....model.history import Cause
-from ...format.kinds import Kind, codes
-from ...machine_code.compiled import constant, heavy, part
+from ...format.kinds import Kind
+from ...machine_code.compiled import heavy, part
 from .agenda import put
-from .catalogue import COPY, D2, D3, D4, DEAD_LETTER, EARLY, H1, H2, H7, LATE, LEVEL, WAITS
+from .catalogue import Bug, Claim
 from .codes import NO, ZERO
 from .rows import C
 from .world import COPIED, DIED, DUE, PRODUCE, REPLY, VIOLATION, add, below, chance, first_origin, note, strikes
 
-_KIND = codes(Kind)
-STORE, DELAY_STORE, DELAY_DELIVER, LETTER = (
-    constant(_KIND[kind]) for kind in (Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
-)
-SCHEDULE_REPLAY = constant(Cause.SCHEDULE_REPLAY)
 POLL = 100
 """DL-5: how often a broker looks at the head of a level, ms."""
 GRACE = 90_000
 
 
 @part
-def row_at(world: Any, kind: int, queue: int) -> int:
+def row_at(world: Any, kind: Kind, queue: int) -> int:
     """A new row of a broker about one queue."""
     i = add(world, kind)
     q = world.queues[queue]
@@ -47,7 +42,7 @@ def produce(world: Any, queue: int) -> None:
         burst = min(1 + below(world, a.burst), a.unproduced)
         a.unproduced -= burst
         for _ in range(burst):
-            i = row_at(world, STORE, queue)
+            i = row_at(world, Kind.STORE, queue)
             world.rows[C.offset, i] = q.end
             world.rows[C.origin, i] = first_origin(world, queue, q.end)
             q.end += 1
@@ -85,18 +80,18 @@ def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead
     a = world.all[0]
     late = False
     if dead:
-        if attempt == a.maximum + 1 and strikes(world, D3):
-            note(world, VIOLATION, DEAD_LETTER, ZERO, NO, NO, NO, NO, origin, attempt)
+        if attempt == a.maximum + 1 and strikes(world, Bug.D3):
+            note(world, VIOLATION, Claim.DEAD_LETTER, ZERO, NO, NO, NO, NO, origin, attempt)
             level = world.rules[min(attempt - 1, len(world.rules) - 1)].level
-        elif strikes(world, D2):
+        elif strikes(world, Bug.D2):
             level = world.rules[min(attempt - 1, len(world.rules) - 1)].level
             late = True
         else:
             _bury(world, broker, origin, attempt)
             return
-    elif level + 3 <= a.levels and strikes(world, D4):
+    elif level + 3 <= a.levels and strikes(world, Bug.D4):
         level += 3
-        note(world, VIOLATION, LEVEL, ZERO, NO, NO, NO, NO, origin, attempt)
+        note(world, VIOLATION, Claim.LEVEL, ZERO, NO, NO, NO, NO, origin, attempt)
     if a.copy_free >= 0:
         c = a.copy_free
         a.copy_free = world.copies[c].next_free
@@ -114,7 +109,7 @@ def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead
     copy.cause = cause
     copy.dead = late
     a.copies += 1
-    i = row_at(world, DELAY_STORE, world.brokers[broker].retry_queue)
+    i = row_at(world, Kind.DELAY_STORE, world.brokers[broker].retry_queue)
     world.rows[C.group, i] = 0
     world.rows[C.origin, i] = origin
     world.rows[C.attempt, i] = attempt
@@ -124,21 +119,21 @@ def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead
         world.rows[C.topic, i] = world.rows[C.topic, i] + 1
     # DL-5: the head of a level is looked at every 100 ms, so all of one level come in the order of their due times.
     when = (copy.due + POLL - 1) // POLL * POLL
-    if strikes(world, H1):
+    if strikes(world, Bug.H1):
         a.copies -= 1
         a.until = max(a.until, copy.due + GRACE)
-        note(world, VIOLATION, LATE, ZERO, NO, NO, NO, copy.due, origin, attempt)
+        note(world, VIOLATION, Claim.LATE, ZERO, NO, NO, NO, copy.due, origin, attempt)
         return
-    if strikes(world, H7):
+    if strikes(world, Bug.H7):
         when = (a.now + copy.due) // 2
-        note(world, VIOLATION, EARLY, ZERO, NO, NO, NO, copy.due, origin, attempt)
-        note(world, VIOLATION, WAITS, ZERO, NO, NO, NO, copy.due, origin, attempt)
+        note(world, VIOLATION, Claim.EARLY, ZERO, NO, NO, NO, copy.due, origin, attempt)
+        note(world, VIOLATION, Claim.WAITS, ZERO, NO, NO, NO, copy.due, origin, attempt)
     put(world, when, DUE, c, ZERO, ZERO)
 
 
 @part
 def _bury(world: Any, broker: int, origin: int, attempt: int) -> None:
-    i = row_at(world, LETTER, world.brokers[broker].retry_queue)
+    i = row_at(world, Kind.DEAD_LETTER, world.brokers[broker].retry_queue)
     world.rows[C.topic, i] = world.rows[C.topic, i] + 1
     world.rows[C.group, i] = 0
     world.rows[C.origin, i] = origin
@@ -157,12 +152,12 @@ def come_due(world: Any, c: int) -> None:
         return
     origin, attempt, level, cause = copy.origin, copy.attempt, copy.level, copy.cause
     if copy.dead:
-        note(world, VIOLATION, DEAD_LETTER, ZERO, NO, NO, NO, NO, origin, attempt)
+        note(world, VIOLATION, Claim.DEAD_LETTER, ZERO, NO, NO, NO, NO, origin, attempt)
         _bury(world, broker, origin, attempt)
     else:
         _move(world, broker, origin, attempt, level, cause)
-        if strikes(world, H2):
-            note(world, VIOLATION, COPY, ZERO, NO, NO, NO, NO, origin, attempt)
+        if strikes(world, Bug.H2):
+            note(world, VIOLATION, Claim.COPY, ZERO, NO, NO, NO, NO, origin, attempt)
             a.target = origin
             _move(world, broker, origin, attempt, level, ZERO)
     copy.next_free = a.copy_free
@@ -175,7 +170,7 @@ def _move(world: Any, broker: int, origin: int, attempt: int, level: int, cause:
     a = world.all[0]
     queue = world.brokers[broker].retry_queue
     q = world.queues[queue]
-    i = row_at(world, DELAY_DELIVER, queue)
+    i = row_at(world, Kind.DELAY_DELIVER, queue)
     world.rows[C.group, i] = 0
     world.rows[C.offset, i] = q.end
     world.rows[C.origin, i] = origin
@@ -204,4 +199,4 @@ def replay(world: Any, broker: int, since: int) -> None:
     for n in range(max(0, size - room), size):
         recent = world.recent[broker, n % room]
         if recent.time >= since:
-            _move(world, broker, recent.origin, recent.attempt, recent.level, SCHEDULE_REPLAY)
+            _move(world, broker, recent.origin, recent.attempt, recent.level, Cause.SCHEDULE_REPLAY)

@@ -2,106 +2,80 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
-from .codes import numbers
 
-(
-    DUPLICATE,
-    BACK,
-    UNFINISHED,
-    SKIPPED,
-    FAILED,
-    OVERLAP,
-    OWNERLESS,
-    FLAPPING,
-    ONE_LISTENER,
-    STUCK,
-    ATTEMPTS,
-    MAXIMUM,
-    COPY,
-    SENT_BACK,
-    WAITS,
-    LEVEL,
-    EARLY,
-    LATE,
-    DEAD_LETTER,
-    SAME_ID,
-    SUBSCRIPTIONS,
-    ALLOCATION,
-    VIEWS,
-    TOPICS,
-    ILLEGAL,
-    NOT_OWNER,
-    IN_ORDER,
-) = numbers(27)
+class Claim(enum.StrEnum):
+    """The claims that are broken here, by id. In compiled functions, and in facts, each is its place."""
 
-CLAIMS = (
-    "every-duplicate-has-a-cause",
-    "offset-never-back-without-cause",
-    "offset-never-past-unfinished",
-    "nothing-skipped",
-    "failed-message-comes-again",
-    "overlaps-are-short",
-    "every-queue-gets-an-owner",
-    "no-flapping",
-    "orderly-one-listener",
-    "every-queue-moves",
-    "attempts-follow-each-other",
-    "attempts-within-the-maximum",
-    "every-copy-has-a-cause",
-    "only-failed-messages-are-sent-back",
-    "retry-waits-as-its-level-says",
-    "level-as-the-count-says",
-    "never-before-it-is-due",
-    "delivered-when-due",
-    "dead-letter-exactly-at-the-maximum",
-    "one-process-for-each-client-id",
-    "same-subscriptions",
-    "allocation-as-the-strategy-says",
-    "views-agree",
-    "every-topic-is-balanced",
-    "illegal-offset-is-mended",
-    "only-owners-commit",
-    "orderly-in-order",
-)
-"""Ids of the claims that are broken here, by the numbers above."""
+    DUPLICATE = "every-duplicate-has-a-cause"
+    BACK = "offset-never-back-without-cause"
+    UNFINISHED = "offset-never-past-unfinished"
+    SKIPPED = "nothing-skipped"
+    FAILED = "failed-message-comes-again"
+    OVERLAP = "overlaps-are-short"
+    OWNERLESS = "every-queue-gets-an-owner"
+    FLAPPING = "no-flapping"
+    ONE_LISTENER = "orderly-one-listener"
+    STUCK = "every-queue-moves"
+    ATTEMPTS = "attempts-follow-each-other"
+    MAXIMUM = "attempts-within-the-maximum"
+    COPY = "every-copy-has-a-cause"
+    SENT_BACK = "only-failed-messages-are-sent-back"
+    WAITS = "retry-waits-as-its-level-says"
+    LEVEL = "level-as-the-count-says"
+    EARLY = "never-before-it-is-due"
+    LATE = "delivered-when-due"
+    DEAD_LETTER = "dead-letter-exactly-at-the-maximum"
+    SAME_ID = "one-process-for-each-client-id"
+    SUBSCRIPTIONS = "same-subscriptions"
+    ALLOCATION = "allocation-as-the-strategy-says"
+    VIEWS = "views-agree"
+    TOPICS = "every-topic-is-balanced"
+    ILLEGAL = "illegal-offset-is-mended"
+    NOT_OWNER = "only-owners-commit"
+    IN_ORDER = "orderly-in-order"
 
-(
-    NONE,
-    B7,
-    B8,
-    B9,
-    C2,
-    C3,
-    D1,
-    D2,
-    D3,
-    D4,
-    D7,
-    E6,
-    F4,
-    H1,
-    H2,
-    H7,
-    B4,
-    A1,
-    A2,
-    A3,
-    A5,
-    A6,
-    A8,
-    A9,
-    A10,
-    B1,
-    B2,
-    B3,
-    D8,
-    E3,
-    G1,
-    G4,
-) = numbers(32)
-"""Mutants as numbers. B4 and those before it strike inside the run, later ones from outside, see ``intruder``."""
+
+PLACE = {claim: place for place, claim in enumerate(Claim)}
+
+
+class Bug(enum.IntEnum):
+    """Known bugs. B4 and those before it strike inside the run, later ones from outside, see ``intruder``."""
+
+    NONE = 0
+    B7 = 1
+    B8 = 2
+    B9 = 3
+    C2 = 4
+    C3 = 5
+    D1 = 6
+    D2 = 7
+    D3 = 8
+    D4 = 9
+    D7 = 10
+    E6 = 11
+    F4 = 12
+    H1 = 13
+    H2 = 14
+    H7 = 15
+    B4 = 16
+    A1 = 17
+    A2 = 18
+    A3 = 19
+    A5 = 20
+    A6 = 21
+    A8 = 22
+    A9 = 23
+    A10 = 24
+    B1 = 25
+    B2 = 26
+    B3 = 27
+    D8 = 28
+    E3 = 29
+    G1 = 30
+    G4 = 31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,17 +92,15 @@ class Mutant:
     """
 
     id: str
-    code: int
+    code: Bug
     name: str
     what: str
-    breaks: tuple[str, ...]
+    breaks: tuple[Claim, ...]
     kinds: tuple[str, ...] = ("concurrently",)
 
 
-def _mutant(
-    id: str, code: int, name: str, what: str, *breaks: int, kinds: tuple[str, ...] = ("concurrently",)
-) -> Mutant:
-    return Mutant(id=id, code=code, name=name, what=what, breaks=tuple(CLAIMS[claim] for claim in breaks), kinds=kinds)
+def _mutant(code: Bug, name: str, what: str, *breaks: Claim, kinds: tuple[str, ...] = ("concurrently",)) -> Mutant:
+    return Mutant(id=code.name, code=code, name=name, what=what, breaks=breaks, kinds=kinds)
 
 
 _ANY = ("concurrently", "orderly")
@@ -136,40 +108,46 @@ _ANY = ("concurrently", "orderly")
 MUTANTS = {
     mutant.id: mutant
     for mutant in (
-        _mutant("A1", A1, "clientid-clash", "a second process has the id of a live one", SAME_ID, OVERLAP, OWNERLESS),
-        _mutant("A2", A2, "group-subscribes-different-topics", "a member has another topic", SUBSCRIPTIONS, OWNERLESS),
-        _mutant("A3", A3, "group-subscribes-different-tags", "a member asks for other tags", SUBSCRIPTIONS),
-        _mutant("A5", A5, "divergent-rebalance-views", "a client keeps an old view", VIEWS, OVERLAP, OWNERLESS),
-        _mutant("A6", A6, "machine-room-indexes-wrong-list", "a client takes another queue instead", ALLOCATION),
-        _mutant("A8", A8, "one-topic-error-kills-rebalance", "a client balances its first topic only", TOPICS),
-        _mutant("A9", A9, "dropped-queue-never-removed", "a client drops a queue for 100 s", OWNERLESS),
-        _mutant("A10", A10, "pull-interval-above-idle-limit", "a client drops and takes one queue", FLAPPING),
-        _mutant("B1", B1, "fetch-error-becomes-offset-zero", "a failed query is read as 0", BACK, DUPLICATE),
-        _mutant("B2", B2, "too-large-offset-rewinds-to-min", "beyond the end means the minimum", BACK),
-        _mutant("B3", B3, "reset-races-with-commits", "a client that lost a queue commits", NOT_OWNER),
-        _mutant("B4", B4, "offset-goes-to-any-replica", "an older offset is stored", BACK, kinds=_ANY),
-        _mutant("B7", B7, "commit-ignores-in-flight-batch", "the offset passes a running call", UNFINISHED),
-        _mutant("B8", B8, "filtered-messages-never-committed", "nothing matches, and that is never stored", STUCK),
-        _mutant("B9", B9, "stale-pull-result-after-reassign", "a pull jumps over a batch", SKIPPED, kinds=_ANY),
-        _mutant("C2", C2, "sub-batch-failure-returns-whole-pull", "a success is sent back", SENT_BACK, ATTEMPTS),
-        _mutant("C3", C3, "result-of-dropped-queue-half-applied", "a finished message is delivered again", DUPLICATE),
-        _mutant("D1", D1, "failed-send-back-still-acked", "a failed message is neither kept nor sent back", FAILED),
-        _mutant("D2", D2, "dead-letter-delayed-by-hours", "a dead letter waits as a retry does", DEAD_LETTER),
-        _mutant("D3", D3, "orderly-retries-forever-after-max", "one more retry at the maximum", MAXIMUM, DEAD_LETTER),
-        _mutant("D4", D4, "pop-retry-level-shift", "a retry waits three levels longer", LEVEL),
-        _mutant("D7", D7, "retries-never-reach-listener", "a retry is sent back unseen", ATTEMPTS, SENT_BACK),
-        _mutant("D8", D8, "retry-queue-never-pulled", "nobody takes a retry queue", STUCK),
-        _mutant("E3", E3, "revoke-while-listener-runs", "an orderly queue is given away too early", ONE_LISTENER,
+        _mutant(Bug.A1, "clientid-clash", "a second process has the id of a live one",
+                Claim.SAME_ID, Claim.OVERLAP, Claim.OWNERLESS),
+        _mutant(Bug.A2, "group-subscribes-different-topics", "a member has another topic",
+                Claim.SUBSCRIPTIONS, Claim.OWNERLESS),
+        _mutant(Bug.A3, "group-subscribes-different-tags", "a member asks for other tags", Claim.SUBSCRIPTIONS),
+        _mutant(Bug.A5, "divergent-rebalance-views", "a client keeps an old view",
+                Claim.VIEWS, Claim.OVERLAP, Claim.OWNERLESS),
+        _mutant(Bug.A6, "machine-room-indexes-wrong-list", "a client takes another queue instead", Claim.ALLOCATION),
+        _mutant(Bug.A8, "one-topic-error-kills-rebalance", "a client balances its first topic only", Claim.TOPICS),
+        _mutant(Bug.A9, "dropped-queue-never-removed", "a client drops a queue for 100 s", Claim.OWNERLESS),
+        _mutant(Bug.A10, "pull-interval-above-idle-limit", "a client drops and takes one queue", Claim.FLAPPING),
+        _mutant(Bug.B1, "fetch-error-becomes-offset-zero", "a failed query is read as 0", Claim.BACK, Claim.DUPLICATE),
+        _mutant(Bug.B2, "too-large-offset-rewinds-to-min", "beyond the end means the minimum", Claim.BACK),
+        _mutant(Bug.B3, "reset-races-with-commits", "a client that lost a queue commits", Claim.NOT_OWNER),
+        _mutant(Bug.B4, "offset-goes-to-any-replica", "an older offset is stored", Claim.BACK, kinds=_ANY),
+        _mutant(Bug.B7, "commit-ignores-in-flight-batch", "the offset passes a running call", Claim.UNFINISHED),
+        _mutant(Bug.B8, "filtered-messages-never-committed", "nothing matches, and that is never stored", Claim.STUCK),
+        _mutant(Bug.B9, "stale-pull-result-after-reassign", "a pull jumps over a batch", Claim.SKIPPED, kinds=_ANY),
+        _mutant(Bug.C2, "sub-batch-failure-returns-whole-pull", "a success is sent back",
+                Claim.SENT_BACK, Claim.ATTEMPTS),
+        _mutant(Bug.C3, "result-of-dropped-queue-half-applied", "a finished message is delivered again",
+                Claim.DUPLICATE),
+        _mutant(Bug.D1, "failed-send-back-still-acked", "a failed message is neither kept nor sent back", Claim.FAILED),
+        _mutant(Bug.D2, "dead-letter-delayed-by-hours", "a dead letter waits as a retry does", Claim.DEAD_LETTER),
+        _mutant(Bug.D3, "orderly-retries-forever-after-max", "one more retry at the maximum",
+                Claim.MAXIMUM, Claim.DEAD_LETTER),
+        _mutant(Bug.D4, "pop-retry-level-shift", "a retry waits three levels longer", Claim.LEVEL),
+        _mutant(Bug.D7, "retries-never-reach-listener", "a retry is sent back unseen", Claim.ATTEMPTS, Claim.SENT_BACK),
+        _mutant(Bug.D8, "retry-queue-never-pulled", "nobody takes a retry queue", Claim.STUCK),
+        _mutant(Bug.E3, "revoke-while-listener-runs", "an orderly queue is given away too early", Claim.ONE_LISTENER,
                 kinds=("orderly",)),
-        _mutant("E6", E6, "orderly-suspend-loses-message", "a suspended message is lost", FAILED, IN_ORDER,
+        _mutant(Bug.E6, "orderly-suspend-loses-message", "a suspended message is lost", Claim.FAILED, Claim.IN_ORDER,
                 kinds=("orderly",)),
-        _mutant("F4", F4, "hung-listener-pins-offset", "a call never ends, and nobody cleans up", STUCK),
-        _mutant("G1", G1, "last-offset-skips-new-queues", "a new queue is started at its end", SKIPPED, kinds=_ANY),
-        _mutant("G4", G4, "broadcast-offset-cannot-be-fixed", "an illegal offset is asked for again", ILLEGAL,
+        _mutant(Bug.F4, "hung-listener-pins-offset", "a call never ends, and nobody cleans up", Claim.STUCK),
+        _mutant(Bug.G1, "last-offset-skips-new-queues", "a new queue is started at its end", Claim.SKIPPED, kinds=_ANY),
+        _mutant(Bug.G4, "broadcast-offset-cannot-be-fixed", "an illegal offset is asked for again", Claim.ILLEGAL,
                 kinds=("concurrently", "orderly", "broadcasting")),
-        _mutant("H1", H1, "delay-offset-beyond-queue-end", "a waiting message is never delivered", LATE),
-        _mutant("H2", H2, "delay-offset-not-saved-on-stop", "a waiting message is delivered twice", COPY),
-        _mutant("H7", H7, "timer-checkpoint-ahead-of-data", "a waiting message comes early", EARLY, WAITS),
+        _mutant(Bug.H1, "delay-offset-beyond-queue-end", "a waiting message is never delivered", Claim.LATE),
+        _mutant(Bug.H2, "delay-offset-not-saved-on-stop", "a waiting message is delivered twice", Claim.COPY),
+        _mutant(Bug.H7, "timer-checkpoint-ahead-of-data", "a waiting message comes early", Claim.EARLY, Claim.WAITS),
     )
 }  # fmt: skip
 """All mutants, by id."""

@@ -14,43 +14,12 @@ from ...claims.settings import REBALANCE_PERIOD
 from ...format.kinds import Kind, Path, Result
 from .agenda import put
 from .broker import GRACE
-from .catalogue import (
-    A1,
-    A2,
-    A3,
-    A5,
-    A6,
-    A8,
-    A9,
-    A10,
-    ALLOCATION,
-    B1,
-    B2,
-    B3,
-    B4,
-    D7,
-    D8,
-    E3,
-    F4,
-    FLAPPING,
-    G1,
-    G4,
-    ILLEGAL,
-    MUTANTS,
-    NOT_OWNER,
-    OVERLAP,
-    OWNERLESS,
-    SAME_ID,
-    SKIPPED,
-    STUCK,
-    SUBSCRIPTIONS,
-    TOPICS,
-    VIEWS,
-)
-from .cluster import FIRST_PULL, OTHER_TOPIC, Cluster
+from .catalogue import MUTANTS, Bug, Claim
+from .cluster import FIRST_PULL, Cluster
+from .listener import LONGEST_CALL
 from .outside import LOST_TAIL, choose, illegal, is_idle, mend, moments, passes_again, try_later
 from .plan import BROADCASTING, ORDERLY
-from .window import LONGEST_CALL
+from .tables import OTHER_TOPIC
 from .world import JUMPED, PRODUCE, VIOLATION
 
 TWO_ROUNDS = 2 * REBALANCE_PERIOD
@@ -71,24 +40,24 @@ def schedule(cluster: Cluster) -> None:
     code = MUTANTS[plan.mutant].code
     a = cluster.world.all[0]
     a["mutant"] = code
-    if code == D7:
+    if code == Bug.D7:
         # A message that its client has tried again on its own has had the count that the unseen retry would have.
         a["refusal_rate"] = 0
-    if code <= B4:
+    if code <= Bug.B4:
         a["places"] = plan.mutant_places
         a["strike_at"] = int(BEGIN * plan.producing)
         a["strike_gap"] = int((END - BEGIN) * plan.producing / plan.mutant_places)
-        if code == B4:
+        if code == Bug.B4:
             # Its moments, when an offset has not changed for long, are rare.
             a["strike_gap"] = REBALANCE_PERIOD // 2
-        if code == F4:
+        if code == Bug.F4:
             a["until"] = plan.producing + LONGEST_CALL + 3 * GRACE
         return
-    if code == D8:
+    if code == Bug.D8:
         _never_take(cluster)
         return
     strike = functools.partial(_STRIKES[code], cluster)
-    lasting = code in (A1, A2, A3, A5, A8, A9, A10)
+    lasting = code in (Bug.A1, Bug.A2, Bug.A3, Bug.A5, Bug.A8, Bug.A9, Bug.A10)
     most = max(1, int((END - BEGIN) * plan.producing) // (2 * EPISODE)) if lasting else plan.mutant_places
     for when in moments(cluster, min(plan.mutant_places, most), begin=BEGIN, end=END):
         cluster.at(when, strike)
@@ -110,11 +79,11 @@ def judge_owners(cluster: Cluster) -> None:
         for n, (since, until, process) in enumerate(spans):
             # A dead client's lock outlives it by up to a minute; an orderly group has to wait for it.
             if since - owned_until > TWO_ROUNDS * (2 if cluster.plan.group_kind == ORDERLY else 1):
-                cluster.note(VIOLATION, claim=OWNERLESS, queue=queue, until=since, time=owned_until)
+                cluster.note(VIOLATION, claim=Claim.OWNERLESS, queue=queue, until=since, time=owned_until)
             for _, other_until, other in spans[:n]:
                 if other != process and min(until, other_until) - since > TWO_ROUNDS:
                     end = min(until, other_until)
-                    cluster.note(VIOLATION, claim=OVERLAP, queue=queue, process=process, until=end, time=since)
+                    cluster.note(VIOLATION, claim=Claim.OVERLAP, queue=queue, process=process, until=end, time=since)
             owned_until = max(owned_until, until)
 
 
@@ -122,21 +91,21 @@ def _same_id(cluster: Cluster) -> None:
     """A1: the second process finds the position of the first, and takes the same share; nobody has its own."""
     process = cluster.random.choice(cluster.alive())
     other = cluster.start(int(cluster.world.processes[process]["client"]))
-    cluster.note(VIOLATION, claim=SAME_ID, process=other)
+    cluster.note(VIOLATION, claim=Claim.SAME_ID, process=other)
     cluster.after(EPISODE, lambda: cluster.stop(other))
 
 
 def _other_topic(cluster: Cluster) -> None:
     """A2: the member counts in every division of the topic, and never takes its share."""
     process = cluster.start(_free_client(cluster), topics=[OTHER_TOPIC])
-    cluster.note(VIOLATION, claim=SUBSCRIPTIONS, process=process)
+    cluster.note(VIOLATION, claim=Claim.SUBSCRIPTIONS, process=process)
     cluster.after(EPISODE, lambda: cluster.stop(process))
 
 
 def _other_tags(cluster: Cluster) -> None:
     """A3."""
     process = cluster.start(_free_client(cluster), expression="paid || refunded")
-    cluster.note(VIOLATION, claim=SUBSCRIPTIONS, process=process)
+    cluster.note(VIOLATION, claim=Claim.SUBSCRIPTIONS, process=process)
     cluster.after(EPISODE, lambda: cluster.stop(process))
 
 
@@ -145,7 +114,7 @@ def _old_view(cluster: Cluster) -> None:
     process = cluster.random.choice(cluster.alive())
     cluster.frozen[process] = cluster.names()
     comer = cluster.start(_free_client(cluster))
-    cluster.note(VIOLATION, claim=VIEWS, process=process)
+    cluster.note(VIOLATION, claim=Claim.VIEWS, process=process)
 
     def notice() -> None:
         del cluster.frozen[process]
@@ -164,7 +133,7 @@ def _wrong_queue(cluster: Cluster) -> None:
         if process != victim or topic != cluster.own_topics[0] or not right or not others:
             return right
         cluster.wrong_answer = None
-        cluster.note(VIOLATION, claim=ALLOCATION, process=process)
+        cluster.note(VIOLATION, claim=Claim.ALLOCATION, process=process)
         return sorted([*right[1:], others[0]])
 
     cluster.wrong_answer = answer
@@ -175,7 +144,7 @@ def _first_topic_only(cluster: Cluster) -> None:
     """A8."""
     process = cluster.random.choice([p for p in cluster.alive() if p not in cluster.first_topic_only])
     cluster.first_topic_only.add(process)
-    cluster.note(VIOLATION, claim=TOPICS, process=process)
+    cluster.note(VIOLATION, claim=Claim.TOPICS, process=process)
     cluster.after(EPISODE, lambda: cluster.first_topic_only.discard(process))
 
 
@@ -200,7 +169,7 @@ def _flap(cluster: Cluster) -> None:
     if chosen is None:
         return
     process, queue, _ = chosen
-    cluster.note(VIOLATION, claim=FLAPPING, queue=queue, process=process)
+    cluster.note(VIOLATION, claim=Claim.FLAPPING, queue=queue, process=process)
 
     def flap() -> None:
         if queue in cluster.owned[process]:
@@ -253,14 +222,14 @@ def _commit_of_a_stranger(cluster: Cluster) -> None:
     process = cluster.random.choice(strangers)
     stored = int(cluster.world.cells[cluster.world.windows[w]["cell"]]["committed"])
     cluster.row(Kind.COMMIT, process=process, queue=queue, offset=stored, path=Path.PERIODIC)
-    cluster.note(VIOLATION, claim=NOT_OWNER, queue=queue, process=process, offset=stored)
+    cluster.note(VIOLATION, claim=Claim.NOT_OWNER, queue=queue, process=process, offset=stored)
 
 
 def _never_take(cluster: Cluster) -> None:
     """D8: the start of a retry queue is read as a failure, so nobody ever adds it."""
     queue = cluster.retry_queues[0]
     cluster.blocked.add((-1, queue))
-    cluster.note(VIOLATION, claim=STUCK, queue=queue)
+    cluster.note(VIOLATION, claim=Claim.STUCK, queue=queue)
     cluster.world.all[0]["until"] = int(cluster.plan.producing + 240_000 + GRACE)
 
 
@@ -296,7 +265,7 @@ def _skip_new_queue(cluster: Cluster) -> None:
         cluster.wrong_start = None
         end = int(cluster.world.queues[queue]["end"])
         cluster.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.MISSING)
-        cluster.note(VIOLATION, claim=SKIPPED, queue=queue, process=process, offset=0, until=end)
+        cluster.note(VIOLATION, claim=Claim.SKIPPED, queue=queue, process=process, offset=0, until=end)
         cluster.note(JUMPED, queue=queue, process=process, offset=0, until=end)
         return end
 
@@ -324,7 +293,7 @@ def _ask_again(cluster: Cluster) -> None:
     for _ in range(REPEATS):
         cluster.row(Kind.PULL, process=process, queue=queue, offset=asked)
         illegal(cluster, w, asked - LOST_TAIL, asked - LOST_TAIL)
-    cluster.note(VIOLATION, claim=ILLEGAL, queue=queue, process=process, offset=asked)
+    cluster.note(VIOLATION, claim=Claim.ILLEGAL, queue=queue, process=process, offset=asked)
     mend(cluster, process, queue, w, asked - LOST_TAIL, Cause.OFFSET_CORRECTED, Regression.CORRECTED)
 
 
@@ -334,18 +303,18 @@ def _free_client(cluster: Cluster) -> int:
 
 
 _STRIKES: dict[int, Callable[[Cluster], None]] = {
-    A1: _same_id,
-    A2: _other_topic,
-    A3: _other_tags,
-    A5: _old_view,
-    A6: _wrong_queue,
-    A8: _first_topic_only,
-    A9: _drop,
-    A10: _flap,
-    B1: _start_at_zero,
-    B2: _to_the_minimum,
-    B3: _commit_of_a_stranger,
-    E3: _give_away,
-    G1: _skip_new_queue,
-    G4: _ask_again,
+    Bug.A1: _same_id,
+    Bug.A2: _other_topic,
+    Bug.A3: _other_tags,
+    Bug.A5: _old_view,
+    Bug.A6: _wrong_queue,
+    Bug.A8: _first_topic_only,
+    Bug.A9: _drop,
+    Bug.A10: _flap,
+    Bug.B1: _start_at_zero,
+    Bug.B2: _to_the_minimum,
+    Bug.B3: _commit_of_a_stranger,
+    Bug.E3: _give_away,
+    Bug.G1: _skip_new_queue,
+    Bug.G4: _ask_again,
 }

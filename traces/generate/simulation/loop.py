@@ -8,7 +8,10 @@ from ...machine_code.compiled import heavy, part
 from .agenda import next_time, put, take
 from .broker import come_due, produce
 from .codes import ZERO
-from .window import again, begin, clean_expired, finish, give_up_waiting, persist, pull, reply, send_back, sent_back
+from .commits import persist
+from .listener import again, begin, finish
+from .pulls import give_up_waiting, pull, reply
+from .send_backs import clean_expired, send_back, sent_back
 from .world import AGAIN, CLEAN, DUE, FINISH, PARKED, PERSIST, PRODUCE, PULL, REPLY, SAVE, SEND, SENT
 
 REACHED, ROWS_FULL, GROW = range(3)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from ....model.history import Cause, Regression
 from ...format.kinds import Kind, Path, Result
 from .broker import replay
-from .cluster import PRODUCING_FROM, Cluster
+from .cluster import Cluster
+from .first_world import PRODUCING_FROM
 from .plan import BROADCASTING, CONCURRENTLY, ORDERLY
 from .world import DECREASED, OWNED
 

@@ -52,7 +52,7 @@ def new_rows(room: int) -> Any:
 
 
 @part
-def clear(rows: Any, i: int, time: int, kind: int) -> None:
+def clear(rows: Any, i: int, time: int, kind: Kind | int) -> None:
     """Row ``i`` has a time and a kind, and nothing else yet."""
     rows[C.time, i] = time
     rows[C.kind, i] = kind

@@ -19,10 +19,12 @@ from ...io.parquet import beside_a_trace
 from ...io.writing import JsonlWriter, ParquetWriter, TraceWriter
 from . import intruder, outside
 from .catalogue import MUTANTS
-from .cluster import GROUP, PRODUCING_FROM, Cluster
+from .cluster import Cluster
+from .first_world import PRODUCING_FROM
 from .loop import GROW, ROWS_FULL, run
 from .plan import BROADCASTING, ORDERLY, Plan
 from .rows import Batches
+from .tables import GROUP
 from .truth import truth_of
 from .world import FACT, OWNED, count_filtered
 

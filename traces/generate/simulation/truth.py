@@ -10,9 +10,10 @@ import pyarrow as pa
 from ....model.history import Cause, Regression
 from ...format.message_status import MessageStatus
 from ...format.schema import ABSENT, origin_of
-from .catalogue import B8, BACK, CLAIMS, D1, E6, FAILED, LATE, MUTANTS
-from .cluster import GROUP, Cluster
+from .catalogue import MUTANTS, PLACE, Bug, Claim
+from .cluster import Cluster
 from .rows import key_of
+from .tables import GROUP
 from .world import DECREASED, DIED, FACT, FACTS, GIVEN_UP, HANGS, JUMPED, VIOLATION
 
 TRUTH = pa.schema(
@@ -49,7 +50,7 @@ def truth_of(cluster: Cluster, facts: Any) -> pa.Table:
     # A decrease that nothing explains is what one claim forbids.
     unexplained = (facts["what"] == DECREASED) & (facts["cause"] == Regression.UNEXPLAINED)
     facts["what"][unexplained] = VIOLATION
-    facts["claim"][unexplained] = BACK
+    facts["claim"][unexplained] = PLACE[Claim.BACK]
     facts = np.concatenate([facts, _statuses(cluster, facts)])
     what, start = facts["what"], cluster.plan.start
     violated = what == VIOLATION
@@ -74,7 +75,7 @@ def truth_of(cluster: Cluster, facts: Any) -> pa.Table:
         [
             pa.array(_words(FACTS, what)),
             pa.array(_words([cluster.plan.mutant], np.where(violated, 0, -1)), pa.string()),
-            pa.array(_words(CLAIMS, facts["claim"]), pa.string()),
+            pa.array(_words(map(str, Claim), facts["claim"]), pa.string()),
             pa.array(cause, pa.string()),
             pa.array(np.full(len(facts), GROUP, object), pa.string()),
             pa.array(_words([queue.topic for queue in queues], facts["queue"]), pa.string()),
@@ -102,10 +103,10 @@ def _statuses(cluster: Cluster, facts: Any) -> Any:
         _status(facts[what == JUMPED], MessageStatus.SKIPPED),
         _status(facts[what == GIVEN_UP], MessageStatus.DROPPED),
         _status(facts[what == HANGS], MessageStatus.IN_LISTENER),
-        _status(facts[violated & (claim == LATE)], MessageStatus.PENDING_RETRY),
+        _status(facts[violated & (claim == PLACE[Claim.LATE])], MessageStatus.PENDING_RETRY),
     ]
-    if mutant in (D1, E6):
-        found.append(_status(facts[violated & (claim == FAILED)], MessageStatus.LOST))
+    if mutant in (Bug.D1, Bug.E6):
+        found.append(_status(facts[violated & (claim == PLACE[Claim.FAILED])], MessageStatus.LOST))
     for (_, queue), c in cluster.cells():
         cell, end = cluster.world.cells[c], int(cluster.world.queues[queue]["end"])
         if mutant and cell["reached"] < end and not cluster.plan.filtered_rate:
@@ -113,7 +114,7 @@ def _statuses(cluster: Cluster, facts: Any) -> Any:
             waiting["process"] = -1
             waiting["queue"], waiting["offset"], waiting["until"] = queue, cell["reached"], end
             waiting["time"] = cluster.now
-            found.append(_status(waiting, MessageStatus.FILTERED if mutant == B8 else MessageStatus.WAITING))
+            found.append(_status(waiting, MessageStatus.FILTERED if mutant == Bug.B8 else MessageStatus.WAITING))
     return np.concatenate(found)
 
 

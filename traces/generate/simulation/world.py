@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...format.kinds import Kind
 from ...machine_code.compiled import heavy, part
+from .catalogue import Claim
 from .codes import numbers
 from .rows import clear
 
@@ -279,7 +281,7 @@ def attempt_at(world: Any, queue: int, offset: int) -> Any:
 def note(
     world: Any,
     what: int,
-    claim: int,
+    claim: Claim | int,
     cause: int,
     queue: int,
     process: int,
@@ -316,7 +318,7 @@ def strikes(world: Any, mutant: int) -> bool:
 
 
 @heavy
-def add(world: Any, kind: int) -> int:
+def add(world: Any, kind: Kind | int) -> int:
     """A new row of now, which has nothing else yet; its place."""
     a = world.all[0]
     i = a.rows

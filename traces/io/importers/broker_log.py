@@ -26,7 +26,7 @@ from .protocol import Event, Imported
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
 
-_JOINED, _HEARTBEAT, _CHANGED, _CLOSED = "joined", "heartbeat", "subscription changed", "closed"
+_JOINED, _CHANGED = "joined", "subscription changed"
 
 
 def _subscribed(found: re.Match[str], line: LogLine) -> Iterator[Event]:

@@ -84,27 +84,16 @@ CONTINUATION = "continuation"
 
 
 class LogLine(NamedTuple):
-    """One message of a log.
+    """One message of a log."""
 
-    Attributes:
-        number: of its first line in the file, from 1.
-        time: ms since 1970 UTC.
-        layout: of the line.
-        level: INFO and so on.
-        process: id of the process, empty where the layout has none.
-        thread: name of the thread, empty where the layout has none.
-        logger: name of the logger, empty where the layout has none.
-        message: the first line of the message.
-    """
-
-    number: int
-    time: int
-    layout: Layout
-    level: str
-    process: str
-    thread: str
-    logger: str
-    message: str
+    number: int  # of its first line in the file, from 1
+    time: int  # ms since 1970 UTC
+    layout: Layout  # of the line
+    level: str  # INFO and so on
+    process: str  # id of the process, empty where the layout has none
+    thread: str  # name of the thread, empty where the layout has none
+    logger: str  # name of the logger, empty where the layout has none
+    message: str  # the first line of the message
 
 
 def layout_of(line: str) -> tuple[Layout, re.Match[str]] | None:

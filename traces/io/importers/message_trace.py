@@ -95,17 +95,16 @@ class _Call:
 
 @dataclass
 class _Known:
-    """What is in the whole file.
+    """What is in the whole file."""
 
-    Attributes:
-        topics: topic of a message, by its id.
-        calls: listener calls, by request id.
-        evidence: kinds of events that the types of records show.
-    """
+    topics: dict[str, str] = field(default_factory=dict)  # topic of a message, by its id
+    calls: dict[str, _Call] = field(default_factory=dict)  # listener calls, by request id
+    evidence: set[Kind] = field(default_factory=set)  # kinds of events that the types of records show
 
-    topics: dict[str, str] = field(default_factory=dict)
-    calls: dict[str, _Call] = field(default_factory=dict)
-    evidence: set[Kind] = field(default_factory=set)
+    def begins_in(self, time: int, call: tuple[str, str]) -> bool:
+        """Whether a listener call, by request and message, is known to begin at a time or later, ms."""
+        found = self.calls.get(call[0])
+        return found is not None and call[1] in found.attempts and found.time >= time
 
     def note(self, record: _Record) -> None:
         fields = record.fields
@@ -126,6 +125,8 @@ class _Known:
 
 def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]) -> Iterator[Event]:
     seen: set[bytes] = set()
+    begun: set[tuple[str, str]] = set()
+    early: dict[tuple[str, str], list[Event]] = {}
     first = last = None
     for record in _records(path, problems):
         # Two clients in one process may both report (TR-2); a request id names one call, so this is no second delivery.
@@ -144,7 +145,18 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
             continue
         first = event["time"] if first is None else min(first, event["time"])
         last = event["time"] if last is None else max(last, event["time"])
+        # Batches of a client may come in another order than it sent them: in one ms a call begins before it ends.
+        if record.type == "SubAfter":
+            call = record.fields[1], record.fields[2]
+            if call not in begun and known.begins_in(event["time"], call):
+                early.setdefault(call, []).append(event)
+                continue
         yield event
+        if record.type == "SubBefore":
+            begun.add((record.fields[4], record.fields[5]))
+            yield from early.pop((record.fields[4], record.fields[5]), ())
+    for left in early.values():
+        yield from left
     if last is not None:
         yield {"time": last, "kind": Kind.GAP, "due": first, "detail": "message traces may lose records (TR-2)"}
 

@@ -74,19 +74,12 @@ class OtelSpans:
 
 @dataclass(frozen=True, kw_only=True)
 class _Span:
-    """One span.
+    """One span."""
 
-    Attributes:
-        line: of the file.
-        told: the span itself.
-        attributes: its attributes, and those of its resource where it has none of the name.
-        scope: name of the instrumentation.
-    """
-
-    line: int
-    told: Mapping[str, Any]
-    attributes: Mapping[str, Any]
-    scope: str
+    line: int  # of the file
+    told: Mapping[str, Any]  # the span itself
+    attributes: Mapping[str, Any]  # its attributes, and those of its resource where it has none of the name
+    scope: str  # name of the instrumentation
 
     def text(self, *names: str) -> str | None:
         """The first of these attributes that is there, as text."""

@@ -109,7 +109,7 @@ def result(
         coverage=coverage,
         context=Context.of(events, begin=BEGIN, end=end, evidence=mask),
         names=names,
-        verdicts=verdicts(outcome, names.slots, coverage, Settings()),
+        verdicts=verdicts(outcome, names, coverage, Settings()),
         rows=found,
         statuses=table,
     )

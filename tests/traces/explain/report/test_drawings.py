@@ -9,7 +9,7 @@ import pytest
 
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.findings import Note
-from rocketproof.traces.explain.message_story import Attempt
+from rocketproof.traces.explain.message_attempts import Attempt
 from rocketproof.traces.explain.report import attempts, offsets, ownership
 from rocketproof.traces.explain.report.charts import Axis, bars, share
 from rocketproof.traces.explain.report.ownership import Lane

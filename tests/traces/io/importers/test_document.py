@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.traces.claims.claims import CLAIMS, Monitor
+from rocketproof.traces.claims.claim import Monitor
+from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io.importers import all_importers
 from rocketproof.traces.io.importers.broker_log import BROKER_EVIDENCE

@@ -210,6 +210,11 @@ def test_a_record_sent_twice_is_one_call(tmp_path):
     assert found.skipped == {"repeated record": 3}
 
 
+def test_a_call_begins_before_it_ends_in_whatever_order_its_records_came(tmp_path):
+    _, events, _ = imported(tmp_path, body(PUB, [*AFTER[:7], T + 10, "CG"], BEFORE))
+    assert [event["kind"] for event in events][:3] == [Kind.STORE, Kind.DELIVER, Kind.RESULT]
+
+
 def test_two_calls_with_one_message_are_two_deliveries(tmp_path):
     again = ["SubBefore", T + 50, "DefaultRegion", "CG", OTHER, KEY, 0, "k-17"]
     found, events, _ = imported(tmp_path, body(BEFORE, again))

@@ -1,0 +1,78 @@
+"""Equal by proof: Z3's word that wrong steps are the right ones, in every state that the claims of a suite allow.
+
+Where the right machine has too many states to look at each, what its suite says holds in all of them is known all the
+same. If no state inside the domains, in which all of that holds, tells a wrong step from the right one, then none that
+the right machine reaches does, and the wrong machine, which begins alike, never leaves its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+import z3
+
+from ...model.kernel import Lowered
+from ...model.kernel.lowered import Instance
+from ..prove.solving import Solver, fits_finite_domain
+
+WORK = 4_000_000
+"""Z3 resource units for all that is asked about one mutant in one configuration."""
+
+Pair = tuple[Instance | None, Instance | None]
+"""Right and wrong instance of one label; None where one does not exist."""
+
+
+def proved_equal(
+    lowered: Lowered, invariants: Sequence[Any], pairs: Sequence[Pair], matters: Set[int], *, work: int = WORK
+) -> bool:
+    """Whether Z3 proves that each pair of steps is one, under ``invariants``, within ``work`` resource units.
+
+    Cells whose numbers are not in ``matters`` may differ, as nothing reads them, and a step that changes nothing else
+    is none.
+    """
+    ranges = [
+        z3.And(cell.family.low <= cell.symbol, cell.symbol <= cell.family.limit)
+        for cell in lowered.cells
+        if not cell.family.is_bool
+    ]
+    questions = [_differs(lowered, *pair, matters) for pair in pairs]
+    facts = [*ranges, *invariants]
+    solver = Solver(finite_domain=fits_finite_domain([*facts, *questions]))
+    solver.add(*facts)
+    for question in questions:
+        if solver.work >= work:
+            return False
+        solver.push()
+        solver.add(question)
+        answer, _ = solver.check(rlimit=work - solver.work)
+        solver.pop()
+        if answer != z3.unsat:
+            return False
+    return True
+
+
+def _differs(lowered: Lowered, right: Instance | None, wrong: Instance | None, matters: Set[int]) -> Any:
+    """That a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
+    if right is None or wrong is None:
+        only = right or wrong
+        assert only is not None
+        return z3.And(only.guard, _changes(lowered, only, matters))
+    elsewhere = []
+    for number in sorted((right.updates.keys() | wrong.updates.keys()) & matters):
+        kept = lowered.cells[number].symbol
+        elsewhere.append(right.updates.get(number, kept) != wrong.updates.get(number, kept))
+    outside = [z3.Not(check.condition) for check in wrong.checks]
+    return z3.Or(
+        z3.And(right.guard, z3.Not(wrong.guard), _changes(lowered, right, matters)),
+        z3.And(wrong.guard, z3.Not(right.guard), _changes(lowered, wrong, matters)),
+        z3.And(right.guard, wrong.guard, z3.Or(*elsewhere)),
+        z3.And(wrong.guard, z3.Or(*outside)),
+    )
+
+
+def _changes(lowered: Lowered, instance: Instance, matters: Set[int]) -> Any:
+    """That a step would change what matters."""
+    return z3.Or(
+        *(lowered.cells[number].symbol != value for number, value in instance.updates.items() if number in matters)
+    )

@@ -1,0 +1,55 @@
+"""Reading: which cells of a machine are ever seen, by a guard, a domain or a row, at once or by way of other cells.
+
+Two machines that differ in other cells only have the same labelled runs, and every row says the same of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.kernel import Lowered
+from ...model.kernel.lowered import Instance, LoweredPredicate
+from ...model.kernel.plain import program_of
+from ...model.kernel.program import Op, Program
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What some action instances read.
+
+    Attributes:
+        read: numbers of the cells that decide whether a step is possible, leaves a domain, or a row changes.
+        written: for each update the number of its cell, and those of the cells that the new value is made of.
+    """
+
+    read: Set[int]
+    written: tuple[tuple[int, Set[int]], ...]
+
+    @classmethod
+    def of(
+        cls, lowered: Lowered, instances: Iterable[Instance], predicates: Iterable[LoweredPredicate] = ()
+    ) -> Reading:
+        """Of these instances, and of predicates of the same configuration."""
+        program = program_of(lowered)
+        seen = [item.term for item in predicates]
+        written = []
+        for instance in instances:
+            seen += [instance.guard, *(check.condition for check in instance.checks)]
+            written += [(number, _cells(program, [value])) for number, value in instance.updates.items()]
+        return cls(_cells(program, seen), tuple(written))
+
+    def closed(self, other: Reading) -> set[int]:
+        """Numbers of all cells that this or the other ever sees."""
+        found = {*self.read, *other.read}
+        while True:
+            new = {cell for number, cells in (*self.written, *other.written) if number in found for cell in cells}
+            if new <= found:
+                return found
+            found |= new
+
+
+def _cells(program: Program, terms: Iterable[Any]) -> set[int]:
+    nodes = program.needed([program.add(term) for term in terms])
+    return {program.nodes[number].value for number in nodes if program.nodes[number].op is Op.CELL}

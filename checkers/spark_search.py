@@ -1,0 +1,455 @@
+"""The search past one machine: states are divided by their hash, and Spark's tasks expand and settle their shares.
+
+A level of the search is a folder of Parquet files, one a share, each in the order of :mod:`.sorted_states`. A task
+expands a share and sends each successor to the share that it belongs to; there another task takes out what is known and
+writes the share of the next level. Tasks write a file under a name of their own and rename it, and write the same
+however often they are tried: a worker that is lost loses nothing. After each level the driver writes a checkpoint, from
+which a search goes on that was interrupted. Parents are not kept: a run is found backwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numba import njit
+from pyarrow import fs
+
+from ..model.kernel.native import NativeMachine, load_machine
+from ..model.kernel.plain import PlainMachine
+from ..properties.property import Kind, Property
+from . import search
+from . import sorted_states as states
+from .exploration import Limits, Progress, raise_wrong_write, run_through
+from .folder_error import LOCK, FolderError
+from .native_calls import NOT_FOUND
+from .run import Run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MOST_RUNS = 4
+"""Sorted sets of known states; of more, the smallest are merged."""
+
+_ROOM = 1 << 18
+"""Successors that a task has in its hands before it sends them on."""
+
+_SHARE = 2
+"""Shares for each task that Spark runs at a time."""
+
+_CHECKPOINT = "search.json"
+_STATE = "state"
+_SENT = "share int, told string, states binary"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """What a task must know: LLVM's text of the machine, sizes, the folder, and what is asked."""
+
+    text: str
+    words: int
+    fan: int
+    shares: int
+    folder: str
+    terminal: int
+    inverted: int
+    wanted: int
+    properties: int
+
+    def machine(self) -> tuple[int, int]:
+        """Addresses of the successor and the property function in this process."""
+        successors, properties, _ = _loaded(self.text)
+        return successors, properties
+
+    def read(self, name: str, share: int) -> Any:
+        """The states of a share of a level, or of a merged set."""
+        files, root = _place(self.folder)
+        with files.open_input_file(f"{root}/{name}/{share:05}.parquet") as file:
+            column = pq.read_table(file, columns=[_STATE]).column(0).combine_chunks()
+        if not len(column):
+            return np.empty((0, self.words), np.uint64)
+        array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+        data = np.frombuffer(array.buffers()[1], np.uint64, len(array) * self.words, array.offset * self.words * 8)
+        return data.reshape(-1, self.words).copy()
+
+    def write(self, name: str, share: int, rows: Any) -> None:
+        """Write such states: whole, or not at all."""
+        files, root = _place(self.folder)
+        size = self.words * 8
+        data = pa.py_buffer(np.ascontiguousarray(rows).tobytes())
+        column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), len(rows), [None, data])
+        files.create_dir(f"{root}/{name}", recursive=True)
+        written = f"{root}/{name}/.{share:05}-{uuid.uuid4().hex}"
+        with files.open_output_stream(written) as file:
+            pq.write_table(pa.table({_STATE: column}), file, compression="zstd", use_dictionary=False)
+        files.move(written, f"{root}/{name}/{share:05}.parquet")
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(text: str) -> tuple[int, int, Any]:
+    return load_machine(text)
+
+
+def _place(folder: str) -> tuple[Any, str]:
+    files, root = fs.FileSystem.from_uri(folder)
+    return files, root.rstrip("/")
+
+
+@njit(cache=True)
+def share_out(words: Any, shares: int, out: Any) -> None:
+    """The share of each state, by bits of its hash that do not order it."""
+    for row in range(len(words)):
+        out[row] = (search.hash_of(words, row, words.shape[1]) & np.uint64(0xFFFFF)) * np.uint64(shares) >> np.uint64(
+            20
+        )
+
+
+def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str, bytes]]:
+    """Successors of a share, to the shares where they belong; the last row is to its own, with what was seen."""
+    successors, properties = task.machine()
+    table = task.read(level, share)
+    room = max(2 * task.fan, min(_ROOM, len(table) * task.fan + task.fan))
+    made, ordered, new = np.empty((room, task.words), np.uint64), np.empty(room, np.uint64), None
+    tags, taken = np.empty(task.fan, np.int64), np.zeros(task.fan, np.int64)
+    told = np.full(4, NOT_FOUND, np.int64)
+    told[states.MADE] = 0
+    at = 0
+    while at < len(table):
+        recent = np.repeat(table[:1], 1 << 12, axis=0)  # a state of the level is known
+        at, count = states.expand(
+            successors, properties, task.terminal, table, at, len(table), made, tags, recent, taken, told
+        )
+        if told[states.WRONG_STATE] >= 0:
+            break
+        states.keys(made[:count], ordered[:count])
+        ordered[:count].sort()
+        new = np.empty_like(made[:count])
+        new = new[: states.unique(made[:count], ordered[:count], new)]
+        belongs = np.empty(len(new), np.int32)
+        share_out(new, task.shares, belongs)
+        for to in np.unique(belongs).tolist():
+            yield to, "", new[belongs == to].tobytes()
+    yield share, json.dumps({"taken": taken.tolist(), "told": told.tolist()}), b""
+
+
+def settle_share(
+    task: _Task, level: str, known: Sequence[str], share: int, rows: Iterable[tuple[str, bytes]]
+) -> dict[str, Any]:
+    """Write what is new of a share of the next level; returns its size, and what was found and seen."""
+    _, properties = task.machine()
+    seen: list[Any] = []
+    sorted_ones: list[Any] = []
+    for told, data in rows:
+        if told:
+            seen.append(json.loads(told))
+        else:
+            sorted_ones.append(np.frombuffer(data, np.uint64).reshape(-1, task.words))
+    new = _together(sorted_ones, task.words).copy()
+    for name in known:
+        new = new[: states.subtract(new, task.read(name, share))]
+    found = np.full(task.properties, NOT_FOUND, np.int64)
+    if task.wanted:
+        states.judge(properties, task.wanted, task.inverted, new, found)
+    task.write(level, share, new)
+    return {"share": share, "count": len(new), "found": found.tolist(), "seen": seen}
+
+
+def _together(sorted_ones: list[Any], words: int) -> Any:
+    """Sorted states as one sorted set."""
+    while len(sorted_ones) > 1:
+        sorted_ones.sort(key=len)
+        one, other = sorted_ones[:2]
+        out = np.empty((len(one) + len(other), words), np.uint64)
+        sorted_ones[:2] = [out[: states.merge(one, other, out)]]
+    return sorted_ones[0] if sorted_ones else np.empty((0, words), np.uint64)
+
+
+@dataclass(kw_only=True)
+class _Known:
+    """What is known after a level; a checkpoint.
+
+    Attributes:
+        machine: tells it from searches of other machines, constants and properties.
+        shares: into how many the states are divided.
+        levels: how many states each level has; the last is still to be expanded.
+        runs: name and number of states of the sorted sets that together have all states.
+        merged: how many sets were merged so far.
+        transitions: of all expanded levels; ``taken``: by instance.
+        found: level, share and place of the first state with each property; -1 where there is none.
+        deadlock: level, share and place of the first state without a successor.
+    """
+
+    machine: str
+    shares: int
+    levels: list[int] = field(default_factory=lambda: [1])
+    runs: list[tuple[str, int]] = field(default_factory=lambda: [(_level(0), 1)])
+    merged: int = 0
+    transitions: int = 0
+    taken: list[int] = field(default_factory=list)
+    found: list[tuple[int, int, int]] = field(default_factory=list)
+    deadlock: tuple[int, int, int] = (NOT_FOUND, NOT_FOUND, NOT_FOUND)
+
+
+def _level(number: int) -> str:
+    return f"level-{number:05}"
+
+
+class SparkSearch:
+    """A search whose states are in a folder that all workers of a session see.
+
+    Args:
+        native: the machine.
+        properties: whose first states are wanted, in the order of its predicates.
+        limits: when to give up, after a level.
+        session: of Spark.
+        folder: a path or URI, empty or with what an interrupted search of the same has left.
+        terminal: whether the predicate after them excuses states without successors.
+
+    Raises:
+        FolderError: the folder has something else in it.
+    """
+
+    def __init__(
+        self,
+        native: NativeMachine,
+        properties: Sequence[Property],
+        limits: Limits,
+        *,
+        session: SparkSession,
+        folder: str,
+        terminal: bool,
+    ) -> None:
+        self._native = native
+        self._session = session
+        self._limits = limits
+        self._plain = PlainMachine(native.lowered)
+        self._files, self._root = _place(folder)
+        self._task = _Task(
+            text=native.text,
+            words=max(1, native.layout.words),
+            fan=max(1, len(native.lowered.instances)),
+            shares=_SHARE * session.sparkContext.defaultParallelism,
+            folder=folder,
+            terminal=1 << len(properties) if terminal else 0,
+            inverted=sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS),
+            wanted=(1 << len(properties)) - 1,
+            properties=len(properties),
+        )
+        self._known = self._begin()
+
+    def _begin(self) -> _Known:
+        task = self._task
+        machine = f"{self._native.digest} {task.inverted} {task.properties} {task.terminal}"
+        self._files.create_dir(self._root, recursive=True)
+        present = [item.base_name for item in self._files.get_file_info(fs.FileSelector(self._root))]
+        if _CHECKPOINT in present:
+            with self._files.open_input_file(f"{self._root}/{_CHECKPOINT}") as file:
+                told = json.loads(file.read())
+            if told["machine"] != machine:
+                raise FolderError(
+                    f"{task.folder} has an interrupted search of another machine, other constants or other "
+                    "properties; empty the folder, or name another."
+                )
+            self._task = _with_shares(task, told["shares"])
+            return _Known(**{**told, "runs": [tuple(run) for run in told["runs"]]})
+        if set(present) - {LOCK}:
+            raise FolderError(f"{task.folder} is not empty, and no search was interrupted in it; name an empty folder.")
+        known = _Known(machine=machine, shares=task.shares, taken=[0] * task.fan)
+        initial = np.array([self._native.layout.pack(self._plain.initial) or (0,)], np.uint64)
+        belongs = np.empty(1, np.int32)
+        share_out(initial, task.shares, belongs)
+        for share in range(task.shares):
+            task.write(_level(0), share, initial[: int(share == belongs[0])])
+        found = np.full(task.properties, NOT_FOUND, np.int64)
+        states.judge(self._native.properties, task.wanted, task.inverted, initial, found)
+        known.found = [(0, int(belongs[0]), 0) if at >= 0 else known.deadlock for at in found.tolist()]
+        self._write_checkpoint(known)
+        return known
+
+    @property
+    def states(self) -> int:
+        """Distinct states so far."""
+        return sum(self._known.levels)
+
+    @property
+    def transitions(self) -> int:
+        """Transitions of the levels that were expanded."""
+        return self._known.transitions
+
+    @property
+    def depth(self) -> int:
+        """The last level that was expanded, or is being expanded."""
+        levels = self._known.levels
+        return len(levels) - (2 if not levels[-1] else 1)
+
+    @property
+    def taken(self) -> Sequence[int]:
+        """How many transitions each instance made."""
+        return self._known.taken
+
+    def bytes_per_state(self) -> float:
+        """Bytes in files for each state."""
+        files = self._files.get_file_info(fs.FileSelector(self._root, recursive=True))
+        return float(sum(item.size or 0 for item in files)) / self.states
+
+    def run(self, progress: Callable[[Progress], None] | None) -> str:
+        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
+        started = time.perf_counter()
+        while self._known.levels[-1]:
+            seconds = time.perf_counter() - started
+            if self._limits.states is not None and self.states >= self._limits.states:
+                return f"limit of {self._limits.states:,} states reached"
+            if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                return f"time limit of {self._limits.seconds:g} s reached"
+            if progress is not None:
+                progress(Progress(self.states, self.transitions, self.depth, self._known.levels[-1], seconds))
+            self._next_level()
+        return ""
+
+    def run_of(self, number: int) -> Run | None:
+        """The run to the first state with the property of a number, if there is one."""
+        return self._run_to(*self._known.found[number])
+
+    def run_to_deadlock(self) -> Run | None:
+        """The run to the first state without a successor, if there is one."""
+        return self._run_to(*self._known.deadlock)
+
+    def close(self) -> None:
+        """Remove what was written, if all states were found; else it can go on."""
+        if not self._known.levels[-1]:
+            self._files.delete_dir_contents(self._root)
+
+    def _next_level(self) -> None:
+        known, task, number = self._known, self._task, len(self._known.levels)
+        before, after, names = _level(number - 1), _level(number), [name for name, _ in reversed(known.runs)]
+        expand, settle = expand_share, settle_share
+
+        def sent(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for share in _numbers(batches):
+                for row in expand(task, before, share):
+                    yield pa.RecordBatch.from_arrays(
+                        [pa.array([row[0]], pa.int32()), pa.array([row[1]]), pa.array([row[2]], pa.binary())],
+                        ["share", "told", "states"],
+                    )
+
+        def settled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            rows: dict[int, list[tuple[str, bytes]]] = {}
+            for batch in batches:
+                for row in batch.to_pylist():
+                    rows.setdefault(row["share"], []).append((row["told"], row["states"]))
+            for share, of_share in sorted(rows.items()):
+                yield _text(json.dumps(settle(task, after, names, share, of_share)))
+
+        from pyspark.sql import functions
+
+        made = self._shares().mapInArrow(sent, _SENT)
+        placed = made.repartitionById(task.shares, functions.col("share"))
+        answers = sorted(
+            (json.loads(row["told"]) for row in placed.mapInArrow(settled, "told string").collect()),
+            key=lambda answer: int(answer["share"]),
+        )
+        self._add_up(answers, number)
+
+    def _add_up(self, answers: list[dict[str, Any]], number: int) -> None:
+        known = self._known
+        deadlock = known.deadlock
+        for answer in answers:
+            share = int(answer["share"])
+            for seen in answer["seen"]:
+                if seen["told"][states.WRONG_STATE] >= 0:
+                    run = self._run_to(number - 1, share, seen["told"][states.WRONG_STATE])
+                    assert run is not None
+                    raise_wrong_write(self._plain, run, seen["told"][states.WRONG_INSTANCE])
+                known.transitions += seen["told"][states.MADE]
+                known.taken = [sum(pair) for pair in zip(known.taken, seen["taken"], strict=True)]
+                if deadlock[0] < 0 <= seen["told"][states.DEADLOCK]:
+                    deadlock = number - 1, share, seen["told"][states.DEADLOCK]
+            for bit, place in enumerate(answer["found"]):
+                if place >= 0 > known.found[bit][0]:
+                    known.found[bit] = number, share, place
+        known.deadlock = deadlock
+        new = sum(int(answer["count"]) for answer in answers)
+        known.levels.append(new)
+        known.runs.append((_level(number), new))
+        while len(known.runs) > _MOST_RUNS:
+            self._merge_two()
+        self._write_checkpoint(known)
+
+    def _merge_two(self) -> None:
+        known, task = self._known, self._task
+        sizes = [one[1] + other[1] for one, other in pairwise(known.runs[:-1])]
+        at = sizes.index(min(sizes))
+        (one, first), (other, second) = known.runs[at : at + 2]
+        name = f"merged-{known.merged:05}"
+
+        def merged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for share in _numbers(batches):
+                task.write(name, share, _together([task.read(one, share), task.read(other, share)], task.words))
+                yield _text(str(share))
+
+        self._shares().mapInArrow(merged, "told string").collect()
+        known.merged += 1
+        known.runs[at : at + 2] = [(name, first + second)]
+
+    def _shares(self) -> Any:
+        shares = self._task.shares
+        return self._session.range(0, shares, 1, shares)
+
+    def _write_checkpoint(self, known: _Known) -> None:
+        new = f"{self._root}/.{_CHECKPOINT}"
+        with self._files.open_output_stream(new) as file:
+            file.write(json.dumps(asdict(known)).encode())
+        self._files.move(new, f"{self._root}/{_CHECKPOINT}")
+        needed = {name for name, _ in known.runs}
+        for item in self._files.get_file_info(fs.FileSelector(self._root)):
+            if item.base_name.startswith("merged-") and item.base_name not in needed:
+                self._files.delete_dir(item.path)
+
+    def _run_to(self, level: int, share: int, place: int) -> Run | None:
+        """The path to a state of a level, as a replayed run: each is a successor of the one before."""
+        if level == NOT_FOUND:
+            return None
+        task = self._task
+        path = [task.read(_level(level), share)[place : place + 1]]
+        for number in range(level - 1, -1, -1):
+            path.append(self._before(_level(number), path[-1]))
+        words = [tuple(state[0].tolist()) for state in reversed(path)]
+        return run_through(self._plain, words, self._native.layout)
+
+    def _before(self, level: str, wanted: Any) -> Any:
+        """The first state of a level that leads to another."""
+        task = self._task
+
+        def looked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            successors, _ = task.machine()
+            out, tags = np.empty((task.fan, task.words), np.uint64), np.empty(task.fan, np.int64)
+            for share in _numbers(batches):
+                table = task.read(level, share)
+                row = states.predecessor(successors, table, wanted, out, tags)
+                if row >= 0:
+                    yield _text(json.dumps([share, table[row].tolist()]))
+
+        rows = self._shares().mapInArrow(looked, "told string").collect()
+        return np.array([min(json.loads(row["told"]) for row in rows)[1]], np.uint64)
+
+
+def _with_shares(task: _Task, shares: int) -> _Task:
+    return _Task(**{**asdict(task), "shares": shares})
+
+
+def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+    for batch in batches:
+        yield from batch.column(0).to_pylist()
+
+
+def _text(text: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([text])], ["told"])

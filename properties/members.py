@@ -1,0 +1,101 @@
+"""What may be relied on about messages and offsets when queues change hands as real members make them.
+
+``consumption`` lets clients take and drop queues as they please, so whatever never happens there never happens here
+(``refinements``). That things do happen some time, and that a stop and a cut have the effects that they have, is
+claimed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ..model.everything import everything
+from ..model.history import Regression
+from ..model.kernel import all_of, not_
+from ..model.membership import Consumer, Life, alive
+from ..model.rebalance import Queue, idle, wanted
+from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
+from .claim import Claim, claim_about
+from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS
+from .offsets import CAUSED, STORED, went_back
+from .property import Kind, Property
+from .retry import NEVER_LOST
+from .settings import STOP_COMMITS
+from .turns import NOT_SENT_LATE, TAKEN_ONCE
+
+Constants = dict[str, int | str]
+
+FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
+STOP_ENDS = Property(
+    id="stop-comes-to-its-end",
+    statement="A client that shuts down in order is gone some time.",
+    kind=Kind.SETTLES,
+    holds=lambda s: s.forall(Consumer, lambda c: s.life[c] != Life.STOPPING),
+    assuming=("nobody else commits offsets of its queues meanwhile",),
+    rules=("ST-8",),
+)
+LEFT_FOR_LATER = Property(
+    id="queue-out-of-reach-is-left",
+    statement="A queue of a broker that a client cannot ask for the offset is left out of its pass.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Consumer,
+        lambda c: s.exists(Queue, lambda q: all_of(alive(s, c), idle(s, c), wanted(s, c, q), not_(s.owns[c, q]))),
+    ),
+    rules=("RB-40",),
+)
+
+COMMITTED = Property(
+    id="what-is-done-is-committed",
+    statement="Some time the committed offset of every queue is its end, if a client lives on.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
+    holds=STORED.holds,
+    assuming=PROGRESS.assuming,
+    rules=("G10", "OF-6"),
+)
+
+GROUP: Constants = {"running": 0, "consumers": 2, "queues": 1, "messages": 1}
+STOPS: Constants = {**GROUP, "leaves": 1, "watch_windows": 1}
+ALONE: Constants = {**GROUP, "consumers": 1, "leaves": 1, "causes": 1}
+CRASHES: Constants = {**GROUP, "crashes": 1, "causes": 1}
+CUT: Constants = {
+    **GROUP,
+    "consumers": 1,
+    "queues": 2,
+    "brokers": 2,
+    "cuts": 1,
+    "broker_restarts": 1,
+    "watch_offsets": 1,
+}
+RETRIES: Constants = {
+    **GROUP,
+    "queues": 2,
+    "messages": 2,
+    "retry_room": 1,
+    "copies": 1,
+    "failures": 1,
+    "attempts": 1,
+}
+
+_claim = partial(claim_about, everything)
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about groups with real members."""
+    for constants in (STOPS, ALONE, CRASHES, CUT, RETRIES):
+        for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+            yield _claim(property, constants)
+    for constants in (ALONE, CRASHES, CUT, RETRIES):
+        yield _claim(DISAGREEMENT_ENDS, constants)
+        yield _claim(COMMITTED, constants)
+    for constants in (ALONE, CRASHES):
+        yield _claim(EXPLAINED, constants)
+    for property in (NOT_SENT_LATE, TAKEN_ONCE):
+        yield _claim(property, STOPS)
+    for property in (STOP_ENDS, STOP_COMMITS):
+        yield _claim(property, ALONE)
+    for property in (CAUSED, FORGOTTEN, LEFT_FOR_LATER):
+        yield _claim(property, CUT)
+    yield _claim(NEVER_LOST, RETRIES)

@@ -1,0 +1,6 @@
+"""``python -m rocketproof`` is the command line, where ``rocketproof`` is not on the path."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""The commands that make traces. What they do is imported where it is needed, as for all commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import Constants
+
+making = typer.Typer(rich_markup_mode=None)
+
+
+@making.command(
+    short_help="Make a trace of a simulated cluster.",
+    help="Make a trace of any size of a simulated cluster, correct or with a known bug, and the truth about it.",
+    epilog="Example: rocketproof simulate --messages 1e6 --consumers 8 --mutant B1 --out run",
+)
+def simulate(
+    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
+    messages: Annotated[
+        str | None, typer.Option(metavar="N", help="Messages produced, such as 1e6; usually 100,000.")
+    ] = None,
+    consumers: Annotated[int | None, typer.Option(metavar="N", help="Clients of the group; usually 4.")] = None,
+    queues: Annotated[int | None, typer.Option(metavar="N", help="Queues of each topic; usually 16.")] = None,
+    topics: Annotated[int | None, typer.Option(metavar="N", help="Topics of the group; usually 1.")] = None,
+    brokers: Annotated[int | None, typer.Option(metavar="N", help="Brokers; usually 2.")] = None,
+    group_kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="concurrently (usual), orderly or broadcasting.")
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How queues are shared: AVG (usual), AVG_BY_CIRCLE, CONSISTENT_HASH."),
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="N", help="Messages a second at most; usually 5,000.")] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long messages are produced, such as 2h, at whatever rate.")
+    ] = None,
+    failure_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="First deliveries that fail; usually 0.01.")
+    ] = None,
+    retry_failure_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Later deliveries that fail; usually 0.4.")
+    ] = None,
+    refusal_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; usually 0.05.")
+    ] = None,
+    filtered_rate: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Messages nobody asks for; usually none.")
+    ] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option(metavar="N", help="maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")
+    ] = None,
+    churn: Annotated[int | None, typer.Option(metavar="N", help="How often a client leaves, dies or comes.")] = None,
+    broker_restarts: Annotated[int | None, typer.Option(metavar="N", help="How often a broker dies.")] = None,
+    resets: Annotated[int | None, typer.Option(metavar="N", help="How often an operator resets an offset.")] = None,
+    corrections: Annotated[
+        int | None, typer.Option(metavar="N", help="How often a replica that lags behind makes a client go back.")
+    ] = None,
+    timeouts: Annotated[int | None, typer.Option(metavar="N", help="Listener calls that take too long.")] = None,
+    consume_timeout: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long is too long; usually 60s.")
+    ] = None,
+    mutant: Annotated[str | None, typer.Option(metavar="ID", help="A known bug of the cluster, see --list.")] = None,
+    mutant_places: Annotated[
+        int | None, typer.Option(metavar="N", help="At how many places it strikes; usually 3.")
+    ] = None,
+    delays: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, such as '1s 5s 10s'.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="What all chances follow from.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", metavar="NAME", help="parquet (usual) or jsonl.")] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="Write the unique keys of messages as text too.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
+) -> None:
+    """Simulate what was asked for."""
+    from . import simulate as run
+    from .sizes import read_count, read_time
+
+    if list_:
+        run.list_mutants()
+        raise typer.Exit
+    options = {
+        "messages": None if messages is None else read_count("--messages", messages),
+        "consumers": consumers,
+        "queues": queues,
+        "topics": topics,
+        "brokers": brokers,
+        "group_kind": group_kind,
+        "strategy": strategy,
+        "rate": None if rate is None else read_count("--rate", rate),
+        "duration": None if duration is None else read_time("--duration", duration),
+        "failure_rate": failure_rate,
+        "retry_failure_rate": retry_failure_rate,
+        "refusal_rate": refusal_rate,
+        "filtered_rate": filtered_rate,
+        "max_attempts": max_attempts,
+        "churn": churn,
+        "broker_restarts": broker_restarts,
+        "resets": resets,
+        "corrections": corrections,
+        "timeouts": timeouts,
+        "consume_timeout": None if consume_timeout is None else read_time("--consume-timeout", consume_timeout),
+        "mutant": mutant,
+        "mutant_places": mutant_places,
+        "delays": delays,
+        "seed": seed,
+        "format": format_,
+        "keys": keys or None,
+    }
+    raise typer.Exit(run.simulate_cluster(out, options))
+
+
+@making.command(
+    short_help="Record a run of the model as a trace.",
+    help="Record a run of the model, random or the counterexample of a known bug, as a trace to check.",
+    epilog="Example: rocketproof record --mutant B7 --out run",
+)
+def record(
+    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="Of a random run: consumption, everything or assignment.")
+    ] = "consumption",
+    set_: Constants = None,
+    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Length of a random run.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="What its chances follow from.")] = 0,
+    mutant: Annotated[
+        str, typer.Option(metavar="ID", help="Record the shortest counterexample of this known bug instead.")
+    ] = "",
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the recorded run, as SVG.")] = "",
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the known bugs whose counterexamples can be recorded.")
+    ] = False,
+) -> None:
+    """Record what was asked for."""
+    from . import record as run
+    from .request import read_constants
+
+    if list_:
+        run.list_mutants()
+        raise typer.Exit
+    request = run.RecordRequest(
+        machine=machine, constants=read_constants(set_ or []), steps=steps, seed=seed, mutant=mutant
+    )
+    raise typer.Exit(run.record(request, out, picture=picture))

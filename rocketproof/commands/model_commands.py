@@ -1,0 +1,342 @@
+"""The commands about the model. What they do is imported where it is needed, as for all commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import EXIT_CODES, Annotations, Constants, Json, Junit, Master, exit_codes
+
+MUTANT_EXIT_CODES = exit_codes(
+    "every mutant is killed, and nothing is violated without it",
+    "a mutant survived, or its property is violated without it",
+    "something is unknown: a limit was hit, a mutant is missing, or Ctrl-C",
+)
+
+LEARN_EXIT_CODES = exit_codes(
+    "shown, or the answer is right",
+    "the answer is not right yet",
+    "the answer could not be judged: a limit was hit, or Ctrl-C",
+)
+
+model = typer.Typer(rich_markup_mode=None)
+
+
+@model.command(
+    short_help="Check properties of the model.",
+    help="Check properties of the model, all of the default suite or those named." + EXIT_CODES,
+    epilog="Example: rocketproof verify one-queue-one-consumer --set strategy=CONSISTENT_HASH",
+)
+def verify(
+    properties: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PROPERTY", show_default=False, help="Ids of properties, as --list shows them."),
+    ] = None,
+    machine: Annotated[str, typer.Option(metavar="NAME", help="Only properties of this machine.")] = "",
+    preset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
+        ),
+    ] = "",
+    module: Annotated[
+        str,
+        typer.Option(metavar="MODULE", help="Check the CLAIMS of a module of your own, about machines of your own."),
+    ] = "",
+    set_: Constants = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Use this engine: explore, prove, simulate, stateful (of all presets, where nothing else is asked "
+            "for), liveness, groups, refine, spark (explore on a cluster).",
+        ),
+    ] = "",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N, work=N "
+            "(prove), runs=N, steps=N, seed=N (simulate, stateful); repeatable.",
+        ),
+    ] = None,
+    reduce: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let searches leave out states that change no verdict: symmetry, partial-order; repeatable.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Searches at a time, each in a process; 0 is one for each core.")
+    ] = 0,
+    on_disk: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep the states of searches there instead of in memory; a search that was interrupted goes on.",
+        ),
+    ] = "",
+    master: Master = "",
+    config: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE", help="Check the deployment that a TOML file describes, with its [verify] options."
+        ),
+    ] = "",
+    fail_on: Annotated[
+        str, typer.Option(metavar="LEVEL", help="With a deployment: fail on error (usual), warning or note, and above.")
+    ] = "",
+    json: Json = "",
+    junit: Junit = "",
+    report: Annotated[
+        str, typer.Option(metavar="FILE.html", help="Write a page in which each finding opens as a run.")
+    ] = "",
+    sarif: Annotated[
+        str, typer.Option("--sarif", metavar="FILE", help="With a deployment: write the findings as SARIF 2.1.0.")
+    ] = "",
+    annotations: Annotated[
+        Annotations | None,
+        typer.Option(metavar="github", help="With a deployment: print the findings as GitHub annotations."),
+    ] = None,
+    through: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEP", help="Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."
+        ),
+    ] = None,
+    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Tell stories without what each step changes.")] = False,
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the run of the first story, as SVG.")] = "",
+    glossary: Annotated[
+        bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print every row, also of many; usually each guarantee once.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
+    search: Annotated[
+        str, typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking.")
+    ] = "",
+    strategy: Annotated[
+        str, typer.Option(metavar="MODULE:FUNCTION", help="Check an allocation strategy of your own, in Python.")
+    ] = "",
+    strategy_command: Annotated[
+        str,
+        typer.Option(metavar="COMMAND", help="Check a strategy that a program of your own answers, a JSON line each."),
+    ] = "",
+) -> None:
+    """Check what was asked for, and leave with its exit code."""
+    from . import verify as run
+    from .request import Outputs, Request
+
+    request = Request.of(
+        properties=properties or [],
+        machine=machine,
+        constants=set_ or [],
+        engine=engine,
+        limits=limit or [],
+        config=Path(config) if config else None,
+        strategy=strategy,
+        strategy_command=strategy_command,
+        preset=preset,
+        module=module,
+        fail_on=fail_on,
+        jobs=jobs,
+        on_disk=on_disk,
+        master=master,
+        reduce=reduce or [],
+        through=through or [],
+        where=where or [],
+    )
+    if list_:
+        run.list_rows(request)
+        raise typer.Exit
+    if search:
+        run.search_rows(search, request)
+        raise typer.Exit
+    outputs = Outputs(
+        json=json,
+        junit=junit,
+        sarif=sarif,
+        annotations=annotations is not None,
+        stories=stories,
+        brief=brief,
+        picture=picture,
+        glossary=glossary,
+        verbose=verbose,
+        report=report,
+    )
+    raise typer.Exit(run.verify(request, outputs))
+
+
+@model.command(
+    short_help="Put known bugs into the model: which property notices?",
+    help="Put known bugs of RocketMQ into the model, all of them or those named, and see which property notices each."
+    + MUTANT_EXIT_CODES,
+    epilog="Example: rocketproof mutants A9",
+)
+def mutants(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", show_default=False, help="Ids of known bugs, as --list shows them, or a letter."),
+    ] = None,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Ask all other properties and engines too: the kill matrix.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="As for verify; usually states=30000000 for each search."),
+    ] = None,
+    json: Json = "",
+    junit: Junit = "",
+    report: Annotated[
+        str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
+    ] = "",
+    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the first counterexample, as SVG.")] = "",
+    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
+    generated: Annotated[
+        bool, typer.Option("--generated", help="Try every small change of the model's texts, not the known bugs.")
+    ] = False,
+    part: Annotated[
+        str, typer.Option(metavar="PART", help="With --generated: of one part, such as orderly_lock.")
+    ] = "",
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="With --generated: processes.")] = 1,
+    sample: Annotated[
+        int | None, typer.Option(metavar="N", help="With --generated: so many, chosen by part and kind.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="With --sample: which ones.")] = 0,
+    at_least: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if so many are killed.")
+    ] = None,
+    html: Annotated[str, typer.Option(metavar="FILE|-", help="With --generated: write the report as a page.")] = "",
+    keep: Annotated[
+        str, typer.Option(metavar="FILE", help="With --generated: keep what is known in FILE, and go on from it.")
+    ] = "",
+) -> None:
+    """Try what was asked for, and leave with its exit code."""
+    from ..errors import InputError
+    from . import mutants as run
+    from .request import Request
+
+    only = {"--part": part, "--jobs": jobs != 1, "--sample": sample, "--seed": seed, "--at-least": at_least}
+    misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
+    if misplaced and not generated:
+        raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
+    if generated and (picture or junit):
+        option = "--picture" if picture else "--junit"
+        raise InputError(f"{option} is about known bugs; leave --generated out.")
+    if list_ and not generated:
+        run.list_mutants(ids or [])
+        raise typer.Exit
+    request = Request.of(limits=limit or [])
+    if generated:
+        from . import generated_mutants
+
+        asked = generated_mutants.Asked(
+            part=part,
+            sample=sample,
+            seed=seed,
+            jobs=jobs,
+            matrix=matrix,
+            at_least=at_least,
+            list_only=list_,
+            json=json,
+            html=html,
+            keep=keep,
+            ids=tuple(ids or ()),
+        )
+        raise typer.Exit(generated_mutants.generated(asked, request.limit))
+    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, junit=junit, report=report, picture=picture)
+    raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
+
+
+@model.command(
+    short_help="Write a machine as Promela, for SPIN.",
+    help="Write a configuration of a machine as Promela, for the model checker SPIN.",
+    epilog="Example: rocketproof export assignment --set consumers=3 --output group.pml",
+)
+def export(
+    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="Name of the machine, such as assignment.")],
+    set_: Constants = None,
+    invariant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PROPERTY", help="Assert this property of kind 'always' after each step; repeatable."),
+    ] = None,
+    output: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; - for standard output.")] = "-",
+) -> None:
+    """Write what was asked for, and leave with its exit code."""
+    from . import export as run
+    from .request import read_constants
+
+    raise typer.Exit(run.export(machine, read_constants(set_ or []), invariants=invariant or [], to=output))
+
+
+@model.command(
+    short_help="Step through the model in a browser.",
+    help="Make a page in which the model itself runs: step, undo, search the shortest run to something. The page "
+    "is one file and needs no network.",
+    epilog="Example: rocketproof explore delivery --set messages=3 --out delivery.html",
+)
+def explore(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", show_default=False, help="A machine, preset, property, known bug or recorded trace."
+        ),
+    ],
+    set_: Constants = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE…", help="A further configuration in the page, as in 'messages=1 crashes=2'."),
+    ] = None,
+    out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; usually NAME.html.")] = "",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine instead, also for other constants.")
+    ] = False,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Where to serve; 0 is any free port.")] = 0,
+) -> None:
+    """Make or serve what was asked for, and leave with its exit code."""
+    from . import explore as run
+    from .request import read_constants
+
+    request = run.ExploreRequest(
+        name=name,
+        constants=read_constants(set_ or []),
+        also=[read_constants(each.split()) for each in also or []],
+        out=out,
+        port=port if serve else None,
+    )
+    raise typer.Exit(run.explore(request))
+
+
+@model.command(
+    short_help="Lessons about consumption, with exercises.",
+    help="List the lessons; open one; verify the answer to its exercise, a Python file: learn check LESSON FILE."
+    + LEARN_EXIT_CODES,
+    epilog="Example: rocketproof learn push-is-pull",
+)
+def learn(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LESSON] | check LESSON FILE", show_default=False, help="A lesson by its number or name."
+        ),
+    ] = None,
+    language: Annotated[str, typer.Option(metavar="CODE", help="en, or zh-CN for Chinese.")] = "en",
+    notebook: Annotated[
+        str, typer.Option(metavar="FILE|-", help="Write the lesson as a Jupyter notebook instead of showing it.")
+    ] = "",
+) -> None:
+    """List, open, write or verify what was asked for."""
+    from . import learn as run
+
+    raise typer.Exit(run.learn(words or [], language=language, notebook=notebook))

@@ -1,0 +1,341 @@
+"""The commands about recorded traces. What they do is imported where it is needed, as for all commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import (
+    EXIT_CODES,
+    OWN_PROCESS,
+    Annotations,
+    Delays,
+    EveryClaim,
+    Importing,
+    Json,
+    Junit,
+    Master,
+    Paths,
+    Skew,
+    Slack,
+    Stories,
+    Strict,
+    Terms,
+    Zone,
+    exit_codes,
+)
+
+CHECK_EXIT_CODES = exit_codes(
+    "nothing is violated",
+    "a claim is violated",
+    "something is unknown: a part cannot be read, clocks are too far apart, nothing could be judged, or Ctrl-C",
+)
+
+CONFORM_EXIT_CODES = exit_codes(
+    "every event that concerns a queue is a behaviour of the model",
+    "there is a model mismatch",
+    "something is unknown: events are missing, there is nothing to follow, or Ctrl-C",
+)
+
+DIAGNOSE_EXIT_CODES = exit_codes(
+    "nothing is wrong: no claim is violated, and the model allows every event",
+    "something is wrong; known bugs that explain it are named, if there are any",
+    "it cannot be told: too little was recorded, or Ctrl-C",
+)
+
+REPRODUCE_EXIT_CODES = exit_codes(
+    "the run, and what reproduces it, is written",
+    "",
+    "Ctrl-C",
+    wrong_usage="wrong usage or input, nothing to reproduce, or no run of the model shows it",
+)
+
+COLLECT_EXIT_CODES = exit_codes(
+    "all that was asked for is in the folder",
+    "",
+    "there is more: a limit was reached, a broker gave nothing, or Ctrl-C; run the same again",
+    wrong_usage="wrong usage, or the cluster does not answer or refuses",
+)
+
+traces = typer.Typer(rich_markup_mode=None)
+
+
+def _settle(context: typer.Context) -> bool:
+    """Prepare the process for a trace, if it is the command's own; whether it is."""
+    if context.obj is OWN_PROCESS:
+        from .preparing import pyarrow_without_pandas
+
+        pyarrow_without_pandas()
+    return context.obj is OWN_PROCESS
+
+
+@traces.command(
+    short_help="Check recorded traces.",
+    help="Hold recorded traces against what RocketMQ promises: logs, message traces, or the kit's own format."
+    + CHECK_EXIT_CODES,
+    epilog="Example: rocketproof check trace.jsonl --message 7F0000010A3E18B4AAC2464BCE59001F",
+)
+def check(
+    context: typer.Context,
+    paths: Paths = None,
+    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this process), or spark.")] = "auto",
+    master: Master = "",
+    property_: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="ID", help="Only this claim counts, see --list; repeatable."),
+    ] = None,
+    message: Annotated[
+        str, typer.Option(metavar="KEY", help="What happened to this message? Its unique key or message id.")
+    ] = "",
+    queue: Annotated[
+        str, typer.Option(metavar="NAME", help="Only findings of queues called so: topic@broker:id, or a part of it.")
+    ] = "",
+    skew: Skew = "50ms",
+    delays: Delays = "",
+    config: Terms = "",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="Form of the files; auto looks at what is in them.")
+    ] = "auto",
+    zone: Zone = "",
+    import_: Importing = None,
+    died: Annotated[
+        list[str] | None,
+        typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed then; repeatable."),
+    ] = None,
+    strict: Strict = False,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
+    ] = "4GiB",
+    stories: Stories = 3,
+    every: EveryClaim = False,
+    report: Annotated[
+        str, typer.Option(metavar="DIR", help="Write a report to look at, and tables of all findings, to a folder.")
+    ] = "",
+    json: Json = "",
+    junit: Junit = "",
+    sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
+    annotations: Annotated[
+        Annotations | None,
+        typer.Option(metavar="github", help="Print what is violated as GitHub annotations."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
+) -> None:
+    """Check what was asked for, and leave with its exit code."""
+    if _settle(context):
+        from .preparing import keep_freed_memory
+
+        keep_freed_memory()
+    from . import check as run
+    from .sizes import read_death, read_size, read_time
+
+    if list_:
+        run.list_all()
+        raise typer.Exit
+    request = run.CheckRequest(
+        paths=paths or [],
+        engine=run.engine_of(engine),
+        master=master,
+        claims=property_ or [],
+        message=message,
+        queue=queue,
+        skew=read_time("--skew", skew),
+        strict=strict,
+        deaths=[read_death(text) for text in died or []],
+        format=format_,
+        options=run.importer_options(zone, import_ or []),
+        delays=delays,
+        config=config,
+        memory=read_size("--memory", memory),
+        stories=stories,
+        every=every,
+    )
+    outputs = run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif, annotations=annotations is not None)
+    raise typer.Exit(run.check(request, outputs))
+
+
+@traces.command(
+    short_help="Check the traces of real runs that come with the kit.",
+    help="Check the traces of real runs of RocketMQ that come with the kit, and compare with what is expected."
+    + EXIT_CODES,
+    epilog="Example: rocketproof samples kill-9-mid-batch",
+)
+def samples(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", show_default=False, help="Scenarios, or samples as scenario-release."),
+    ] = None,
+    json: Json = "",
+    add: Annotated[
+        bool, typer.Option("--add", help="NAMEs are folders that 'lab run --out' has left: make these runs samples.")
+    ] = False,
+) -> None:
+    """Check what was asked for, and leave with its exit code."""
+    from . import samples as run
+
+    raise typer.Exit(run.add(names or []) if add else run.check_samples(names or [], to_json=json))
+
+
+@traces.command(
+    short_help="Follow recorded traces through the model.",
+    help="Follow recorded traces through the model: each event must be something that the model can do."
+    + CONFORM_EXIT_CODES,
+    epilog="Example: rocketproof conform capture.jsonl",
+)
+def conform(
+    context: typer.Context,
+    paths: Paths = None,
+    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this machine), or spark.")] = "auto",
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that follow queues side by side.")] = 1,
+    master: Master = "",
+    slack: Slack = "50ms",
+    mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="Mismatches that are printed, at most.")] = 10,
+    strict: Strict = False,
+    json: Json = "",
+) -> None:
+    """Follow what was given, and leave with its exit code."""
+    from .check import Engine, engine_of
+
+    on_spark = engine_of(engine) is Engine.SPARK
+    if not on_spark:
+        _settle(context)
+    from . import conform as run
+    from .sizes import read_time
+
+    raise typer.Exit(
+        run.conform_traces(
+            paths or [],
+            on_spark=on_spark,
+            master=master,
+            jobs=jobs,
+            slack=read_time("--slack", slack),
+            strict=strict,
+            shown=mismatches,
+            json_file=json,
+        )
+    )
+
+
+@traces.command(
+    short_help="Name the known bugs that explain a recorded trace.",
+    help="Check a recorded trace, follow it through the model and through the model with each known bug, and name the "
+    "bugs that explain what is wrong." + DIAGNOSE_EXIT_CODES,
+    epilog="Example: rocketproof diagnose /var/tmp/traces --report page.html",
+)
+def diagnose(
+    context: typer.Context,
+    paths: Paths = None,
+    config: Terms = "",
+    slack: Slack = "50ms",
+    strict: Strict = False,
+    json: Json = "",
+    report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as a page.")] = "",
+) -> None:
+    """Diagnose what was given, and leave with its exit code."""
+    _settle(context)
+    from . import diagnose as run
+    from .sizes import read_time
+
+    code = run.diagnose(
+        paths or [], config=config, slack=read_time("--slack", slack), strict=strict, json=json, report=report
+    )
+    raise typer.Exit(code)
+
+
+@traces.command(
+    short_help="Write the shortest run of the model that shows what a trace shows, as a test.",
+    help="Find the shortest run of the model that shows what a recorded trace shows, in a configuration like the "
+    "recorded group, and write it as a pytest file, as a scenario of the lab where real clients can be made to do it, "
+    "as a page of the explorer, and what the trace tells of the deployment." + REPRODUCE_EXIT_CODES,
+    epilog="Example: rocketproof reproduce trace.jsonl nothing-skipped --out incident",
+)
+def reproduce(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="TRACE", show_default=False, help="A file or folder that is a trace.")],
+    finding: Annotated[
+        str, typer.Argument(metavar="[FINDING]", show_default=False, help="A violated claim, or a known bug.")
+    ] = "",
+    out: Annotated[str, typer.Option(metavar="DIR", help="The folder, new or empty.")] = "incident",
+    config: Terms = "",
+    slack: Slack = "50ms",
+    strict: Strict = False,
+) -> None:
+    """Reproduce what was given, and leave with its exit code."""
+    _settle(context)
+    from . import reproduce as run
+    from .sizes import read_time
+
+    slack_ms = read_time("--slack", slack)
+    raise typer.Exit(run.reproduce([path], finding, out, config=config, slack=slack_ms, strict=strict))
+
+
+@traces.command(
+    short_help="Read a running cluster, changing nothing, into a folder to check.",
+    help="Read the message trace, stored offsets, members and routes of a running cluster into a folder that check "
+    "reads. Nothing is changed in the cluster. Run it again, and it adds what is new." + COLLECT_EXIT_CODES,
+    epilog="Example: rocketproof collect --namesrv 10.0.0.1:9876 --group orders --since 2h --out incident",
+)
+def collect(
+    namesrv: Annotated[str, typer.Option(metavar="HOST:PORT", help="Name servers, with ; between several.")],
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="New or empty, or one that was collected before.")],
+    group: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A consumer group; repeatable.")] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A topic, besides those that the groups consume; repeatable."),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="From when on: how long ago, such as 2h, or ISO 8601.")
+    ] = "1h",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Until when; usually now.")] = "",
+    messages: Annotated[
+        bool,
+        typer.Option(
+            "--messages", help="Also which messages the topics, retry and dead-letter topics hold, without bodies."
+        ),
+    ] = False,
+    trace_topic: Annotated[
+        str, typer.Option(metavar="NAME", help="Where clients send their message trace; '' leaves it out.")
+    ] = "RMQ_SYS_TRACE_TOPIC",
+    watch: Annotated[str, typer.Option(metavar="TIME", help="Go on for so long, such as 30m.")] = "",
+    every: Annotated[str, typer.Option(metavar="TIME", help="With --watch: from one sample to the next.")] = "10s",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Stop beyond: messages=N (1e6), bytes=SIZE (1GiB), seconds=N (600, besides --watch); repeatable.",
+        ),
+    ] = None,
+    credentials: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Access control: a file with accessKey and secretKey; else ROCKETPROOF_ACCESS_KEY and "
+            "ROCKETPROOF_SECRET_KEY are taken.",
+        ),
+    ] = "",
+    tls: Annotated[bool, typer.Option("--tls", help="Encrypt connections.")] = False,
+    ca: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificates to trust, PEM.")] = "",
+    cert: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificate of this client, PEM.")] = "",
+    key: Annotated[str, typer.Option(metavar="FILE", help="With --cert: its key, PEM.")] = "",
+    tls_unverified: Annotated[
+        bool, typer.Option("--tls-unverified", help="With --tls: take any certificate, as RocketMQ's clients do.")
+    ] = False,
+) -> None:
+    """Collect what was asked for, and leave with its exit code."""
+    from ..traces.cluster.collect import Asked
+    from . import collect as run
+
+    asked = Asked(groups=tuple(group or ()), topics=tuple(topic or ()), trace_topic=trace_topic, messages=messages)
+    security = run.Security(credentials=credentials, tls=tls, ca=ca, cert=cert, key=key, unverified=tls_unverified)
+    code = run.collect(
+        asked,
+        security,
+        namesrv=namesrv,
+        out=out,
+        since=since,
+        until=until,
+        watch=watch,
+        every=every,
+        limits=limit or [],
+    )
+    raise typer.Exit(code)

@@ -1,0 +1,35 @@
+"""Groups with real members: what holds, and that it is these properties that notice when a mechanism is broken."""
+
+import pytest
+
+from rocketproof.checkers.catalogue import member_rows
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, Fate, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import run_suite
+
+ROWS = member_rows()
+
+
+def test_what_is_claimed() -> None:
+    outcomes = list(run_suite(ROWS))
+    assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
+    searched = [outcome for outcome in outcomes if outcome.result.engine == "explore"]
+    sizes = {outcome.row.configuration: outcome.result.figures["states"] for outcome in searched}
+    assert list(sizes.values()) == [832, 31, 392, 1_924, 793]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "row"),
+    [
+        ("offset_known", "without not_cut_off(s, c, q)", "every-message-is-handled"),
+        ("offsets_persisted", "without s.persisted[c] = True", "stop-comes-to-its-end"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes("everything") if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert outcome.fate is Fate.KILLED
+    assert row in outcome.kills

@@ -1,0 +1,122 @@
+"""A new hour is mined from where the run before it was, and nothing is said otherwise for that."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocketproof.spark.pipeline import Table, ingest
+from rocketproof.spark.pipeline.carried import CARRIED, STATES
+
+from .tables import checked, mined, rows, said, simulated, write
+from .test_pipeline import ALL_TABLES
+
+LATENESS = 1_000
+
+SKEW = 2_000
+"""Wide enough for what the few messages of a simulated process leave open of its clock: see the last test."""
+
+
+def hours_of(folder: Path, *, cuts: int, seed: int, **options: Any) -> list[Path]:
+    """A simulated recording cut at random times, usually with as many messages of each process as of a real one."""
+    drawn = random.Random(seed)
+    header, *events = simulated(
+        folder / "run", **{"messages": 1_500, "consumers": 2, "queues": 4, "seed": seed, **options}
+    )
+    events.sort(key=lambda event: event["time"])
+    begin, end = events[0]["time"], events[-1]["time"]
+    times = sorted(drawn.randrange(begin + 1, end) for _ in range(cuts))
+    parts: list[list[Any]] = [[] for _ in range(cuts + 1)]
+    for event in events:
+        parts[sum(event["time"] >= time for time in times)].append(event)
+    return [write(folder / "hours" / f"{at}.jsonl", [header, *part]) for at, part in enumerate(parts) if part]
+
+
+def unordered(whole: dict[str, Any]) -> dict[str, Any]:
+    """Findings in an order of their own: queues may be met in another one.
+
+    Of stored offsets only as many are told as a drawing needs, which depends on what was known of the end then.
+    """
+    return {**whole, "findings": sorted(str(one) for one in whole["findings"] if one["note"] != "offset")}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "seed"), [("", 1), ("B1", 2), *(pytest.param(m, 3, marks=pytest.mark.slow) for m in ("B2", "B7", ""))]
+)
+def test_hours_in_turn_give_what_one_run_gives(spark: Any, tmp_path: Path, mutant: str, seed: int) -> None:
+    hours = hours_of(tmp_path, cuts=4, seed=seed, mutant=mutant, churn=3)
+    apart, together = Table(tmp_path / "apart"), Table(tmp_path / "together")
+    carried = 0
+    for at, hour in enumerate(hours, start=1):
+        ingest(spark, [hour], apart)
+        run = mined(apart, spark, lateness=LATENESS, skew=SKEW)
+        carried += run.since["default"].time is not None
+        assert unordered(said(apart)) == unordered(checked(hours[:at], skew=SKEW)), at
+    assert carried >= 2
+    ingest(spark, [tmp_path / "hours"], together)
+    whole = mined(together, spark, skew=SKEW)
+    for name in ALL_TABLES:
+        if name != "offsets":  # see unordered
+            assert sorted(map(str, rows(apart, run.run, name))) == sorted(map(str, rows(together, whole.run, name))), (
+                name
+            )
+
+
+def test_what_comes_late_is_mined_from_the_last_state_before_it(spark: Any, tmp_path: Path) -> None:
+    first, second, *others = hours_of(tmp_path, cuts=4, seed=1)
+    table = Table(tmp_path / "table")
+    for hour in (first, *others):
+        ingest(spark, [hour], table)
+        mined(table, spark, lateness=0, skew=SKEW)
+    ingest(spark, [second], table)
+    late = mined(table, spark, lateness=0, skew=SKEW).since["default"]
+    ends = sorted(state.parent.parent.name for state in table.folder.glob(f"run=*/{CARRIED}/*"))
+    assert late.time is not None
+    assert late.time <= int(second.read_text().splitlines()[1].partition('"time": ')[2].partition(",")[0])
+    assert unordered(said(table)) == unordered(checked([first, second, *others], skew=SKEW))
+    assert len(ends) == 5
+
+
+def test_what_does_not_fit_is_mined_from_the_beginning(spark: Any, tmp_path: Path) -> None:
+    hours = hours_of(tmp_path, cuts=3, seed=1)
+    table = Table(tmp_path / "table")
+    ingest(spark, hours[:2], table)
+    mined(table, spark, lateness=LATENESS, skew=SKEW)
+    (state,) = table.folder.glob(f"run=*/{CARRIED}/*")
+    arrays = state / "arrays.zst"
+    arrays.write_bytes(arrays.read_bytes()[:100])
+    ingest(spark, [hours[2]], table)
+    since = mined(table, spark, lateness=LATENESS, skew=SKEW).since["default"]
+    assert (since.time, since.why.partition(":")[0]) == (None, f"{state} cannot be read")
+    assert said(table) == checked(hours[:3], skew=SKEW)
+    # With other terms, or of other days, nothing that is kept is of use.
+    day = table.folder.glob("batch=*/trace/day=*")
+    only = mined(
+        table, spark, lateness=LATENESS, skew=SKEW, days=(min(path.name for path in day).removeprefix("day="), "")
+    )
+    assert only.since["default"].time is None
+
+
+def test_only_the_latest_states_are_kept(spark: Any, tmp_path: Path) -> None:
+    hours = hours_of(tmp_path, cuts=STATES + 2, seed=1)
+    table = Table(tmp_path / "table")
+    for hour in hours:
+        ingest(spark, [hour], table)
+        mined(table, spark, lateness=0, skew=SKEW)
+    assert len(list(table.folder.glob(f"run=*/{CARRIED}/*"))) == STATES
+
+
+def test_where_clocks_turn_out_otherwise_the_beginning_is_mined_again(spark: Any, tmp_path: Path) -> None:
+    """With few messages a process is not known well when the first hours end."""
+    hours = hours_of(tmp_path, cuts=2, seed=1, churn=3, messages=300)
+    table = Table(tmp_path / "table")
+    why = []
+    for at, hour in enumerate(hours, start=1):
+        ingest(spark, [hour], table)
+        since = mined(table, spark, lateness=LATENESS).since["default"]
+        why.append((since.time is None, since.why))
+        assert unordered(said(table)) == unordered(checked(hours[:at])), at
+    assert (True, "bounds of clocks of the time before are others now") in why

@@ -1,0 +1,57 @@
+"""Recordings of slaves: told from those of their master, and what they say of offsets left out."""
+
+from __future__ import annotations
+
+from rocketproof.traces.format.schema import slave_of
+from rocketproof.traces.recorders.joining import join
+from rocketproof.traces.recorders.recording import Recording
+from rocketproof.traces.recorders.replicas import ONLY_A_SLAVE, replicas_named
+
+from ...agents import QUEUE, Line, at
+
+SECOND = 1_000_000
+MASTER, SLAVE, AGAIN = (f"broker-{pid}-broker-a.jsonl" for pid in (7, 8, 9))
+LOG = {"topic": "order", "broker": "broker-a", "queue": 0}
+
+
+def stored(when: int, offset: int) -> Line:
+    return at(when, "store", **LOG, offset=offset)
+
+
+def commit(when: int, offset: int) -> Line:
+    return at(when, "commit", **QUEUE, client="c", offset=offset)
+
+
+def broker(when: int, kind: str) -> Line:
+    return at(when, kind, broker="broker-a")
+
+
+FIRST = [broker(0, "broker_start"), stored(SECOND, 0), commit(2 * SECOND, 1), broker(10 * SECOND, "broker_stop")]
+COPY = [
+    *[broker(SECOND, "broker_start"), commit(12 * SECOND, 5), at(13 * SECOND, "reset", **QUEUE, offset=0)],
+    broker(40 * SECOND, "broker_stop"),
+]
+BACK = [broker(20 * SECOND, "broker_start"), stored(21 * SECOND, 1), commit(30 * SECOND, 2)]
+
+
+def recordings() -> list[Recording]:
+    files = {MASTER: FIRST, SLAVE: COPY, AGAIN: BACK}
+    return [Recording.of_events(file, events) for file, events in files.items()]
+
+
+def test_who_stores_nothing_while_another_of_its_broker_does_is_a_slave() -> None:
+    assert [one.broker for one in replicas_named(recordings())] == ["broker-a", slave_of("broker-a"), "broker-a"]
+
+
+def test_a_broker_that_was_started_again_is_none_though_its_recordings_overlap_a_little() -> None:
+    late = [broker(10 * SECOND - 1000, "broker_start"), broker(60 * SECOND, "broker_stop")]
+    one, two = (Recording.of_events(file, events) for file, events in {MASTER: FIRST, AGAIN: late}.items())
+    assert [found.of_slave for found in replicas_named([one, two])] == [False, False]
+
+
+def test_what_only_a_slave_took_is_no_offset_of_the_queue() -> None:
+    joined = join(recordings())
+    events = joined.table.to_pylist()
+    assert [event["offset"] for event in events if event["kind"] in ("commit", "reset")] == [1, 2]
+    assert [event["broker"] for event in events if event["kind"] == "broker_stop"] == ["broker-a", slave_of("broker-a")]
+    assert joined.left_out[ONLY_A_SLAVE] == 2

@@ -1,0 +1,65 @@
+"""What a claim about recorded runs is: what must hold of a trace, on what evidence, and who judges it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ..format.kinds import Kind
+
+
+class Monitor(enum.StrEnum):
+    """The folds, by what they are keyed."""
+
+    QUEUES = "queues"  # group, topic, broker, queue: ownership, offsets, deliveries
+    MESSAGES = "messages"  # origin: attempts, delays, dead letters
+    GROUPS = "groups"  # group: members, subscriptions, rebalances
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceClaim:
+    """One claim.
+
+    Attributes:
+        id: short name with dashes.
+        statement: one sentence a user of RocketMQ understands.
+        monitor: who judges it.
+        needs: kinds of events without which it cannot be judged; of each tuple one is enough.
+        violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
+            said to hold. Of each tuple one is enough.
+        excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
+        lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
+            shortly before what seems the violation began.
+        within: what excuses it comes after that beginning, as the result of a call comes after the call.
+        counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
+            fold knows better what can be told without them. Nobody records a change of role where there is none: it
+            is taken not to have happened.
+        seen: kinds of which each process that a violation names must have recorded some: who never did may not record
+            them at all, and the violation is in doubt then.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
+        of_others: the same as ``seen_or_told`` of every client of the group, where nobody may be named.
+        of_broker: the same of the broker of the queue.
+        of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
+            another client leaves no doubt.
+        rules: rules of RocketMQ it rests on.
+        bugs: entries of the zoo of known bugs that break it.
+        settled_by: which recording would settle it where it cannot be observed.
+    """
+
+    id: str
+    statement: str
+    monitor: Monitor
+    needs: tuple[tuple[Kind, ...], ...]
+    violated_by: tuple[tuple[Kind, ...], ...]
+    excused_by: tuple[Kind, ...]
+    lasts: bool = False
+    within: bool = False
+    counts_with: tuple[tuple[Kind, ...], ...] = ()
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
+    of_others: tuple[Kind, ...] = ()
+    of_broker: tuple[Kind, ...] = ()
+    of_itself: bool = False
+    rules: tuple[str, ...]
+    bugs: tuple[str, ...]
+    settled_by: str

@@ -1,0 +1,58 @@
+"""What a step is: what must be so when an event happens, on what evidence, and what is told where it is not."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Self
+
+from ..format.kinds import Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A row of a table of steps.
+
+    Attributes:
+        statement: what must be so, in one sentence.
+        told: what is told of who acted where it is not so; names in braces are those of :mod:`...explain.titles`.
+        claim: the claim that it violates then.
+        of: kinds of events that it is asked of, where the table tells them.
+        needs: kinds that must be recorded; none where the event itself is impossible.
+        beside: kinds of which there must be some event, of the queue or of the group: who records them at all records
+            them of each.
+        complete: it is asked only of recordings that begin with the first event of their groups.
+        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
+            does not follow is in doubt.
+        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
+        of_broker: the same of the broker of the queue.
+        rules: rules of RocketMQ it rests on.
+    """
+
+    statement: str
+    told: str
+    claim: str = "steps-follow-each-other"
+    of: tuple[Kind, ...] = ()
+    needs: tuple[Kind, ...] = ()
+    beside: tuple[Kind, ...] = ()
+    complete: bool = False
+    seen: tuple[Kind, ...] = ()
+    seen_or_told: tuple[Kind, ...] = ()
+    of_broker: tuple[Kind, ...] = ()
+    rules: tuple[str, ...]
+
+
+class Steps(enum.IntEnum):
+    """A table of steps, each called by what is the case where it does not hold.
+
+    The number of a step is its place; findings of its claim have it in ``value``.
+    """
+
+    step: Step
+
+    def __new__(cls, step: Step) -> Self:
+        """The next number."""
+        number = len(cls.__members__)
+        row = int.__new__(cls, number)
+        row._value_, row.step = number, step
+        return row

@@ -1,0 +1,61 @@
+"""Strays: pairs about one queue that cannot be, while the other queues of the same two recorders agree.
+
+An offset that a client sends before it is in its own table is a defect of that client. Held against a clock it looks as
+if that was set; then what is asked for, which came first, could not be told of anything at that time. A clock that was
+set is seen by the other queues too: what they say just before or just after does no longer fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .observed import Matched
+from .pairs import PAIRS
+
+NEAR = 10_000_000
+"""Other queues are asked so long before and after, µs."""
+
+BEYOND = 140_000
+"""Strays contradict them by more than this, µs: by more than a thread is held up, and clocks drift meanwhile."""
+
+_MOST = 1_000
+_ALWAYS = np.array([pair.always for pair in PAIRS])
+_COLUMNS = ("pair", "queue", "earlier", "later", "earlier_time", "later_time")
+
+
+def without_strays(matched: Matched) -> Matched:
+    """The pairs but those of queues with strays: pairs that ask for their cause always, and that pairs of other queues
+    the other way contradict both before and after.
+    """
+    between = matched.later_time - matched.earlier_time
+    keep = np.ones(len(between), bool)
+    several = max(int(matched.earlier.max(initial=0)), int(matched.later.max(initial=0))) + 1
+    there = matched.earlier.astype(np.int64) * several + matched.later
+    back = matched.later.astype(np.int64) * several + matched.earlier
+    asked = _ALWAYS[matched.pair]
+    for way in np.unique(there[asked]).tolist():
+        own, other = np.flatnonzero(asked & (there == way)), np.flatnonzero(back == way)
+        other = other[np.argsort(matched.later_time[other], kind="stable")]
+        if not len(other):
+            continue
+        least = int(between[other].min())
+        suspects = own[between[own] + least < -BEYOND]
+        strays = [at for at in suspects[:_MOST].tolist() if _is_stray(matched, between, other, at)]
+        # Who sends one offset too early may send others a little too early, which no other queue would contradict.
+        keep[own[np.isin(matched.queue[own], matched.queue[strays])]] = False
+    return replace(matched, **{name: getattr(matched, name)[keep] for name in _COLUMNS})
+
+
+def _is_stray(matched: Matched, between: Any, other: Any, at: int) -> bool:
+    """Whether pairs of other queues the other way contradict a pair both before and after it."""
+    when, there = int(matched.earlier_time[at]), int(matched.later_time[at])
+    times = matched.later_time[other]
+    other = other[np.searchsorted(times, when - NEAR) : np.searchsorted(times, when + NEAR)]
+    against = (matched.queue[other] != matched.queue[at]) & (between[other] + between[at] < -BEYOND)
+    # By both clocks: one that is set back tells the same time twice.
+    here, back = matched.later_time[other], matched.earlier_time[other]
+    before, after = (here < when) & (back < there), (here > when) & (back > there)
+    return bool((against & before).any() and (against & after).any())

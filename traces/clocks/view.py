@@ -1,0 +1,128 @@
+"""A batch by its columns, as those who look for causal pairs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..encoding.columns import Column
+from ..encoding.names import Actor
+from ..format.schema import BY_NAME, origin_of
+from .pairs import EventPattern
+
+_INCARNATIONS = 1 << 10
+
+_MAY_BE_ZERO = frozenset({"queue", "offset"})
+"""Fields whose 0 is a value, so that another number stands for one that is not known."""
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+"""What numbers are mixed with."""
+
+
+def words_of(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
+    """For each event the place of its word, and the words, the last of which is that of events without one."""
+    if name not in batch.schema.names:
+        return np.zeros(len(batch), np.int32), [""]
+    column = batch.column(name)
+    given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    known = [word or "" for word in given.dictionary.to_pylist()]
+    return Column.of(given.indices).filled(len(known), np.int32), [*known, ""]
+
+
+def whole_of(batch: pa.RecordBatch, name: str) -> Any:
+    """The whole numbers of a column; where one is not known, -1 of the fields of patterns, 0 of others."""
+    absent = -1 if name in _MAY_BE_ZERO else 0
+    if name not in batch.schema.names:
+        return np.full(len(batch), absent, np.int64)
+    return Column.of(batch.column(name)).filled(absent, BY_NAME[name].type.to_pandas_dtype())
+
+
+class View:
+    """A batch by its columns."""
+
+    def __init__(self, batch: pa.RecordBatch, micros: Any) -> None:
+        self._batch = batch
+        self._wholes: dict[str, Any] = {}
+        self._words: dict[str, tuple[Any, list[str]]] = {}
+        self._hashes: dict[str, Any] = {}
+        kind, words = self.words("kind")
+        self.kinds = {word for word in words if word}
+        # Words are few, and numbers of 16 bits are sorted in one go.
+        self._by_kind = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
+        ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
+        self._ranges = list(zip(words, [0, *ends], ends, strict=False))
+        self._micros = micros
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    @property
+    def micros(self) -> Any:
+        """When each event was, µs since 1970, by the clock of its recorder."""
+        if self._micros is None:
+            self._micros = self.whole("time") * 1000 + self.whole("micros")
+        return self._micros
+
+    def words(self, name: str) -> tuple[Any, list[str]]:
+        """See :func:`words_of`."""
+        if name not in self._words:
+            self._words[name] = words_of(self._batch, name)
+        return self._words[name]
+
+    def whole(self, name: str) -> Any:
+        """See :func:`whole_of`."""
+        if name not in self._wholes:
+            self._wholes[name] = whole_of(self._batch, name)
+        return self._wholes[name]
+
+    def of_kinds(self, kinds: Collection[str]) -> Any:
+        """The places of events of these kinds, those of one kind in their order."""
+        parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
+        return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
+
+    def places_of(self, pattern: EventPattern) -> Any:
+        """The places of events of a pattern that have an offset."""
+        places = self.of_kinds((pattern.kind,))
+        if pattern.results:
+            at, words = self.words("result")
+            places = places[np.array([word in pattern.results for word in words])[at[places]]]
+        return places[self.whole("offset")[places] >= 0]
+
+    def codes(self, name: str, code: Callable[[str], int]) -> Any:
+        """For each event the code of its word, -1 without one."""
+        at, words = self.words(name)
+        return np.array([code(word) if word else -1 for word in words], np.int32)[at]
+
+    def keys(self, fields: Sequence[str], places: Any) -> tuple[Any, Any]:
+        """One number for what these fields say of events at these places, and whether they say it."""
+        key = np.full(len(places), 1, np.uint64)
+        known = np.ones(len(places), bool)
+        for name in fields:
+            if name == "queue":
+                part = self.whole(name)[places].astype(np.int64)
+                known &= part >= 0
+            else:
+                at, words = self.words(name)
+                if name not in self._hashes:
+                    self._hashes[name] = np.array([origin_of(word) if word else 0 for word in words], np.int64)
+                part = self._hashes[name][at[places]]
+                known &= part != 0
+            key = (key ^ part.astype(np.uint64)) * ODD
+        return key, known
+
+    def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
+        """For each event the code of its client, and of its broker; -1 where it names none."""
+        at, clients = self.words("client")
+        incarnation = np.minimum(np.maximum(self.whole("incarnation"), 0), _INCARNATIONS - 1).astype(np.int64)
+        most = int(incarnation.max()) + 1
+        together = at * most + incarnation
+        table = np.full(len(clients) * most, -1, np.int32)
+        table[together] = 0
+        for each in np.flatnonzero(table == 0).tolist():
+            client = clients[each // most]
+            table[each] = code(Actor(client, each % most)) if client else -1
+        by_client = table[together]
+        return by_client, self.codes("broker", lambda word: code(Actor(word, -1)))

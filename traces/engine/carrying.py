@@ -1,0 +1,320 @@
+"""Carrying: a recording goes on after it was checked, and the check goes on where it was.
+
+What is known before a moment, the *cut*, is kept: what the folds know, and what was seen that concerns more than one
+queue or message. The next check reads what came at the cut and after it. Folds go by more than events: by clocks, by
+who ended and began when, by what is recorded at all. What they went by before the cut must be what the whole recording
+says of that time now; where it is not, as where a clock turns out to be off, nothing is carried, and the check starts
+over. So what is said is what one check of everything says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..claims.settings import Settings
+from ..clocks.clocks import UNBOUNDED
+from ..clocks.order import Order
+from ..encoding.names import Actor, Names, Slot
+from ..encoding.store_counts import StoreCounts, Stored
+from ..format.header import header_json
+from ..format.kinds import Kind
+from ..format.schema import Header
+from ..io import Trace
+from ..monitors.fold import Carried as OfFold
+from ..monitors.fold import Fold
+from ..monitors.groups import GroupMonitor
+from ..recorders.members import members_of
+from ..recorders.repeated import REPEATED
+from .context import Context, actor_of
+from .gathering import gather_some
+from .local import STATE_BYTES, conclude, feed, folds_for
+from .result import CheckResult
+from .scan import Scan, Scanning
+from .scan import conclude as context_of
+
+VERSION = 1
+"""Version of what is kept."""
+
+_SAID, _ARRAYS = "said.json.zst", "arrays.zst"
+_PROCESSES = frozenset(
+    {
+        Kind.CLIENT_STOP,
+        Kind.CLIENT_CRASH,
+        Kind.BROKER_STOP,
+        Kind.BROKER_CRASH,
+        Kind.BROKER_START,
+        Kind.ROLE_CHANGE,
+    }
+)
+
+
+class StartOverError(Exception):
+    """What was carried does not fit: everything is to be checked from its beginning. The message says why."""
+
+
+@dataclass(kw_only=True)
+class Carried:
+    """What is known of all events before a moment.
+
+    Attributes:
+        cut: that moment, ms.
+        files: what the numbers of files in ``seen`` stand for.
+        seen: what concerns more than one queue or message.
+        repeated: how many events were dropped since they came before.
+        stores: what was stored in which queue.
+        slots: of the names by whose codes folds know; so are ``actors``.
+        gone_by: what folds have gone by, see :func:`gone_by`.
+        folds: what each of them knows.
+    """
+
+    cut: int
+    files: tuple[str, ...]
+    seen: Scanning
+    repeated: int = 0
+    stores: StoreCounts = field(default_factory=StoreCounts)
+    slots: tuple[Slot, ...] = ()
+    actors: tuple[Actor, ...] = ()
+    gone_by: Mapping[str, str] = field(default_factory=dict)
+    folds: Sequence[OfFold] = ()
+
+    def numbered(self, files: Sequence[str]) -> Scanning:
+        """What was seen, with the numbers that files have now; all of them are still there."""
+        return Scanning.carrying(*self.seen.carried(), [files.index(name) for name in self.files])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The rest of a recording, from a moment on.
+
+    Attributes:
+        whole: the recording: its header, and what was lost of it. Its events are not read.
+        between: its events from a time on, and before another; None: no bound. Files have their numbers in ``whole``.
+        files: names of its files by which they are known again.
+    """
+
+    whole: Trace
+    between: Callable[[int | None, int | None], Trace]
+    files: tuple[str, ...]
+
+
+def check_on(
+    part: Part,
+    *,
+    settings: Settings,
+    before: Carried | None,
+    cut: int,
+    keep: Callable[[Carried], None],
+    memory: int = 4 << 30,
+) -> CheckResult:
+    """Hold a recording against all claims, from where an earlier check of it was.
+
+    Args:
+        part: what to check.
+        settings: the terms.
+        before: what is known of all before a moment; None: nothing, it is checked from its beginning.
+        cut: up to here the next check will know it, ms, not before that moment.
+        keep: takes that; what it is given changes afterwards.
+        memory: bytes that events, and the state of folds, may take.
+
+    Raises:
+        StartOverError: what is known does not fit.
+        TraceError: there are no events.
+    """
+    whole, half = part.whole, max(1, memory // 2)
+    since = None if before is None else before.cut
+    to_keep, early = gather_some(first := part.between(since, cut), memory=half)
+    rest, late = gather_some(last := part.between(cut, None), memory=half)
+    seen = Scanning(events=0)
+    if before is not None:
+        seen.join(before.numbered(part.files))
+    seen.join(to_keep)
+    if seen.events * STATE_BYTES > half:
+        raise StartOverError("what folds know of it does not fit into memory")
+    said = seen.carried()
+    seen.join(rest)
+    seen.sides.expect(seen.events)
+    scanned = context_of(seen, whole.header, files=whole.files, clocks=whole.clocks)
+    if whole.clocks is None and scanned.context.clocks.corrects:
+        raise StartOverError("the clock of a recorder is off, so that all times are to be corrected")
+    names = Names(whole.header.groups, members_of(scanned.context.events))
+    folds = _folds(part, scanned, names, settings, before)
+    stores = StoreCounts() if before is None else StoreCounts(before.stores)
+    stores.join(early.stores())
+    repeated = (0 if before is None else before.repeated) + first.repeated[REPEATED]
+    for broker in late.brokers():
+        names.actor(broker)  # what it commits is its own before it is heard of, too
+    feed(folds, early.events(names, last=True), finish=False)
+    keep(
+        Carried(
+            cut=cut,
+            files=part.files,
+            seen=Scanning.carrying(*said, range(len(part.files))),
+            repeated=repeated,
+            stores=StoreCounts(stores),
+            slots=tuple(names.slots),
+            actors=tuple(names.actors),
+            gone_by=gone_by(scanned.context, names, settings=settings, header=whole.header, cut=cut),
+            folds=[fold.carried() for fold in folds],
+        )
+    )
+    outcomes = feed(folds, late.events(names, last=True), finish=True)
+    stores.join(late.stores())
+    whole.repeated[REPEATED] = repeated + last.repeated[REPEATED]
+    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
+    groups.stores(stores)
+    early.shelf.close()
+    late.shelf.close()
+    return conclude(
+        whole, scanned, names=names, settings=settings, outcomes=[*outcomes, groups.finish()], stores=stores,
+        engine="local" if before is None else "local, carried on", seconds=0,
+    )  # fmt: skip
+
+
+def _folds(part: Part, scanned: Scan, names: Names, settings: Settings, before: Carried | None) -> tuple[Fold, ...]:
+    """The folds, with what they knew."""
+    if before is not None:
+        for actor in before.actors:
+            names.actor(actor)
+        for slot in before.slots:
+            names.slot(slot)
+        now = gone_by(scanned.context, names, settings=settings, header=part.whole.header, cut=before.cut)
+        other = [what for what, digest in now.items() if before.gone_by.get(what) != digest]
+        if other or tuple(names.slots) != before.slots:
+            raise StartOverError(f"{other[0] if other else 'names'} of the time before are others now")
+    folds = folds_for(part.whole, scanned, names=names, settings=settings)
+    for fold, known in zip(folds, () if before is None else before.folds, strict=before is not None):
+        fold.carry_on(dict(known))
+    return folds
+
+
+def gone_by(context: Context, names: Names, *, settings: Settings, header: Header, cut: int) -> dict[str, str]:
+    """What folds go by before a moment, besides events: a digest of each part, by what it is in words.
+
+    Args:
+        context: of the recording.
+        names: those that folds know.
+        settings: the terms.
+        header: of the recording.
+        cut: the moment, ms.
+    """
+    said, starts = header_json(header), dict[Actor, int]()
+    ends, actors = [], names.actors
+    for event in context.events:
+        if event["kind"] == Kind.CLIENT_START:
+            starts.setdefault(actor_of(event), int(event["time"]))
+        elif event["kind"] in _PROCESSES and event["time"] < cut:
+            actor = actor_of(event)
+            ends.append((int(event["time"]), str(event["kind"]), actor.name, actor.incarnation))
+    members = members_of(context.events)
+    parts = {
+        "the code of the kit": _code(),
+        "terms": repr(settings),
+        "groups": [said["groups"], said["release"]],
+        "kinds that are recorded": [context.evidence, context.complete],
+        "the beginning": context.begin,
+        "ends of processes": ends,
+        "beginnings of processes": [starts.get(actor) for actor in actors],
+        "members of broadcasting groups": [members.get(actor) for actor in actors],
+        "brokers that are recorded": sorted(
+            {slot.broker for slot in names.slots if Actor(slot.broker, -1) in context.clocks.clocks}
+        ),
+        "bounds of clocks": _order(context, actors, settings),
+    }
+    return {what: hashlib.sha256(json.dumps(part).encode()).hexdigest()[:16] for what, part in parts.items()}
+
+
+def _order(context: Context, actors: Sequence[Actor], settings: Settings) -> Any:
+    """What decides the order of events of two processes: where no clock is off, what is assumed of each of them."""
+    order = Order(context.clocks, settings.skew)
+    table = order.table(actors)
+    if (table["assumed"] < UNBOUNDED).all():
+        return [order.skew, order.widest, table["assumed"].tolist()]
+    references = [clock.reference for clock in map(context.clocks.clocks.get, actors) if clock is not None]
+    return [order.skew, order.widest, table.tolist(), [str(one) for one in references]]
+
+
+@cache
+def _code() -> str:
+    """A digest of the code of this package: another version may know other things."""
+    made = hashlib.sha256()
+    folder = Path(__file__).parents[1]
+    for path in sorted(folder.rglob("*.py")):
+        made.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    return made.hexdigest()[:16]
+
+
+def write_carried(carried: Carried, folder: Path) -> None:
+    """Write what is known into a folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    seen, sides = carried.seen.carried()
+    said = {
+        "version": VERSION,
+        "cut": carried.cut,
+        "files": list(carried.files),
+        "seen": seen,
+        "repeated": carried.repeated,
+        "stores": [[*_of_slot(slot), *stored] for slot, stored in carried.stores.items()],
+        "slots": [_of_slot(slot) for slot in carried.slots],
+        "actors": [[actor.name, actor.incarnation] for actor in carried.actors],
+        "gone_by": dict(carried.gone_by),
+        "folds": [list(known) for known in carried.folds],
+    }
+    with pa.CompressedOutputStream(str(folder / _SAID), "zstd") as out:
+        out.write(json.dumps(said).encode())
+    with pa.CompressedOutputStream(str(folder / _ARRAYS), "zstd") as out:
+        for array in (sides, *(array for known in carried.folds for array in known.values())):
+            np.lib.format.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def read_carried(folder: Path) -> Carried:
+    """What :func:`write_carried` has written.
+
+    Raises:
+        StartOverError: another version has written it, or it is damaged.
+    """
+    try:
+        with pa.CompressedInputStream(str(folder / _SAID), "zstd") as given:
+            said = json.loads(given.read())
+        if said["version"] != VERSION:
+            raise StartOverError("another version of the kit has kept it")
+        with pa.CompressedInputStream(str(folder / _ARRAYS), "zstd") as given:
+            arrays = _arrays(given)
+            sides = next(arrays)
+            folds = [{name: next(arrays) for name in known} for known in said["folds"]]
+        stores = StoreCounts()
+        for stored in said["stores"]:
+            stores.add(Slot(*stored[: -len(Stored._fields)]), Stored(*stored[-len(Stored._fields) :]))
+        return Carried(
+            cut=said["cut"],
+            files=tuple(said["files"]),
+            seen=Scanning.carrying(said["seen"], sides, range(len(said["files"]))),
+            repeated=said["repeated"],
+            stores=stores,
+            slots=tuple(Slot(*slot) for slot in said["slots"]),
+            actors=tuple(Actor(*actor) for actor in said["actors"]),
+            gone_by=said["gone_by"],
+            folds=folds,
+        )
+    except (OSError, ValueError, KeyError, TypeError, IndexError, StopIteration, pa.ArrowException) as error:
+        raise StartOverError(f"{folder} cannot be read: {error}") from None
+
+
+def _of_slot(slot: Slot) -> list[str | int]:
+    return [slot.group, slot.topic, slot.broker, slot.queue, slot.client, slot.member]
+
+
+def _arrays(given: Any) -> Iterator[Any]:
+    while True:
+        yield np.lib.format.read_array(given, allow_pickle=False)

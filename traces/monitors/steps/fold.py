@@ -1,0 +1,405 @@
+"""The fold that applies the table of :mod:`...claims.steps`: what each process does with each queue, step by step.
+
+It keeps a line for each process and queue, brokers among them, and an item for each message that a listener has, or
+that has not left its window. Of each process and queue the first misstep of each kind is told. Threads of one process
+may be recorded in another order than they acted in: what comes within :data:`APART` was in time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...claims.claims import CODE
+from ...claims.settings import Settings
+from ...claims.steps import Misstep
+from ...clocks.order import Order
+from ...encoding.coding import Coded
+from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Actor, Names
+from ...engine.context import Context, actor_of
+from ...engine.findings import ROW
+from ...format.coverage import evidence_mask
+from ...format.kinds import Kind, Path, codes
+from ...machine_code.compiled import entry, int64
+from ...machine_code.pair_table import new_pairs, roomy, value_of
+from ..fold import Carried, Outcome, learnt, nothing
+from ..queue_events import QueueEvents
+from .listeners import deliver, discarded, expire, removed, result, send_back, waits_for_commit
+from .offsets import commit, keep, set_in_memory, tell_if_forgotten
+from .pulls import answer, pull
+from .state import (
+    APART,
+    COMPLETE,
+    END,
+    ITEM,
+    ITEMS,
+    LATE,
+    LATER_QUEUE,
+    LEAVING,
+    LINES,
+    NEVER,
+    NOBODY,
+    OF_ANOTHER,
+    PLACES,
+    SILENCE,
+    UNKNOWN,
+    WHOLE,
+    WIDEST,
+    Tables,
+    begin,
+    no_lines,
+    no_missteps,
+    note_misstep,
+)
+from .stores import COPIES, stored
+from .windows import UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
+
+_KIND, _PATH = codes(Kind), codes(Path)
+STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
+"""Kinds that this fold looks at in queues of topics too, which no group has for its own."""
+
+STEP_KINDS = (
+    Kind.PULL,
+    Kind.PULL_RESULT,
+    Kind.ASSIGN,
+    Kind.REVOKE,
+    Kind.OFFSET_QUERY,
+    Kind.DELIVER,
+    Kind.RESULT,
+    Kind.REMOVED,
+    Kind.DISCARDED,
+    Kind.EXPIRE,
+    Kind.COMMIT_MEMORY,
+    Kind.COMMIT,
+    Kind.CORRECT,
+    Kind.SEND_BACK,
+    *STORES,
+    Kind.LOCK,
+    Kind.UNLOCK,
+    Kind.LOCK_LOST,
+)
+"""Kinds that this fold looks at, and resets."""
+
+_SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
+_RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
+_LEAVES = (Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+_ROOM = 64
+_IS_STEP = np.zeros(256, np.bool_)
+_IS_STEP[[_KIND[kind] for kind in (*STEP_KINDS, Kind.RESET)]] = True
+
+
+_GIVEN = ("judged", "terms")
+
+
+class StepFold:
+    """The monitor of steps; see :class:`..fold.Fold`."""
+
+    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+        self._names = names
+        judged = np.zeros(len(Misstep), WHOLE)
+        for one in Misstep:
+            needs = evidence_mask(one.step.needs)
+            judged[one] = context.evidence & needs == needs
+        leaving = evidence_mask((Kind.DELIVER, Kind.RESULT, Kind.REMOVED))
+        self._tables = Tables(
+            judged=judged,
+            flags=np.zeros(0, WHOLE),
+            seen=np.zeros(0, WHOLE),
+            latest=np.zeros((0, 2), WHOLE),
+            waits=np.zeros(0, np.bool_),
+            lines=no_lines(_ROOM),
+            index=new_pairs(_ROOM),
+            missteps=no_missteps(_ROOM),
+            items=np.zeros(_ROOM, ITEM),
+            places=new_pairs(_ROOM),
+            used=np.array([0, 0, 0, NOBODY], WHOLE),
+            terms=np.array(
+                [
+                    Order(context.clocks, settings.skew).widest,
+                    context.evidence & leaving == leaving,
+                    context.complete,
+                    context.end,
+                    context.evidence & evidence_mask((Kind.SEND_BACK,)) != 0,
+                    settings.lock_life,
+                    settings.lock_life_told,
+                ],
+                WHOLE,
+            ),
+        )
+        self._restarts: dict[str, list[int]] = {}
+        self._starts: dict[str, set[int]] = {}
+        self._gaps: dict[str, list[tuple[int, int]]] = {}
+        self._passes: dict[Actor, list[int]] = {}
+        self._ends: dict[Actor, list[int]] = {}
+        self._end = context.end
+        self._learnt = settings.route_poll + settings.persist + SILENCE
+        # Those of the whole trace, whichever queues this fold is given.
+        self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
+        for event in context.events:
+            if event["kind"] in _RESTARTS:
+                self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
+                if event["kind"] == Kind.BROKER_START:
+                    self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
+            elif event["kind"] == Kind.GAP and event.get("broker"):
+                since = context.begin if event.get("due") is None else event["due"]
+                self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
+            elif event["kind"] == Kind.REBALANCE:
+                self._passes.setdefault(actor_of(event), []).append(event["time"])
+            elif event["kind"] in _LEAVES:
+                self._ends.setdefault(actor_of(event), []).append(event["time"])
+
+    def feed(self, coded: Coded) -> None:
+        """Go on with events."""
+        events, at = QueueEvents.of(coded), 0
+        while at < len(coded):
+            self._make_room()
+            at = _run(self._tables, at, events)
+
+    def carried(self) -> Carried:
+        """See :class:`..fold.Fold`."""
+        return learnt(self._tables, _GIVEN)
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`..fold.Fold`."""
+        self._tables = self._tables._replace(**carried)
+
+    def finish(self) -> Outcome:
+        """Say what has come out: all missteps, and how many lines were judged of each claim."""
+        self._make_room()
+        _finish(self._tables)
+        used = int(self._tables.used[0])
+        lines, missteps = self._tables.lines[:used], self._tables.missteps[:used]
+        beside = np.array([evidence_mask(one.step.beside) for one in Misstep])
+        seen = self._tables.seen[lines["slot"]]
+        told = (missteps["time"] != NEVER) & (seen[:, None] & beside == beside)
+        # A broker does not know which of several processes with one client id has sent a commit.
+        is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
+        told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
+        for line, what in np.argwhere(told):
+            told[line, what] = not self._is_excused(lines[line], int(what), missteps[line, what])
+        at, misstep = np.nonzero(told)
+        found = missteps[at, misstep]
+        rows = np.zeros(len(at), ROW)
+        rows["claim"] = np.array([CODE[one.step.claim] for one in Misstep])[misstep]
+        rows["other"] = NOBODY
+        rows["slot"], rows["actor"] = lines["slot"][at], lines["actor"][at]
+        rows["value"] = misstep
+        for name in ("time", "since", "offset", "expected"):
+            rows[name] = found[name]
+        rows["until"] = rows["offset"] + 1
+        judged = np.zeros(len(CODE), WHOLE)
+        for claim in {one.step.claim for one in Misstep}:
+            is_judged = any(self._tables.judged[one] for one in Misstep if one.step.claim == claim)
+            judged[CODE[claim]] = used if is_judged else 0
+        return replace(nothing(0), rows=rows, judged=judged, violated=np.bincount(rows["claim"], minlength=len(CODE)))
+
+    def _is_excused(self, line: Any, misstep: int, found: Any) -> bool:
+        """Whether a restart of the broker, or the end of the process, makes it right."""
+        broker = self._names.slots[line["slot"]].broker
+        times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
+        apart = APART + int(self._tables.terms[WIDEST])
+        if misstep == Misstep.NOT_PULLED_ON:
+            # One that its application has suspended makes no passes (RB-3).
+            passes = self._passes.get(self._names.actors[line["actor"]], ())
+            is_awake = any(found["since"] + APART < time <= found["time"] for time in passes)
+            restarts = any(found["since"] - LATE <= time <= found["time"] + apart for time in times)
+            lost = any(begin <= found["time"] and found["since"] - LATE <= end for begin, end in gaps)
+            return not is_awake or restarts or lost
+        if misstep == Misstep.LEFT_UNSTORED:
+            return self._is_unheard(line, found["since"], found["since"])
+        if misstep == Misstep.NOT_UNLOCKED:
+            # What waits when the process ends, or stands still, is not sent.
+            until = found["since"] + UNLOCKS + SILENCE
+            is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
+            return not is_alive or self._is_unheard(line, found["since"], until)
+        if misstep == Misstep.NOT_DISCARDED:
+            ends = self._ends.get(self._names.actors[line["actor"]], ())
+            return any(found["since"] <= time <= found["since"] + LATE for time in ends)
+        if misstep == Misstep.LOCKED_TWICE:
+            names = self._names.actors
+            is_same = names[line["actor"]].name == names[found["expected"]].name
+            return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
+        if misstep in (Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE):
+            return any(found["since"] - apart <= time <= found["time"] + apart for time in times)
+        if misstep == Misstep.NO_SHUTDOWN:
+            times = self._ends.get(self._names.actors[line["actor"]], ())
+            return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
+        return False
+
+    def _is_unheard(self, line: Any, since: int, until: int) -> bool:
+        """Whether what a process sends a broker may be lost: the broker is down, or about to end (OF-20).
+
+        Until clients learn that it is back, they send to its slave, if there is one (OF-4).
+        """
+        broker = self._names.slots[line["slot"]].broker
+        times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
+        if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
+            return True
+        before = [time for time in times if time <= until + SILENCE]
+        passes = self._passes.get(self._names.actors[line["actor"]], ())
+        is_newer = before and passes and passes[0] > before[-1]  # it has learnt of the broker since
+        learnt = SILENCE if is_newer else self._learnt
+        is_up = before and before[-1] < since - learnt and before[-1] in self._starts.get(broker, ())
+        return bool(before) and not is_up
+
+    def _flags(self, code: int) -> int:
+        slot, flags = self._names.slots[code], self._names.flags[code]
+        if flags & COPIES and slot.group and not slot.topic.endswith(f"%{slot.group}"):
+            flags |= OF_ANOTHER
+        return flags | (LATER_QUEUE if slot.queue > 0 else 0)
+
+    def _make_room(self) -> None:
+        """Learn of new queues, and make tables larger that are half full."""
+        tables, names = self._tables, self._names
+        known = len(tables.flags)
+        if len(names.slots) > known:
+            slots, more = range(known, len(names.slots)), len(names.slots) - known
+            tables = tables._replace(
+                flags=np.concatenate([tables.flags, np.array([self._flags(code) for code in slots], WHOLE)]),
+                seen=np.concatenate([tables.seen, np.zeros(more, WHOLE)]),
+                latest=np.concatenate([tables.latest, np.full((more, 2), (0, NOBODY), WHOLE)]),
+                waits=np.concatenate([tables.waits, np.zeros(more, np.bool_)]),
+            )
+        lines, _, items, _ = map(int, tables.used)
+        if lines >= len(tables.lines):
+            tables = tables._replace(
+                lines=np.concatenate([tables.lines, no_lines(lines)]),
+                missteps=np.concatenate([tables.missteps, no_missteps(lines)]),
+            )
+        if items >= len(tables.items):
+            tables = tables._replace(items=np.concatenate([tables.items, np.zeros(items, ITEM)]))
+        self._tables = tables._replace(index=roomy(tables.index, lines), places=roomy(tables.places, items))
+
+
+@entry
+def _run(t: Any, start: int, e: Any) -> Any:
+    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    for i in range(start, len(e.time)):
+        q, actor, kind = int64(e.slot[i]), int64(e.actor[i]), int64(e.kind[i])
+        if q < 0 or not _IS_STEP[kind] or t.flags[q] & NO_QUEUE:
+            continue
+        is_store = kind in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
+        if t.flags[q] & OF_A_TOPIC and not is_store:
+            continue
+        t.seen[q] |= int64(1) << kind
+        now, offset = e.time[i], max(e.offset[i], int64(UNKNOWN))
+        if kind == Kind.RESET:
+            reset(t, q, offset)
+            continue
+        if actor < 0:
+            continue
+        if t.used[ITEMS] >= len(t.items) or 2 * (t.used[ITEMS] + 1) > len(t.places):
+            return i
+        n = int64(t.latest[q, 0])
+        if t.lines[n].slot != q or t.lines[n].actor != actor:
+            n = value_of(t.index, q, actor)
+            if n < 0:
+                if t.used[LINES] >= len(t.lines) or 2 * (t.used[LINES] + 1) > len(t.index):
+                    return i
+                n = int64(t.used[LINES])
+                begin(t, q, actor, now)
+            t.latest[q, 0] = n
+        line = t.lines[n]
+        if line.locks_only and kind not in (Kind.LOCK, Kind.LOCK_LOST):
+            line.locks_only, line.fresh = 0, kind in (Kind.OFFSET_QUERY, Kind.ASSIGN)
+            if line.fresh:
+                line.late = 0
+        if now - line.last > SILENCE:
+            line.resumed = now
+        line.last = now
+        if is_store:
+            if offset >= 0:
+                stored(t, n, kind, offset, int64(e.attempt[i]))
+        elif kind == Kind.DELIVER:
+            if offset >= 0:
+                deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT:
+            if offset >= 0:
+                result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.REMOVED:
+            if offset >= 0:
+                removed(t, n, offset, e.next[i])
+        elif kind == Kind.COMMIT_MEMORY:
+            set_in_memory(t, n, offset)
+        elif kind == Kind.COMMIT:
+            if offset >= 0 and (int64(1) << int64(e.path[i])) & _SENT:
+                commit(t, n, offset, int64(e.path[i]))
+            elif offset >= 0 and t.flags[q] & BROADCASTING:
+                keep(t, n, offset)
+        elif kind == Kind.PULL:
+            pull(t, n, offset)
+        elif kind == Kind.PULL_RESULT:
+            answer(
+                t,
+                n,
+                int64(e.result[i]),
+                offset,
+                e.next[i],
+                e.low[i],
+                e.high[i],
+                int64(e.count[i]),
+            )
+        elif kind == Kind.ASSIGN:
+            take(t, n, offset)
+        elif kind == Kind.REVOKE:
+            give_up(t, n, int64(e.path[i]))
+        elif kind == Kind.OFFSET_QUERY:
+            query(t, n, int64(e.result[i]), offset)
+        elif kind == Kind.LOCK:
+            lock(t, n, int64(e.result[i]))
+        elif kind == Kind.LOCK_LOST:
+            line.unlocked = now
+        elif kind == Kind.UNLOCK:
+            unlock(t, n)
+        elif kind == Kind.CORRECT:
+            line.mended, line.position = offset, UNKNOWN
+        elif kind == Kind.DISCARDED:
+            if offset >= 0:
+                discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.SEND_BACK:
+            send_back(t, n, offset, int64(e.result[i]))
+        elif kind == Kind.EXPIRE:
+            expire(t, n, offset)
+    return len(e.time)
+
+
+@entry
+def _finish(t: Any) -> None:
+    """The recording ends: what should have followed long before."""
+    for n in range(t.used[LINES]):
+        line = t.lines[n]
+        if line.missing > 0 and t.terms[END] - line.end_at > LATE:
+            note_misstep(t, n, Misstep.NOT_STORED, line.end_at, line.first_missing, line.end)
+        if line.removing != NEVER and line.last - line.removing > LATE:
+            note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
+        tell_if_unstored(t, n, int64(t.terms[END]))
+        if line.kept != NEVER and t.terms[END] - line.kept > UNLOCKS + SILENCE:
+            note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
+        tell_if_forgotten(t, n, line.low - 1)
+        if t.terms[COMPLETE] and line.sets and line.window == 0 and not line.queried:
+            note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, int64(UNKNOWN))
+    for at in range(t.used[PLACES]):
+        item = t.items[at]
+        if item.line < 0 or item.left or not t.terms[LEAVING]:
+            continue
+        n = int64(item.line)
+        line = t.lines[n]
+        is_over = line.has == 0 or line.window != item.window
+        if is_over and item.returned and item.running <= 0 and item.ended != NEVER and item.ended > line.left_at:
+            is_late = t.terms[END] - item.ended > LATE and line.fresh and t.flags[line.slot] & ORDERLY == 0
+            if is_late and not line.batched:
+                note_misstep(t, n, Misstep.NOT_DISCARDED, item.ended, item.offset, int64(UNKNOWN))
+        if line.window != item.window:
+            continue
+        since = item.passed if item.passed != NEVER else item.ended
+        if since == NEVER or (line.last if line.has == 1 else line.left_at) - since <= LATE:
+            continue
+        if item.passed == NEVER and waits_for_commit(t, line):
+            continue
+        found = t.missteps[n, Misstep.NOT_LEFT]
+        if found.time == line.last and item.offset < found.offset:
+            found.time = NEVER  # of several at the end the first one is told, in whatever order they stand
+        note_misstep(t, n, Misstep.NOT_LEFT, since, item.offset, line.low)

@@ -1,0 +1,193 @@
+"""Listeners are given messages, and return; then the messages leave the window, or what they returned is discarded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...claims.steps import Misstep
+from ...encoding.names import ORDERLY
+from ...format.kinds import Result, codes
+from ...machine_code.compiled import int64, part
+from .offsets import tell_if_forgotten
+from .state import APART, LEAVING, LOCK_LIFE, MARKS, NEVER, SENDS_BACK, UNKNOWN, add, drop, find, note_misstep
+
+_RESULT = codes(Result)
+_BY_HAND = sum(1 << _RESULT[result] for result in (Result.COMMIT, Result.ROLLBACK))
+_FARTHEST = 4_096
+
+
+@part
+def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, attempt: int) -> None:
+    """A listener is called with ``count`` messages, this one among them, up to the one before ``after``."""
+    line = t.lines[n]
+    now = line.last
+    if count == 1 and after >= 0 and after != offset + 1:
+        note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
+    is_refused = line.refused_at != NEVER and now - line.refused_at > APART
+    if is_refused and line.locked != NEVER and now - line.locked > t.terms[LOCK_LIFE] and t.flags[line.slot] & ORDERLY:
+        note_misstep(t, n, Misstep.LOCK_OVER, line.refused_at, offset, int64(UNKNOWN))
+    if count > 1:
+        line.batched = 1
+        known = after < 0
+        for place in range(MARKS):
+            known = known or line.batch[place] == after
+        if not known:
+            if offset > after - count:
+                note_misstep(t, n, Misstep.OTHER_BATCH, now, offset, after)
+            line.batch[line.batches % MARKS] = after
+            line.batches += 1
+    if not t.judged[Misstep.RETURNED_TWICE]:
+        return
+    is_alone = count == 1 or (count > 1 and after != line.call)
+    if is_alone and line.calls > 0 and line.has == 1 and t.flags[line.slot] & ORDERLY:
+        note_misstep(t, n, Misstep.TWO_AT_ONCE, now, offset, line.called)
+    line.calls, line.call, line.called = line.calls + 1, after, offset
+    at = find(t, n, offset)
+    if at < 0:
+        is_below = 0 <= offset < line.low and line.has == 1 and line.fresh and line.mended < 0 and not line.cleaned
+        if is_below and line.marks > 0 and now - line.mark_at[(line.marks - 1) % MARKS] > APART:
+            note_misstep(t, n, Misstep.BELOW_WINDOW, now, offset, line.low)
+        at = add(t, n, offset)
+        item = t.items[at]
+        item.running = item.earlier = item.expired = item.left = item.sent = 0
+        item.passed = NEVER
+        line.given += 1
+        if line.given > line.found > 0 and line.fresh and t.terms[LEAVING]:
+            note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
+    item = t.items[at]
+    if item.window != line.window:
+        item.earlier = item.running
+    item.running += 1
+    item.returned = item.left = 0
+    item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
+
+
+@part
+def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
+    """What a listener returns, or is discarded of it, names the message that it was given, with its count."""
+    if origin != 0 and item.origin != 0 and origin != item.origin:
+        note_misstep(t, n, Misstep.OTHER_MESSAGE, t.lines[n].last, item.offset, int64(UNKNOWN))
+    if attempt >= 0 and item.attempt >= 0 and attempt != item.attempt:
+        note_misstep(t, n, Misstep.OTHER_COUNT, t.lines[n].last, item.offset, item.attempt)
+
+
+@part
+def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: int) -> None:
+    """A listener returns."""
+    line = t.lines[n]
+    now = line.last
+    at = find(t, n, offset)
+    if at < 0:
+        # A listener that commits by hand tells the status of messages that it was given before.
+        if line.fresh and (int64(1) << status) & _BY_HAND == 0:
+            note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
+        return
+    item = t.items[at]
+    line.manual = line.manual or status in (Result.COMMIT, Result.ROLLBACK)
+    if item.running <= 0 and (int64(1) << status) & _BY_HAND:
+        if status == Result.ROLLBACK and item.returned:
+            item.ended = NEVER  # OR-7: with its batch all that was not committed before is rolled back
+        return
+    if item.running <= 0:
+        note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
+        return
+    item.running -= 1
+    item.returned = 1
+    if item.window == line.window and line.calls > 0:
+        line.calls -= 1
+    name_it(t, n, item, origin, attempt)
+    if item.running > 0:
+        return
+    if not t.terms[LEAVING] or (item.left and item.earlier == 0):
+        line.strays += 1
+        drop(t, at)
+        return
+    is_late = item.window != line.window or (line.has == 0 and now - line.left_at > APART)
+    if is_late or (status == Result.OK and line.has == 1 and not item.expired):
+        item.ended = now
+
+
+@part
+def removed(t: Any, n: int, offset: int, after: int) -> None:
+    """A message leaves the window, whose low-water mark is ``after`` then."""
+    line = t.lines[n]
+    now = line.last
+    line.taken += 1
+    at = find(t, n, offset)
+    if at < 0:
+        if line.fresh:
+            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
+    else:
+        item = t.items[at]
+        if not item.returned and not (item.expired and (item.sent or not t.terms[SENDS_BACK])):
+            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
+        if item.passed != NEVER and now - item.passed > APART and now - line.resumed > APART:
+            note_misstep(t, n, Misstep.NOT_LEFT, item.passed, offset, line.low)
+        if item.running > 0:
+            item.left, item.passed, item.ended = 1, NEVER, NEVER
+        else:
+            drop(t, at)
+    if after < 0:
+        return
+    if line.owed == line.idle:  # nothing is surely owed: a commit by hand takes several, and sets it once
+        line.owed_at = now
+    tell_if_forgotten(t, n, offset)
+    line.owed += 1
+    if after <= line.low:
+        line.idle += 1
+    if line.low >= 0 and after > line.low:
+        for passed in range(line.low, min(after, line.low + _FARTHEST)):
+            other = find(t, n, passed)
+            if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
+                t.items[other].passed = now
+    line.low = max(line.low, after)
+    # A thread may set the in-memory offset when its window has ended, so marks outlive it.
+    line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = after, now
+    line.marks += 1
+
+
+@part
+def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
+    """What a listener returned counts for nothing, as the window has ended."""
+    line = t.lines[n]
+    at = find(t, n, offset)
+    excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[LEAVING]
+    known = at >= 0 and (t.items[at].returned or t.items[at].running <= 0)
+    if not known and line.strays > 0:
+        line.strays -= 1
+    elif not known and line.fresh and t.flags[line.slot] & ORDERLY == 0:
+        note_misstep(t, n, Misstep.NEVER_RETURNED, line.last, offset, int64(UNKNOWN))
+    if at >= 0:
+        item = t.items[at]
+        name_it(t, n, item, origin, attempt)
+        excused = excused or item.expired or item.left or item.earlier > 0 or item.window != line.window
+        item.earlier = max(item.earlier - 1, int64(0))
+        if item.running <= 0:
+            drop(t, at)
+    if not excused:
+        note_misstep(t, n, Misstep.KEPT, line.last, offset, int64(UNKNOWN))
+
+
+@part
+def send_back(t: Any, n: int, offset: int, status: Result) -> None:
+    """A message goes back to the broker, or cannot."""
+    at = find(t, n, offset)
+    if status != Result.OK:
+        t.lines[n].refused = 1
+    elif at >= 0:
+        t.items[at].sent = 1
+
+
+@part
+def expire(t: Any, n: int, offset: int) -> None:
+    """A message is cleaned from the window, since its listener runs for too long (PQ-9)."""
+    t.lines[n].cleaned = 1
+    at = find(t, n, offset)
+    if at >= 0:
+        t.items[at].expired = 1
+
+
+@part
+def waits_for_commit(t: Any, line: Any) -> Any:
+    """OR-6: whether a listener may be one that commits itself: it was seen to, or nothing has left so far."""
+    return t.flags[line.slot] & ORDERLY != 0 and (line.manual or line.marks == 0)

@@ -1,0 +1,92 @@
+"""A process sets the in-memory offset of a queue to marks of its window, and stores no more than that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...claims.steps import Misstep
+from ...encoding.names import BROADCASTING, ORDERLY
+from ...format.kinds import Path
+from ...machine_code.compiled import int64, part
+from .state import APART, COMPLETE, LATE, MARKS, NEVER, UNKNOWN, WIDEST, note_misstep
+
+
+@part
+def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
+    """Whether a message that left the window long ago was not made an in-memory offset."""
+    line = t.lines[n]
+    is_calm = line.last - line.owed_at > LATE and line.last - line.resumed > LATE
+    if (
+        line.owed > line.idle
+        and is_calm
+        and line.has == 1
+        and not line.batched
+        and not line.refused
+        and not line.cleaned
+    ):
+        note_misstep(t, n, Misstep.NOT_REMEMBERED, line.owed_at, offset, line.low)
+
+
+@part
+def set_in_memory(t: Any, n: int, offset: int) -> None:
+    """The in-memory offset is set: to a low-water mark, or to what the broker or an operator told."""
+    line = t.lines[n]
+    line.sets = 1
+    unheard = not (line.fresh or t.terms[COMPLETE]) or t.flags[line.slot] & BROADCASTING
+    told = line.refused or (line.window == 0 and unheard)
+    told = told or offset in (line.answer, line.brought, line.mended, line.reset_to)
+    # OF-1: it never goes back, and a broadcasting client may keep it from one window of a queue to the next.
+    told = told or (t.flags[line.slot] & BROADCASTING and offset == line.memory)
+    marked = False
+    for place in range(MARKS):
+        marked = marked or line.mark[place] == offset
+    # There may have been more marks than are kept since the thread that sets it was held up.
+    marked = marked or (line.last - line.mark_at[line.marks % MARKS] <= APART and offset <= line.low)
+    # A thread whose window has just ended may set it still.
+    is_owed = line.owed > 0 or not line.fresh or line.batched or line.last - line.left_at <= LATE
+    if line.owed > 0:
+        line.owed, line.owed_at = line.owed - 1, line.last
+        if line.idle > 0 and (offset <= line.memory or line.owed < line.idle):
+            line.idle -= 1
+    if not told and not (marked and is_owed):
+        note_misstep(t, n, Misstep.NOT_IN_WINDOW, line.last, offset, line.low)
+    if line.behind < 0 and offset > max(line.sent, line.answer):
+        line.behind, line.behind_at = offset, line.last
+    line.memory = max(line.memory, offset)
+    found = t.missteps[n, Misstep.BEYOND_MEMORY]
+    if found.time != NEVER and line.last - found.time <= t.terms[WIDEST] and found.offset <= line.memory:
+        found.time = NEVER
+
+
+@part
+def keep(t: Any, n: int, offset: int) -> None:
+    """An offset is stored at the broker, or in the file of a broadcasting client."""
+    line = t.lines[n]
+    line.sent = max(line.sent, offset)
+    t.waits[line.slot] = False
+    if offset >= line.behind >= 0:
+        line.behind, line.behind_at = line.memory if line.memory > offset else int64(UNKNOWN), line.last
+    if offset >= line.unstored:
+        line.unstored = UNKNOWN
+
+
+@part
+def commit(t: Any, n: int, offset: int, path: Path) -> None:
+    """The in-memory offset is sent to the broker, or written to the file."""
+    line = t.lines[n]
+    line.sets = 1
+    keep(t, n, offset)
+    if line.has == 0 and line.left_at - line.behind_at <= APART:
+        line.unstored = UNKNOWN
+    tell_if_forgotten(t, n, offset)
+    if path == Path.SHUTDOWN:
+        note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
+    elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:
+        if line.last - line.left_at > LATE:  # else it may be of the window before
+            line.removing = line.last
+    elif line.removing != NEVER and line.last - line.removing > LATE:
+        note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, offset, int64(UNKNOWN))
+    # The thread that sets the in-memory offset may tell so later than the one that stores it.
+    sets = offset <= line.low and line.marks > 0 and line.last - line.mark_at[(line.marks - 1) % MARKS] <= APART
+    if line.memory >= 0 and offset > line.memory and not sets and t.flags[line.slot] & BROADCASTING == 0:
+        note_misstep(t, n, Misstep.BEYOND_MEMORY, line.last, offset, line.memory)

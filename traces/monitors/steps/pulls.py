@@ -1,0 +1,85 @@
+"""A process asks the broker for messages, and the broker answers, one pull after the other (PL-1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...claims.steps import Misstep
+from ...format.kinds import Result, codes
+from ...machine_code.compiled import int64, part
+from .state import NEVER, SILENCE, UNKNOWN, note_misstep
+
+_RESULT = codes(Result)
+REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
+"""Mask of the results of a request that was not answered."""
+
+SOON = 900
+"""A pull that failed is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
+
+_FARTHEST = 4_096
+
+
+@part
+def pull(t: Any, n: int, offset: int) -> None:
+    """The window asks for messages from its position on."""
+    line = t.lines[n]
+    now = line.last
+    line.pulled = 1
+    if line.has == 0 and now - line.left_at > SILENCE and now - line.resumed > SILENCE:
+        note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
+    if offset >= 0:
+        if line.asked >= 0 and now - line.asked_at < SOON and line.asked == offset:
+            note_misstep(t, n, Misstep.ASKED_TWICE, line.asked_at, offset, line.asked)
+        if line.position >= 0 and offset not in (line.position, line.start, line.mended):
+            note_misstep(t, n, Misstep.ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
+        line.position, line.start, line.mended = offset, UNKNOWN, UNKNOWN
+    line.asked, line.asked_at, line.idle_since = offset, now, NEVER
+
+
+@part
+def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, high: int, count: int) -> None:
+    """The broker answers: ``count`` messages, where to ask ``after`` them, that it holds ``low`` to ``high``."""
+    line = t.lines[n]
+    now = line.last
+    if line.asked < 0:
+        if line.late > 0:
+            line.late -= 1
+            line.position = UNKNOWN
+            return
+        if line.pulled and (int64(1) << result) & REFUSED == 0:
+            # An answer whose handling fails is told as an error besides.
+            note_misstep(t, n, Misstep.NOT_ASKED, now, offset, int64(UNKNOWN))
+    elif offset >= 0 and offset != line.asked:
+        if line.late > 0:
+            line.late -= 1
+            line.position = UNKNOWN
+            return
+        note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
+    line.asked = UNKNOWN
+    served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
+    line.idle_since = now if served and line.late == 0 else int64(NEVER)
+    if served:
+        known = low >= 0 and high >= 0 and after >= 0 and offset >= 0
+        wrong = known and (low > high or after < offset)
+        if result == Result.FOUND:
+            # While the broker reads, more may be stored than there was when it looked up the end (PL-19).
+            wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
+        elif count > 0:
+            wrong = True
+        if wrong:
+            note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
+        if known and line.late == 0:
+            if high < line.end:
+                note_misstep(t, n, Misstep.END_BACK, line.end_at, high, line.end)
+            elif low < line.beginning:
+                note_misstep(t, n, Misstep.END_BACK, line.end_at, low, line.beginning)
+            line.end, line.beginning, line.end_at = max(line.end, high), max(line.beginning, low), now
+        if result == Result.FOUND:
+            line.found += count if count >= 0 else _FARTHEST * _FARTHEST
+        line.brought = after
+        line.position = after if line.has == 1 else int64(UNKNOWN)
+    elif (int64(1) << result) & REFUSED == 0:
+        line.position = UNKNOWN
+        line.brought = after
+        # Whether the broker still holds the pull it has found illegal is not known.
+        line.late += 1

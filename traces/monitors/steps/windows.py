@@ -1,0 +1,140 @@
+"""A process takes a queue, with the lock where that is orderly, and gives it up; an operator sets its offset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...claims.steps import Misstep
+from ...encoding.names import BROADCASTING, ORDERLY
+from ...format.kinds import Path, Result
+from ...machine_code.compiled import int64, part
+from .pulls import REFUSED
+from .state import APART, COMPLETE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
+
+POLL = 35_000
+"""A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
+
+STUCK = 20_000
+"""The one thread that pulls may wait so long for a broker that does not answer about another queue (F6); ms."""
+
+UNLOCKS = 20_000
+"""Older clients unlock so much later what was not finished (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``); ms."""
+
+
+@part
+def take(t: Any, n: int, offset: int) -> None:
+    """A window begins at the offset that the broker answered."""
+    line = t.lines[n]
+    now = line.last
+    tell_if_unstored(t, n, now)
+    line.calls = 0
+    if line.has == 1 and line.mended < 0:
+        note_misstep(t, n, Misstep.TAKEN_TWICE, now, int64(UNKNOWN), int64(UNKNOWN))
+    if t.flags[line.slot] & BROADCASTING == 0:
+        if not line.queried and (line.window > 0 or t.terms[COMPLETE]):
+            note_misstep(t, n, Misstep.NO_QUERY, now, int64(UNKNOWN), int64(UNKNOWN))
+        elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
+            note_misstep(t, n, Misstep.OTHER_START, now, offset, line.answer)
+    if t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
+        known = line.locked != NEVER or t.terms[COMPLETE]
+        without = known and (line.locked == NEVER or line.locked < line.unlocked - APART)
+        if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[LOCK_LIFE]):
+            note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
+    line.given_back = line.kept = NEVER
+    if line.asked >= 0:
+        line.late += 1
+    line.window += 1
+    line.has, line.asked, line.position, line.queried, line.start = 1, UNKNOWN, offset, 0, UNKNOWN
+    line.low, line.brought = offset, UNKNOWN
+    line.idle_since = now
+
+
+@part
+def tell_if_unstored(t: Any, n: int, until: int) -> None:
+    """Whether the offset of a queue that was given up was stored by ``until``, or soon after it was given up."""
+    line = t.lines[n]
+    # A pull that waits for so long shows that the broker does not answer (PL-22).
+    is_answered = line.asked_at_leave == NEVER or line.left_at - line.asked_at_leave < POLL
+    if line.unstored >= 0 and until - line.left_at > SILENCE + t.terms[WIDEST] and is_answered:
+        if t.flags[line.slot] & BROADCASTING:
+            note_misstep(t, n, Misstep.NOT_WRITTEN, line.left_at, line.unstored - 1, line.unstored)
+        else:
+            note_misstep(t, n, Misstep.LEFT_UNSTORED, line.left_at, line.unstored - 1, line.unstored)
+    line.unstored = UNKNOWN
+
+
+@part
+def give_up(t: Any, n: int, path: Path) -> None:
+    """The window ends."""
+    line = t.lines[n]
+    is_empty = line.taken >= line.found and line.refused_at == NEVER
+    if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > STUCK and is_empty:
+        note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, int64(UNKNOWN))
+    line.idle_since = NEVER
+    is_asked = path in (Path.REMOVAL, Path.SHUTDOWN) and line.has == 1 and line.mended < 0 and not t.waits[line.slot]
+    # A thread may set the in-memory offset while another stores it; but then something is stored, before or after.
+    is_stored_once = path == Path.REMOVAL and not t.flags[line.slot] & ORDERLY and line.removing == NEVER
+    is_late = is_stored_once and max(line.sent, line.answer) >= 0
+    if is_asked and line.behind >= 0 and (line.last - line.behind_at > APART or is_late):
+        line.unstored = line.behind
+        line.asked_at_leave = line.asked_at if line.asked >= 0 else int64(NEVER)
+    if line.has == 0:
+        note_misstep(t, n, Misstep.NOT_HAD, line.left_at, int64(UNKNOWN), int64(UNKNOWN))
+    if line.given_back != NEVER and line.last - line.given_back > t.terms[LOCK_LIFE]:
+        note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
+    is_locked = line.locked != NEVER and line.unlocked < line.locked and line.refused_at == NEVER
+    # Who ends unlocks all before, and its last pass may take and lock a queue again after that.
+    if is_locked and path == Path.REMOVAL and line.has == 1 and t.flags[line.slot] & ORDERLY:
+        line.kept = line.last
+    line.given_back = NEVER
+    line.has, line.left_at, line.behind = 0, line.last, UNKNOWN
+    line.position, line.owed, line.idle, line.removing = UNKNOWN, 0, 0, NEVER
+
+
+@part
+def reset(t: Any, q: int, offset: int) -> None:
+    """An operator sets the offset: all that have the queue may go on from there."""
+    t.waits[q] = True  # OF-22: the broker takes no offset until a client has learnt of it
+    n = t.latest[q, 1]
+    while n >= 0:
+        line = t.lines[n]
+        line.mended, line.position, line.memory = offset, UNKNOWN, UNKNOWN
+        line.behind = line.unstored = UNKNOWN
+        line.reset_to = offset  # OF-31: a client sets it 10 s after it has dropped the queue
+        n = line.beside
+
+
+@part
+def query(t: Any, n: int, status: Result, offset: int) -> None:
+    """The broker answers which offset it has stored."""
+    line = t.lines[n]
+    if (int64(1) << status) & REFUSED == 0:
+        line.queried = 1
+    line.answer = offset if status == Result.OK else int64(UNKNOWN)
+    line.start = line.answer
+
+
+@part
+def lock(t: Any, n: int, status: Result) -> None:
+    """The broker grants the lock of a queue, or refuses it."""
+    line = t.lines[n]
+    if status == Result.OK:
+        other = int64(t.latest[line.slot, 1]) if t.terms[LIFE_TOLD] else int64(UNKNOWN)
+        while other >= 0:
+            one = t.lines[other]
+            ends = one.locked + t.terms[LOCK_LIFE] - APART - t.terms[WIDEST]
+            if other != n and one.locked != NEVER and one.unlocked < one.locked and line.last < ends:
+                note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, int64(UNKNOWN), one.actor)
+            other = one.beside
+        line.locked, line.refused_at = line.last, NEVER
+    elif line.refused_at == NEVER:
+        line.refused_at = line.last
+
+
+@part
+def unlock(t: Any, n: int) -> None:
+    """The process gives the lock back."""
+    line = t.lines[n]
+    line.unlocked, line.kept = line.last, NEVER
+    if line.has == 1 and line.given_back == NEVER:
+        line.given_back = line.last
