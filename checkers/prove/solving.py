@@ -69,8 +69,9 @@ class Solver:
         self._finite_domain = finite_domain
         self._own: Callable[[Any], Any] = self._translated
         self._scopes: list[list[Any]] = [[]]
-        self._model: Any = None
+        self._model: Model | None = None
         self.work = 0
+        self._earlier = 0
         self._solver = self._new(searches_models=False)
 
     def add(self, *constraints: Any) -> None:
@@ -91,7 +92,8 @@ class Solver:
 
     def model(self) -> Model:
         """The model of the question just answered "sat"."""
-        return Model(self._model, self._context)
+        assert self._model is not None
+        return self._model
 
     def check(self, *, rlimit: int, models: bool = True) -> tuple[Any, str]:
         """Z3's answer, and its reason when that is "unknown"; without ``models`` it never searches for one.
@@ -106,10 +108,10 @@ class Solver:
                 self._solver = self._again(searches_models=True)
                 answer, reason = self._ask(left)
                 if answer == z3.sat:
-                    self._model = self._solver.model()
+                    self._model = Model(self._solver.model(), self._context)
             self._solver = self._again(searches_models=False)
         elif answer == z3.sat:
-            self._model = self._solver.model()
+            self._model = Model(self._solver.model(), self._context)
         return answer, reason
 
     def core(self, facts: Mapping[str, Any], *, rlimit: int) -> set[str] | None:
@@ -122,7 +124,7 @@ class Solver:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
         answer = self._solver.check(*marks)
         core = {names[str(mark)] for mark in self._solver.unsat_core()} if answer == z3.unsat else None
-        self.work = units(self._solver)
+        self.work = self._earlier + units(self._solver)
         self._solver.pop()
         if answer == z3.unknown:
             self._solver = self._again(searches_models=False)
@@ -149,10 +151,12 @@ class Solver:
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
         answer = check(self._solver)
-        self.work = units(self._solver)
+        self.work = self._earlier + units(self._solver)
         return answer
 
     def _again(self, *, searches_models: bool, seed: int = 0) -> Any:
+        # In a context that has terms already, Z3 would number those of the question by what was built before.
+        self._context, self._earlier = z3.Context(), self.work
         solver = self._new(searches_models=searches_models, seed=seed)
         self._own = Canonical(self._context, seed=seed).term if seed else self._translated
         for number, constraints in enumerate(self._scopes):

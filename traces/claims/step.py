@@ -15,7 +15,7 @@ class Step:
 
     Attributes:
         statement: what must be so, in one sentence.
-        told: what is told of who acted where it is not so; names in braces are those of :mod:`...explain.titles`.
+        told: what is told of who acted where it is not so; names in braces are those of :mod:`..explain.titles`.
         claim: the claim that it violates then.
         of: kinds of events that it is asked of, where the table tells them.
         needs: kinds that must be recorded; none where the event itself is impossible.

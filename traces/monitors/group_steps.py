@@ -27,6 +27,8 @@ from .notebook import Notebook, whole
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
 
+_FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
+
 SOME = 4
 """Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
 
@@ -65,10 +67,12 @@ class _Steps:
         starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
+        files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
+        reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
         self._tables: dict[str, set[str]] = {}
-        for event in context.events:
-            if event["kind"] in (Kind.FILE_LOAD, Kind.FILE_PERSIST) and not event.get("client"):
-                self._tables.setdefault(event.get("broker") or "", set()).add(event.get("detail") or "")
+        for event in files:
+            if event.get("broker") in reading:
+                self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
 
     # Of processes.
 

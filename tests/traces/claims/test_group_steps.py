@@ -125,7 +125,11 @@ WRONG: dict[GroupMisstep, list[Event]] = {
         *(pass_(time) for time in range(60_000, 220_000, 20_000)),
     ],
     GroupMisstep.UNKNOWN_GIVEN: [*OWNS, pass_(40_000, "b:0", "b:9")],
-    GroupMisstep.NOT_READ: [*RIGHT, of_broker(60_500, Kind.FILE_PERSIST, detail="delayOffset")],
+    GroupMisstep.NOT_READ: [
+        of_broker(0, Kind.FILE_LOAD, result="ok", detail="consumerOffset"),
+        *RIGHT,
+        of_broker(60_500, Kind.FILE_PERSIST, detail="delayOffset"),
+    ],
     GroupMisstep.FILE_NOT_READ: RIGHT,
 }
 OF_GROUPS = {

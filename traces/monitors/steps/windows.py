@@ -14,8 +14,11 @@ from .state import APART, COMPLETE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOW
 POLL = 35_000
 """A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
 
-STUCK = 20_000
-"""The one thread that pulls may wait so long for a broker that does not answer about another queue (F6); ms."""
+STUCK = 8_000
+"""So long a queue that a process has may go without a pull; ms."""
+
+STUCK_ORDERLY = 20_000
+"""The same of an orderly group, whose pulls wait for the lock, or for a broker that does not answer (OR-1, F6); ms."""
 
 UNLOCKS = 20_000
 """Older clients unlock so much later what was not finished (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``); ms."""
@@ -68,7 +71,8 @@ def give_up(t: Any, n: int, path: Path) -> None:
     """The window ends."""
     line = t.lines[n]
     is_empty = line.taken >= line.found and line.refused_at == NEVER
-    if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > STUCK and is_empty:
+    longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
+    if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > longest and is_empty:
         note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, int64(UNKNOWN))
     line.idle_since = NEVER
     is_asked = path in (Path.REMOVAL, Path.SHUTDOWN) and line.has == 1 and line.mended < 0 and not t.waits[line.slot]
