@@ -16,6 +16,7 @@ from rocketproof.checkers.simulate import random_run
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import lower
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.traces.format import kinds
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.generate.recorder import record_run
 from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
@@ -97,7 +98,8 @@ def recorder_of(event: Mapping[str, Any]) -> str:
     """Who wrote an event."""
     if event.get("recorder"):
         return str(event["recorder"])
-    broker_wrote = event["kind"] in OF_BROKERS or event["kind"] == Kind.COMMIT or not event.get("client")
+    sent = event["kind"] == Kind.COMMIT and event.get("path") != kinds.Path.FILE  # else it is in the client's own file
+    broker_wrote = event["kind"] in OF_BROKERS or sent or not event.get("client")
     if broker_wrote:
         return str(event.get("broker") or "")
     return f"{event['client']}#{event.get('incarnation') or 0}"
@@ -187,7 +189,7 @@ def with_memory(simulated: Recording) -> Recording:
     return replace(simulated, header={**simulated.header, "evidence": evidence}, events=numbered)
 
 
-_SENT = frozenset({"periodic", "piggyback", "removal", "shutdown"})
+_SENT = frozenset({"periodic", "piggyback", "removal", "shutdown", "file"})
 """Paths by which clients store offsets of their own accord."""
 
 

@@ -12,9 +12,9 @@ from ..encoding.columns import Column
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from .clocks import Clocks
-from .pairs import BROKER_KINDS
+from .pairs import BROKER_KINDS, BY_CLIENT
 
-IDENTITY = ("time", "micros", "kind", "client", "incarnation", "broker")
+IDENTITY = ("time", "micros", "kind", "path", "client", "incarnation", "broker")
 """Columns that tell whose clock the time of an event is."""
 
 _TIMES = ("time", "due")
@@ -59,7 +59,9 @@ def _recorders(clocks: Clocks, batch: pa.RecordBatch) -> list[tuple[Actor, Any]]
     incarnation = np.maximum(Column.of(batch.column("incarnation")).filled(0, np.int32), 0)
     of_broker = np.array([word in BROKER_KINDS for word in kinds])[kind] | (client == len(clients) - 1)
     is_recorded = np.array([Actor(word, -1) in clocks.clocks for word in brokers])
-    of_broker |= np.array([word == Kind.COMMIT for word in kinds])[kind] & is_recorded[broker]
+    path, paths = _words(batch, "path")
+    is_sent = ~np.array([word in BY_CLIENT for word in paths])[path]
+    of_broker |= np.array([word == Kind.COMMIT for word in kinds])[kind] & is_sent & is_recorded[broker]
     found = []
     for actor, clock in clocks.clocks.items():
         if not clock.runs:

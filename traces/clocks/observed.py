@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..encoding.columns import arrow_places
 from ..encoding.names import Actor
 from ..format.kinds import Kind
-from .pairs import BROKER_KINDS, PAIRS, QUEUE
+from .pairs import BROKER_KINDS, BY_CLIENT, PAIRS, QUEUE
 from .view import ODD, View, whole_of, words_of
 
 COLUMNS = (
@@ -29,6 +29,7 @@ COLUMNS = (
     "broker",
     "queue",
     "offset",
+    "path",
     "micros",
 )
 """Columns of the schema that are looked at."""
@@ -185,7 +186,7 @@ class Observed:
                 by_client, by_broker = own
                 rows["recorder"] = (by_broker if pattern.kind in BROKER_KINDS else by_client)[at]
                 if pattern.kind == Kind.COMMIT:
-                    rows["if_recorded"] = by_broker[at]
+                    rows["if_recorded"] = np.where(view.is_word("path", BY_CLIENT)[at], -1, by_broker[at])
             rows = rows[rows["recorder"] >= 0]
             self._sides.append(rows)
             self._held += len(rows)

@@ -78,6 +78,7 @@ class Order:
 
     def __init__(self, clocks: Clocks, skew: int) -> None:
         self._clocks, self.skew = clocks, (skew := max(skew, clocks.held_up))
+        self._is_refuted = any(max(map(abs, clock.ahead)) > 1000 * skew for clock in clocks.clocks.values())
         self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
         self._references = {actor: code for code, actor in enumerate(self._references)}
         self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}
@@ -97,13 +98,16 @@ class Order:
     def is_loose(self, actor: Actor) -> bool:
         """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
 
-        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts.
+        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts. Of a recorder
+        without any pair it does until another clock was corrected by more than that.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None:
             return False
+        if not clock.pairs:
+            return self._is_refuted
         open_ = clock.uncertainty if clock.uncertainty is not None else UNBOUNDED
-        return self._clocks.corrects and clock.pairs > 0 and open_ > max(self.skew, LOOSE)
+        return self._clocks.corrects and open_ > max(self.skew, LOOSE)
 
     def _row(self, clocks: Clocks, actor: Actor) -> tuple[int, int, int, int, int]:
         clock = clocks.clocks[actor]

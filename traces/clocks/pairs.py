@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..format.kinds import Kind, Result
+from ..format.kinds import Kind, Path, Result
 
 BROKER_KINDS = frozenset(
     {
@@ -29,6 +29,10 @@ BROKER_KINDS = frozenset(
     }
 )
 """Kinds that only a broker records, also where the event names a client."""
+
+BY_CLIENT = frozenset({Path.FILE})
+"""On these ways a commit that names a client is told by it: it is in the client's own file (OF-10). What is sent to a
+broker that records anything is told by the broker."""
 
 
 @dataclass(frozen=True)

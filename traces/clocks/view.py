@@ -87,9 +87,13 @@ class View:
         """The places of events of a pattern that have an offset."""
         places = self.of_kinds((pattern.kind,))
         if pattern.results:
-            at, words = self.words("result")
-            places = places[np.array([word in pattern.results for word in words])[at[places]]]
+            places = places[self.is_word("result", pattern.results)[places]]
         return places[self.whole("offset")[places] >= 0]
+
+    def is_word(self, name: str, chosen: Collection[str]) -> Any:
+        """For each event whether its word is one of these."""
+        at, words = self.words(name)
+        return np.array([word in chosen for word in words])[at]
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:
         """For each event the code of its word, -1 without one."""

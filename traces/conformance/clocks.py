@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..clocks.clocks import UNBOUNDED, Clocks, clocks_of
 from ..clocks.observed import COLUMNS, Observed
 from ..clocks.order import Order
-from ..clocks.pairs import BROKER_KINDS
+from ..clocks.pairs import BROKER_KINDS, BY_CLIENT
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from ..io import ROWS, Trace
@@ -33,7 +33,8 @@ class Recorders:
     def of(self, event: Event) -> Actor | None:
         """Who recorded an event; None where that is not known."""
         by_broker = event.actor is None or event.kind in BROKER_KINDS
-        if by_broker or (event.kind is Kind.COMMIT and event.broker in self.brokers):
+        by_broker |= event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers
+        if by_broker:
             return Actor(event.broker, -1) if event.broker else None
         return Actor(*event.actor) if event.actor is not None else None
 

@@ -18,7 +18,7 @@ from ..claims.marks import MOVES, TURNS
 from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.coding import Coded
-from ..encoding.names import NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
+from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.kinds import Kind
@@ -230,7 +230,7 @@ class QueueFold:
             broker = names.slots[code].broker
             state.slots["broker"][code] = self._brokers.get(broker, UNKNOWN)
             clocks = self._context.clocks
-            if Actor(broker, -1) in clocks.clocks:
+            if Actor(broker, -1) in clocks.clocks and not names.flags[code] & BROADCASTING:
                 state.slots["commits_by"][code] = self._brokers.get(broker, UNKNOWN)
         self._slots = slots
         self._state = state

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from rocketproof.traces.clocks.clocks import UNBOUNDED, Clock, Clocks, Run, clocks_of
+from rocketproof.traces.clocks.correction import in_time
 from rocketproof.traces.clocks.observed import Observed
 from rocketproof.traces.clocks.order import Order, apart, gaps
 from rocketproof.traces.encoding.names import Actor
@@ -149,6 +150,14 @@ def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
     assert (order.apart(ONE, TWO), order.apart(TWO, ONE)) == (50, UNBOUNDED)
 
 
+@pytest.mark.parametrize(("shift", "is_loose"), [(0, False), (-40, False), (-400, True)])
+def test_a_clock_that_nothing_bounds_is_loose_where_another_one_is_off(shift: int, is_loose: bool) -> None:
+    asked = {"kind": "offset_query", "client": "three", "group": "g", "topic": "t", "broker": "b", "queue": 0}
+    found = clocks([*run(20, one=lambda _: shift), {"time": BEGIN, "result": "ok", "offset": 0, **asked}])
+    assert found.clocks[Actor("three")].pairs == 0
+    assert Order(found, 50).is_loose(Actor("three")) == is_loose
+
+
 def test_a_clock_that_may_be_off_is_taken_to_be_as_far_off_as_its_tightest_pair_leaves() -> None:
     # Nothing tells that the clock is five seconds fast, and nothing that it is not: the least 50 · 2ⁿ from 5,003 on.
     events = [event for event in run(20, two=lambda _: 5_000) if event["kind"] != "commit" or event["client"] != "two"]
@@ -219,6 +228,25 @@ def test_recordings_of_known_recorders() -> None:
     ]
     batches.append((BROKER, batch_of([e for e in events if e["kind"] in ("store", "commit")]), None))
     assert ahead(Clocks.of(batches)) == {"one": (-30, -30)}
+
+
+def test_what_is_in_a_client_s_own_file_is_by_its_clock() -> None:
+    events = run(20, one=lambda _: -700)
+    commits = [event for event in events if event["kind"] == "commit" and event["client"] == "one"]
+    of_file = batch_of([{**event, "path": "file"} for event in commits])
+    found = clocks(events)
+    assert ahead(found) == {"one": (-700, -700)}
+    assert in_time(found, of_file).column("time").to_pylist() == [event["time"] + 700 for event in commits]
+    # What is sent the broker stamps, and what it finds in its own file.
+    sent = batch_of(commits)
+    found_there = batch_of([{**event, "path": "file", "client": None} for event in commits])
+    assert in_time(found, sent).column("time").equals(sent.column("time"))
+    assert in_time(found, found_there).column("time").equals(sent.column("time"))
+    # It tells nothing of the broker's clock.
+    kept = [event for event in events if event["kind"] in ("commit_memory", "commit", "store")]
+    assert len(seen(kept).matched().pair) == 200
+    of_files = [event | {"path": "file"} if event["kind"] == "commit" else event for event in kept]
+    assert len(seen(of_files).matched().pair) == 0
 
 
 def test_after_a_step_no_time_is_corrected_to_before_the_last_one() -> None:

@@ -41,7 +41,7 @@ def commit(world: Any, w: int, path: Path | int) -> None:
         value -= OLDER
     i = row_of(world, Kind.COMMIT, w)
     world.rows[C.offset, i] = value
-    world.rows[C.path, i] = path
+    world.rows[C.path, i] = Path.FILE if a.broadcasting else path  # OF-10
     if value < cell.committed:
         cause = (
             Regression.OVERLAP if cell.writer >= 0 and cell.writer != w and not win.astray else Regression.UNEXPLAINED
