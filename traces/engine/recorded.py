@@ -19,6 +19,7 @@ _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
+KEPT_BY_BROKER = "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
 
@@ -63,7 +64,7 @@ def coverage_of(
     for mask in recorded.values():
         shared |= mask if not mask & _CLIENTS else 0
     not_judged = {
-        group: _by_pop(group, seen)
+        group: _why(group, seen)
         for group, kinds in sorted(seen.items())
         if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
     }
@@ -101,8 +102,13 @@ def _presupposed(kinds: int) -> int:
     return never
 
 
-def _by_pop(group: str, seen: Mapping[str, int]) -> str:
-    """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, which both name."""
+def _why(group: str, seen: Mapping[str, int]) -> str:
+    """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, which both name.
+
+    ``BroadcastOffsetManager#broadcastGroupId``: brokers of 5.x commit for a name that no group of consumers may have.
+    """
+    if group.endswith("@broadcast"):
+        return KEPT_BY_BROKER
     others = any(other != group and other.startswith((f"{group}_", f"{group}+")) for other in seen)
     itself = any(other != group and group.startswith((f"{other}_", f"{other}+")) for other in seen)
     return BY_POP if others or itself else NO_CLIENT

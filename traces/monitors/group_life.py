@@ -18,7 +18,7 @@ from ..engine.context import Context
 from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
-from .memberships import Memberships
+from .memberships import Membership, Memberships
 from .notes import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
 
@@ -76,10 +76,22 @@ class _Groups:
         for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
             if slot.client and self._names.member(membership.actor) != Actor(slot.client, slot.member):
                 continue
-            begin, end = max(membership.first, since), min(self._memberships.until(membership, certain=True), until)
+            begin, end = max(self._knows(membership, slot.topic), since), min(self._memberships.until(membership, certain=True), until)
             if end - begin > self._settings.rounds:
                 return True
         return False
+
+    def _knows(self, membership: Membership, topic: str) -> int:
+        """ST-3: from when on a member knows the route of a topic, as far as that was recorded.
+
+        Where the name server did not answer while the member started, it asks again at its next poll.
+        """
+        learnt = [
+            run.first
+            for run in self._told.of(membership.group, Kind.ROUTE)
+            if run.topic == topic and run.actor == membership.actor and run.first >= membership.first
+        ]
+        return min(learnt[0], membership.first + self._settings.route_poll) if learnt else membership.first
 
     def wants(self, slot: Slot, since: int, until: int) -> bool:
         """Whether the group still consumes the topic of a queue, and the queue is still there, as far as one knows."""

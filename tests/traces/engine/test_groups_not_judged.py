@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.engine.recorded import BY_POP, NO_CLIENT
+from rocketproof.traces.engine.recorded import BY_POP, KEPT_BY_BROKER, NO_CLIENT
 from rocketproof.traces.explain.report.sections import not_judged
 from rocketproof.traces.format.kinds import Kind
 
@@ -55,6 +55,13 @@ def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None
     found = check(written(tmp_path / "popped.jsonl", [*lines, *map(json.dumps, popped)]))
     assert found.coverage.not_judged == {"popping": BY_POP, "popping_orders": BY_POP}
     assert found.verdict("allocation-as-the-strategy-says").verdict is Verdict.VIOLATED
+
+
+def test_what_brokers_keep_for_a_broadcasting_group_is_no_group_whose_clients_are_missing(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    kept = {"kind": "commit", "group": "all@broadcast", "topic": "orders", "broker": "b", "queue": 0, "offset": 7}
+    found = check(written(tmp_path / "kept.jsonl", [*lines, json.dumps({"time": json.loads(lines[1])["time"], **kept})]))
+    assert found.coverage.not_judged == {"all@broadcast": KEPT_BY_BROKER}
 
 
 def test_where_no_group_can_be_judged_nothing_is_said(tmp_path: Path) -> None:

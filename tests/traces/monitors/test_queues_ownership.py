@@ -156,6 +156,18 @@ def test_a_queue_whose_broker_was_away_is_taken_when_passes_see_it_again() -> No
     assert check(HEARTBEATS, ORPHAN, away, again, assign(170_000, "two", 0), end=300_000).counts(OWNED) == (1, 0)
 
 
+def test_a_member_that_learns_the_route_at_its_next_poll_takes_the_queue_after_that() -> None:
+    # ST-3: the name server did not answer while it started; passes over the topic begin with the poll 30 s later.
+    def learns(time: int) -> dict[str, object]:
+        return {**event(time, Kind.ROUTE, "one#1"), "queue": None, "broker": None, "queues": ["b:0"]}
+
+    before = [start(500, "one"), assign(1_000, "one", 0), stop(20_000, "one"), start(200_000, "one#1")]
+    late = assign(245_000, "one#1", 0)
+    assert check(before, learns(201_000), late, end=250_000).counts(OWNED) == (1, 0)
+    assert check(before, learns(230_300), late, end=250_000).broken == {}
+    assert check(before, learns(230_300), assign(271_000, "one#1", 0), end=280_000).counts(OWNED) == (1, 0)
+
+
 def test_doubts_about_owners() -> None:
     assert check(HEARTBEATS, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
     assert check(HEARTBEATS, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
