@@ -62,7 +62,7 @@ def conform_with_spark(
                     waiting.clear()
         if waiting:
             answers += _followed(spark, waiting, follow)
-        answers += [follow_messages(table, header) for table in found.messages.buckets()]
+        answers += [follow_messages(table, header, unseen) for table in found.messages.buckets()]
     return concluded(found, unseen, header, answers)
 
 

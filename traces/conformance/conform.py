@@ -16,7 +16,7 @@ from .part import WITHOUT_QUEUES, Answer, follow_messages, follow_queues
 from .result import Conformance
 from .sorting_out import SortedOut, nothing_to_say, sort_out
 from .streams import OF_PROCESSES, Surroundings
-from .unseen import Unseen
+from .unseen import Unseen, calls_missing
 from .workers import side_by_side
 
 SLACK = 50
@@ -48,13 +48,15 @@ def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
             answers = [work(table) for table in found.queues.buckets()]
         else:
             answers = list(side_by_side(work, found.queues.buckets(), jobs=jobs))
-        answers += [follow_messages(table, header) for table in found.messages.buckets()]
+        answers += [follow_messages(table, header, unseen) for table in found.messages.buckets()]
     return concluded(found, unseen, header, answers)
 
 
 def unseen_of(trace: Trace, found: SortedOut, recorders: Recorders) -> Unseen:
     """What is missing of a trace that was read to its end."""
-    return Unseen(holes=holes_of(trace.problems, trace.sources), strangers=found.strangers, recorders=recorders)
+    holes = holes_of(trace.problems, trace.sources)
+    calls = calls_missing(found.around, holes, end=found.end, complete=trace.header.complete)
+    return Unseen(holes=holes, strangers=found.strangers, recorders=recorders, calls=calls)
 
 
 def concluded(found: SortedOut, unseen: Unseen, header: Header, answers: Iterable[Answer]) -> Conformance:

@@ -93,10 +93,10 @@ def follow_queues(table: pa.Table, around: Surroundings, unseen: Unseen, header:
     return answer
 
 
-def follow_messages(table: pa.Table, header: Header) -> Answer:
+def follow_messages(table: pa.Table, header: Header, unseen: Unseen) -> Answer:
     """Hold what the broker stores of the messages of a bucket against the rules."""
     events = events_of(table)
-    found = rules.retries(events, header)
+    found = rules.retries(events, header, missing=unseen.calls)
     answer = Answer(mismatches=found, mismatch_count=len(found))
     answer.count(event for event in events if event.kind is not Kind.SEND_BACK)
     return answer

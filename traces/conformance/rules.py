@@ -62,12 +62,13 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
     return found
 
 
-def retries(events: Sequence[Event], header: Header) -> list[Mismatch]:
+def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[int, int]] = ()) -> list[Mismatch]:
     """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores of a message that was sent back.
 
     Args:
         events: send-backs, and what was stored of them, all of the same messages, in the order of the trace.
         header: of the trace.
+        missing: from when to when (ms) a send-back may not be recorded.
     """
     try:
         table = DelayTable.parse(header.delays or DEFAULT_LEVELS)
@@ -91,7 +92,11 @@ def retries(events: Sequence[Event], header: Header) -> list[Mismatch]:
         if not requests or event.attempt is None:
             event.pass_over(f"{event.kind}: no send-back of its message is recorded")
             continue
-        why = "" if any(_leads_to(request, event, table) for request in requests) else _expected(requests, table)
+        leads = any(_leads_to(request, event, table) for request in requests)
+        if not leads and any(since <= event.time <= until for since, until in missing):
+            event.pass_over(f"{event.kind}: its send-back may be among what is not recorded")
+            continue
+        why = "" if leads else _expected(requests, table)
         if not why and event.kind is Kind.DELAY_STORE and event.due is not None and event.level is not None:
             delay = int(table.delay(event.level))
             if abs(event.due - event.time - delay) > DUE_WITHIN:

@@ -121,6 +121,7 @@ class SortedOut:
         around: what concerns several queues.
         rebalances: passes of rebalancing.
         events: how many events there are.
+        end: when the last one was, ms.
         passed_over: those that nobody follows, by reason.
         members: what brokers and passes of rebalancing say who is in a group.
         acting: which clients have recorded anything of a queue of a group.
@@ -131,6 +132,7 @@ class SortedOut:
     around: list[Event] = field(default_factory=list)
     rebalances: list[Event] = field(default_factory=list)
     events: int = 0
+    end: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)
     members: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     acting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -164,6 +166,7 @@ def sort_out(
         numbers = pa.array(np.arange(found.events, found.events + len(batch)), pa.int64())
         batch = batch.append_column(NUMBER, numbers)
         found.events += len(batch)
+        found.end = max(found.end, pc.max(read.column("time")).as_py() or 0)
         logs, around = _has(batch, OF_LOGS), _has(batch, _AROUND)
         placed = _all_told(batch, "group", "topic", "queue") & ~_has(batch, _NOT_OF_QUEUES)
         rebalances = _has(batch, frozenset({Kind.REBALANCE})) & ~placed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..format.coverage import Hole, evidence_mask
@@ -10,6 +10,9 @@ from ..format.kinds import Kind
 from .clocks import Recorders
 from .events import Event
 from .streams import Stream
+
+REQUEST = 5_000
+"""So long a client waits for the answer to a send-back (``DefaultMQPushConsumerImpl#sendMessageBack``), ms."""
 
 MAY_BE_EXPLAINED = "mismatches that may be explained by what is not recorded"
 
@@ -36,11 +39,13 @@ class Unseen:
         holes: what was lost in reading.
         strangers: for a group a member that recorded nothing.
         recorders: how far clocks are apart; None where that is not asked.
+        calls: from when to when (ms) requests of clients were answered that nobody may have written down.
     """
 
     holes: Sequence[Hole] = ()
     strangers: Mapping[str, str] = field(default_factory=dict)
     recorders: Recorders | None = None
+    calls: Sequence[tuple[int, int]] = ()
 
     def may_explain(self, event: Event, stream: Stream, slack: int = 0) -> str:
         """What that is not recorded may explain an event that the model does not allow; empty if nothing may.
@@ -73,8 +78,41 @@ class Unseen:
         for hole in self.holes:
             if hole.since <= event.time and hole.kinds & mask and hole.concerns(stream.place.group, stream.place.topic):
                 return hole.why
+        if asks:
+            for gap in stream.around:
+                if _of_broker(gap) and (gap.time if gap.due is None else gap.due) <= event.time:
+                    return f"a gap in the recording of {gap.broker}"
         other = self.recorders.unsure(event, stream, slack) if asks and self.recorders is not None else ""
         return f"which came first, here or at {other}" if other else ""
+
+
+def _of_broker(event: Event) -> bool:
+    """Whether it is a gap in what a broker of the stream recorded: a reset, or a commit, may have been in it."""
+    return event.kind is Kind.GAP and event.actor is None and event.broker is not None
+
+
+def calls_missing(
+    around: Iterable[Event], holes: Iterable[Hole], *, end: int, complete: bool = False
+) -> list[tuple[int, int]]:
+    """From when to when (ms) a broker may have acted on a request of a client that is not recorded.
+
+    A client writes a request down when it is answered, its broker before that: at the end of a recording, and where a
+    process was killed or has a gap, only the second is left.
+
+    Args:
+        around: what concerns several queues.
+        holes: what was lost in reading.
+        end: of the trace.
+        complete: whether it ends with nothing under way.
+    """
+    found = [] if complete else [(end - REQUEST, end)]
+    for event in around:
+        if event.kind is Kind.CLIENT_CRASH:
+            found.append((event.time - REQUEST, event.time))
+        elif event.kind is Kind.GAP and (event.actor is not None or event.broker is None):
+            found.append(((event.time if event.due is None else event.due) - REQUEST, event.time))
+    mask = evidence_mask((Kind.SEND_BACK,))
+    return [*found, *((hole.since, end) for hole in holes if hole.kinds & mask)]
 
 
 def keeps_offsets(release: str) -> bool:

@@ -19,7 +19,9 @@ _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
-KEPT_BY_BROKER = "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
+KEPT_BY_BROKER = (
+    "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
+)
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
 

@@ -76,7 +76,10 @@ class _Groups:
         for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
             if slot.client and self._names.member(membership.actor) != Actor(slot.client, slot.member):
                 continue
-            begin, end = max(self._knows(membership, slot.topic), since), min(self._memberships.until(membership, certain=True), until)
+            begin, end = (
+                max(self._knows(membership, slot.topic), since),
+                min(self._memberships.until(membership, certain=True), until),
+            )
             if end - begin > self._settings.rounds:
                 return True
         return False

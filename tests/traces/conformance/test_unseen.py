@@ -101,6 +101,42 @@ def test_a_file_that_breaks_off_leaves_the_rest_unknown(tmp_path: Path) -> None:
     assert (answer.verdict, answer.mismatches) == (Verdict.UNKNOWN, ())
 
 
+def test_a_reset_may_be_in_a_gap_of_the_broker(tmp_path: Path) -> None:
+    # Within the queue an offset is illegal for one reason only: somebody has reset it.
+    told = "result=offset_illegal offset=3 next=1 min=0 max=3 count=0 epoch=1"
+    lines = ("assign c0 offset=3 epoch=1", "pull c0 offset=3 epoch=1", f"pull_result c0 {told}")
+    assert of_lines(tmp_path, *lines).verdict is Verdict.VIOLATED
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3")
+    events = [event_of(number, line) for number, line in enumerate(lines)]
+    end = events[-1]["time"] + 1
+    for due, broker, verdict in (
+        (events[0]["time"], "broker-0", Verdict.UNKNOWN),
+        (events[0]["time"], "broker-1", Verdict.VIOLATED),
+        (end, "broker-0", Verdict.VIOLATED),
+    ):
+        gap = {"time": end, "kind": "gap", "broker": broker, "due": due, "detail": "its recording ends early"}
+        assert of_events(header, [*events, gap], tmp_path).verdict is verdict, (due, broker)
+
+
+@pytest.mark.parametrize(
+    ("after", "complete", "wrong"),
+    [(0, False, 0), (0, True, 1), (6_000, False, 1)],
+    ids=["the end", "the end of what is complete", "it goes on"],
+)
+def test_a_recording_that_ends_before_a_send_back_is_written_down(
+    after: int, complete: bool, wrong: int, tmp_path: Path
+) -> None:
+    # The broker stores the copy of a second failure; its client would have told of it with the answer.
+    place = {"group": "billing", "topic": "Orders", "broker": "broker-0", "key": "A"}
+    back = {"time": 1_000, "kind": "send_back", "client": "c0", "queue": 0, "offset": 0, "attempt": 0, **place}
+    first = {"time": 1_001, "kind": "delay_store", "attempt": 1, "level": 3, **place, "topic": "%RETRY%billing"}
+    second = {**first, "time": 11_002, "attempt": 2, "level": 4}
+    later = [{"time": 11_002 + after, "kind": "members", "group": "billing", "broker": "broker-0", "members": []}]
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=complete)
+    answer = of_events(header, [{**back, "result": "ok", "path": "request"}, first, second, *later], tmp_path)
+    assert len(answer.mismatches) == wrong
+
+
 def test_a_member_that_recorded_nothing_may_have_stored_what_is_found(tmp_path: Path) -> None:
     header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
     place = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0, "client": "c0"}

@@ -60,7 +60,9 @@ def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None
 def test_what_brokers_keep_for_a_broadcasting_group_is_no_group_whose_clients_are_missing(tmp_path: Path) -> None:
     lines = lines_of("a6.jsonl.zst")
     kept = {"kind": "commit", "group": "all@broadcast", "topic": "orders", "broker": "b", "queue": 0, "offset": 7}
-    found = check(written(tmp_path / "kept.jsonl", [*lines, json.dumps({"time": json.loads(lines[1])["time"], **kept})]))
+    found = check(
+        written(tmp_path / "kept.jsonl", [*lines, json.dumps({"time": json.loads(lines[1])["time"], **kept})])
+    )
     assert found.coverage.not_judged == {"all@broadcast": KEPT_BY_BROKER}
 
 
