@@ -14,23 +14,34 @@ import numpy as np
 
 from ..claims.claim import Monitor
 from ..claims.claims import CLAIMS
+from ..claims.evidence import LISTENERS
 from ..clocks.clocks import Clocks
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names
-from ..format.coverage import Hole
+from ..format.coverage import Coverage, Hole
 from ..monitors.fold import Outcome
 from .findings import Doubt, Note
 
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
+_OF_LISTENERS = np.array(
+    [
+        *(claim.monitor is Monitor.MESSAGES and not {*LISTENERS}.isdisjoint(claim.excused_by) for claim in CLAIMS),
+        False,
+    ]
+)
+"""Whether listeners of any client of the group may have done, by their clocks, what a finding of a claim misses."""
 
 
-def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, skew: int) -> Outcome:
+def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, coverage: Coverage, skew: int) -> Outcome:
     """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded.
+
+    A message may come to any client of its group, so that for findings about messages all of them count.
 
     Args:
         outcome: of folds.
         names: of queues and processes.
         clocks: of the recorders.
+        coverage: tells who acted in which group.
         skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
     """
     order = Order(clocks, skew)
@@ -43,6 +54,9 @@ def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, skew: int) -> 
     slots = np.array([*(Actor(slot.broker, -1) in loose for slot in names.slots), False])
     nobody = (rows["actor"] < 0) & (rows["other"] < 0)
     about = actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]] | nobody
+    groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
+    of_group = np.array([*(slot.group in groups for slot in names.slots), True])
+    about |= of_group[rows["slot"]] & _OF_LISTENERS[rows["claim"]]
     about &= (rows["note"] == Note.NONE) & (rows["cause"] == 0) & _BY_ORDER[rows["claim"]]
     for claim in np.unique(rows["claim"][about]).tolist():
         certain = (rows["claim"] == claim) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)

@@ -108,7 +108,7 @@ def conclude(
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_unpulled(outcome, names, stores, settings)
     outcome = settle_waiting(outcome, trace, names, settings)
-    outcome = order_doubted(outcome, names, clocks, settings.skew)
+    outcome = order_doubted(outcome, names, clocks, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(
         header=trace.header,

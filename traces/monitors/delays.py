@@ -70,16 +70,22 @@ def delay_store(
 
 @part
 def delay_deliver(
-    known: Any, terms: Any, notes: Any, chain: int, count: int, due: int, is_sure: bool, seen: Any
+    known: Any, terms: Any, notes: Any, chain: int, count: int, level: int, due: int, is_sure: bool, seen: Any
 ) -> None:
     """A message leaves the schedule topic for its own.
 
-    ``due`` is what the event tells, or ABSENT. A broker that is not sure takes the move for failed (DL-6).
+    ``level`` and ``due`` are what the event tells, or ABSENT. A broker that is not sure takes the move for failed
+    (DL-6).
     """
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.moved_at
     attempt.moved += 1
+    # DL-2: it stays in the queue of its level until it is due; a move that is repeated is from there too.
+    if level != ABSENT and attempt.levels != 0 and attempt.levels & bit_of(level) == 0:
+        judge(notes, _LEVEL)
+        doubt = NOTHING if attempt.moved <= attempt.stored else _EVIDENCE
+        violate(notes, _LEVEL, seen, attempt.stored_at, NOBODY, level, lowest(attempt.levels), doubt)
     stage = MOVED
     if due == ABSENT:
         due = earliest(known, at)

@@ -297,7 +297,9 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             expire(known, chain, count, seen)
         elif what == Kind.DELAY_DELIVER:
             is_sure = e.result[i] != Result.FAILED
-            delay_deliver(known, terms, notes, chain, count, e.due[i], is_sure, seen)
+            # A dead letter that waits has the count of a retry that might have.
+            level = _NEVER if flags & DEAD_LETTER_TOPIC != 0 else int64(e.level[i])
+            delay_deliver(known, terms, notes, chain, count, level, e.due[i], is_sure, seen)
         elif what == Kind.DEAD_LETTER:
             dead_letter(known, terms, notes, chain, count, seen)
         elif flags & DEAD_LETTER_TOPIC != 0:

@@ -39,6 +39,9 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("simulated B2", changes.without_kinds, "pull_result"),
         ("simulated B8", changes.without_kinds, "commit"),
         ("walked batches 0", changes.damaged_lines, ""),
+        ("walked batches 0", changes.shifted_clocks, "broker-0 by -5000 ms"),
+        ("walked reset 1", changes.all_clocks, ""),
+        ("simulated broadcasting", changes.shifted_clocks, "10.0.0.2@4712#0 by 30 ms"),
         ("walked broker-restart 1", changes.damaged_lines, ""),
     ],
 )

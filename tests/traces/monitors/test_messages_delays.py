@@ -79,6 +79,17 @@ def test_a_due_time_is_the_store_time_and_the_delay():
     assert LEVEL not in check(stored(3, due=10_060), end=100).violated
 
 
+def test_a_copy_leaves_the_level_at_which_it_was_put():
+    assert check(stored(3).delay_deliver(10_020, 1, 20, level=3)).violated == {}
+    (found,) = check(stored(3).delay_deliver(10_020, 1, 20, level=4)).violations(LEVEL)
+    assert (found["value"], found["expected"], found["doubt"]) == (4, 3, 0)
+    # One that leaves again may be another one, whose store was not seen.
+    again = stored(3).delay_deliver(10_020, 1, 20, level=3).delay_deliver(30_020, 1, 21, level=4)
+    assert check(again).doubtful[LEVEL] == 1
+    unseen = stored(3).add(19, Kind.GAP, due=START + 15).delay_deliver(10_020, 1, 20, level=4)
+    assert check(unseen).doubtful[LEVEL] == 1
+
+
 def test_a_message_that_a_producer_delays():
     told = {"topic": "T", "broker": "b", "queue": 0, "attempt": 0, "key": "m"}
     script = Script().add(0, Kind.DELAY_STORE, level=2, due=START + 5_000, **told)
