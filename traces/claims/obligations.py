@@ -78,6 +78,7 @@ class Obligation:
         seen_or_told: kinds of which the owner must have recorded some, or its recording says that there are none: else
             what is late is in doubt.
         of_others: the same of every client of the group.
+        at_broker: the same of what is stored at the broker of the queue, by whomever.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -100,6 +101,7 @@ class Obligation:
     needs: tuple[tuple[Kind, ...], ...] = ()
     seen_or_told: tuple[Kind, ...] = ()
     of_others: tuple[Kind, ...] = ()
+    at_broker: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -296,6 +298,7 @@ OBLIGATIONS = (
         broadcasting=False,
         needs=((Kind.COMMIT_MEMORY,), (Kind.COMMIT,)),
         seen_or_told=(Kind.COMMIT,),
+        at_broker=(Kind.COMMIT,),
         rules=("OF-5", "OF-6"),
     ),
     Obligation(
@@ -310,6 +313,7 @@ OBLIGATIONS = (
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT,), (Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.COMMIT,),
+        at_broker=(Kind.COMMIT,),
         rules=("OF-5", "OF-6", "CC-13"),
     ),
 )

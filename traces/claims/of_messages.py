@@ -93,6 +93,7 @@ OF_MESSAGES = (
         needs=((Kind.DELAY_STORE,),),
         violated_by=((Kind.DELAY_STORE,),),
         excused_by=(*LISTENERS, Kind.DELAY_STORE),
+        of_broker=(Kind.DELAY_STORE,),
         rules=("SB-14", "DL-2"),
         bugs=("D4", "D6"),
         settled_by=SCHEDULE_TOPIC,

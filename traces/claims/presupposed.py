@@ -26,12 +26,14 @@ class Presupposed:
         seen_or_told: kinds of which there may be none; that they are recorded may be said instead.
         of_others: the same of every client of the group.
         of_broker: the same of the broker of the queue.
+        at_broker: kinds that somebody has recorded of the broker of the queue, or it is said that they are recorded.
     """
 
     seen: int = 0
     seen_or_told: int = 0
     of_others: int = 0
     of_broker: int = 0
+    at_broker: int = 0
 
     def __or__(self, other: Presupposed) -> Presupposed:
         return Presupposed(
@@ -39,6 +41,7 @@ class Presupposed:
             seen_or_told=self.seen_or_told | other.seen_or_told,
             of_others=self.of_others | other.of_others,
             of_broker=self.of_broker | other.of_broker,
+            at_broker=self.at_broker | other.at_broker,
         )
 
 
@@ -61,7 +64,11 @@ def _step(one: Step) -> Presupposed:
 
 
 def _duty(one: Obligation) -> Presupposed:
-    return Presupposed(seen_or_told=evidence_mask(one.seen_or_told), of_others=evidence_mask(one.of_others))
+    return Presupposed(
+        seen_or_told=evidence_mask(one.seen_or_told),
+        of_others=evidence_mask(one.of_others),
+        at_broker=evidence_mask(one.at_broker),
+    )
 
 
 def _claim(one: TraceClaim) -> Presupposed:

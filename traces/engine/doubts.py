@@ -99,12 +99,17 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     return coverage.lost(
         evidence_mask(claim.excused_by) | SETTINGS,
         group=slot.group,
-        topic=slot.topic,
+        topic=_topic(claim, slot),
         since=int(_since(claim, row["since"], coverage, settings)),
         until=int(row["time"]),
         besides=others,
         living=int(row["since"]) - settings.rounds,
     )
+
+
+def _topic(claim: TraceClaim, slot: Slot) -> str:
+    """The topic in which an excuse may be: the copies of a message are in several."""
+    return "" if claim.monitor is Monitor.MESSAGES else slot.topic
 
 
 def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
@@ -122,7 +127,7 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
     doubt = np.zeros(len(found), np.uint8)
     lost = coverage.is_lost(
         evidence_mask(claim.excused_by) | SETTINGS,
-        [(slot.group, slot.topic) for slot in names.slots],
+        [(slot.group, _topic(claim, slot)) for slot in names.slots],
         found["slot"],
         _since(claim, found["since"], coverage, settings),
         found["time"],
@@ -154,7 +159,8 @@ def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) ->
         unseen = coverage.unseen(slot.group, who, seen, seen_or_told)
         if unseen:
             return who[0], [kind for kind in Kind if EVIDENCE_BIT[kind] & unseen]
-    return None
+    unstored = coverage.unstored(slot.group, slot.broker, needs.at_broker) if slot.broker else 0
+    return (slot.broker, [kind for kind in Kind if EVIDENCE_BIT[kind] & unstored]) if unstored else None
 
 
 def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> Any:

@@ -19,7 +19,7 @@ from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
 from ..encoding.names import Actor
 from ..errors import TraceError
-from ..format.coverage import EVIDENCE_BIT, Hole, evidence_mask
+from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole, evidence_mask
 from ..format.kinds import CONTEXT, OWNERSHIP, Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
@@ -85,8 +85,8 @@ class Scanning:
         events: how many.
         begin: time of the earliest, ms; ``end``: of the latest.
         kinds: words of the kinds that occur.
-        kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker; the group is
-            empty where an event names none.
+        kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker, and AT_BROKER
+            what is stored there; the group is empty where an event names none.
         context: events of the context, in the order of reading.
         placed: how many events have a field by which they have their place, by file, kind and field.
         placeless: times of those that have not.
@@ -138,6 +138,7 @@ class Scanning:
         if by.max() == clients:  # some have none: a broker acts
             brokers, at = _words(batch.column("broker"))
             names, by = [*names[:-1], *brokers], np.where(by == clients, clients + at, by)
+        self._see_commits(batch, (groups, of), words, kinds, file)
         numbers, run = (
             (None, runs) if 0 <= runs.min() and runs.max() < _MANY_RUNS else np.unique(runs, return_inverse=True)
         )
@@ -152,6 +153,24 @@ class Scanning:
                 which = number if numbers is None else int(numbers[number])
                 key = file, groups[group], Actor(names[name], which if name < clients else -1)
                 self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[words[kind]]
+
+    def _see_commits(
+        self,
+        batch: pa.RecordBatch,
+        groups: tuple[Sequence[str], Any],
+        words: Sequence[str | None],
+        kinds: Column,
+        file: int,
+    ) -> None:
+        """Note at which brokers offsets of groups are told to be stored: who recorded that need not do so of others."""
+        if Kind.COMMIT not in words:
+            return
+        brokers, at = _words(batch.column("broker"))
+        commits = kinds.values == words.index(Kind.COMMIT)
+        for place in np.unique(groups[1][commits].astype(np.int64) * len(brokers) + at[commits]).tolist():
+            group, broker = divmod(place, len(brokers))
+            key = file, groups[0][group], Actor(brokers[broker], AT_BROKER)
+            self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[Kind.COMMIT]
 
     def _see_places(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
         fields = [name for name in _WHERE if batch.column(name).null_count]

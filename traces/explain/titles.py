@@ -138,6 +138,8 @@ def _message(row: Mapping[str, int], slot: Slot | None, queue: str, found: Seque
 
 
 def _wait(value: int) -> str:
+    if not value:
+        return "at no level"
     return f"due at {clock(value)}" if value >= _A_TIME else f"level {value}"
 
 

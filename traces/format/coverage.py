@@ -170,6 +170,10 @@ class Coverage:
         told = self.told.get((group, *who), 0) | self.told.get(("", *who), 0)
         return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
+    def unstored(self, group: str, broker: str, kinds: int) -> int:
+        """Mask of kinds not stored at a broker for a group, of which its recording does not tell either."""
+        return self.unseen(group, (broker, AT_BROKER), 0, kinds & self.unseen(group, (broker, -1), 0, kinds))
+
     def clients(self, group: str) -> list[tuple[str, int]]:
         """The clients that acted in a group, each with the number of its process."""
         return [(name, number) for of, name, number in self.processes if of == group and number >= 0]
@@ -230,6 +234,10 @@ class Coverage:
             first = np.minimum(np.searchsorted(ends, since), len(ends) - 1)
             lost |= concerned & (ends[first] >= since) & (begins[first] <= until)
         return lost
+
+
+AT_BROKER = -2
+"""Instead of the number of a process: what clients and brokers tell to be stored at a broker."""
 
 
 def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:

@@ -9,7 +9,7 @@ from ..clocks.order import apart
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import attempt_of, earliest, leave, wait
+from .attempts import attempt_of, earliest, find_attempt, leave, wait
 from .copies import MOVED, REPEATED, STORED, account
 from .notes import NOBODY, NOTHING, Seen, judge, violate
 from .retry_terms import HIGHEST_LEVEL
@@ -70,7 +70,16 @@ def delay_store(
 
 @part
 def delay_deliver(
-    known: Any, terms: Any, notes: Any, chain: int, count: int, level: int, due: int, is_sure: bool, seen: Any
+    known: Any,
+    terms: Any,
+    notes: Any,
+    chain: int,
+    count: int,
+    is_retry: bool,
+    level: int,
+    due: int,
+    is_sure: bool,
+    seen: Any,
 ) -> None:
     """A message leaves the schedule topic for its own.
 
@@ -81,6 +90,8 @@ def delay_deliver(
     attempt = known.attempts[at]
     since = attempt.moved_at
     attempt.moved += 1
+    if attempt.stored == 0:
+        _tell_if_never_put(known, terms, notes, chain, at, is_retry, seen)
     # DL-2: it stays in the queue of its level until it is due; a move that is repeated is from there too.
     if level != ABSENT and attempt.levels != 0 and attempt.levels & bit_of(level) == 0:
         judge(notes, _LEVEL)
@@ -112,6 +123,22 @@ def delay_deliver(
         attempt.first_moved = seen.time
     attempt.unsure_move = not is_sure
     attempt.broker = seen.actor
+
+
+@part
+def _tell_if_never_put(known: Any, terms: Any, notes: Any, chain: int, at: int, is_retry: bool, seen: Any) -> None:
+    """SB-14: what leaves the schedule topic for a retry topic was put there after a failure, under that topic."""
+    attempt = known.attempts[at]
+    before = find_attempt(known, chain, attempt.attempt - 1)
+    if not is_retry or attempt.moved > 1 or not terms.given[0].stores or before < 0:
+        return
+    if known.attempts[before].failed == ABSENT:
+        return
+    judge(notes, _LEVEL)
+    expected = terms.request_level[min(attempt.attempt - 1, len(terms.request_level) - 1), 0]
+    # Else it may be of an earlier failure, which was before the recording.
+    doubt = NOTHING if terms.given[0].complete else _EVIDENCE
+    violate(notes, _LEVEL, seen, terms.given[0].begin, NOBODY, NOTHING, expected, doubt)
 
 
 @part

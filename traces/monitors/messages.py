@@ -299,7 +299,8 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             is_sure = e.result[i] != Result.FAILED
             # A dead letter that waits has the count of a retry that might have.
             level = _NEVER if flags & DEAD_LETTER_TOPIC != 0 else int64(e.level[i])
-            delay_deliver(known, terms, notes, chain, count, level, e.due[i], is_sure, seen)
+            is_retry = count > 0 and flags & RETRY_TOPIC != 0
+            delay_deliver(known, terms, notes, chain, count, is_retry, level, e.due[i], is_sure, seen)
         elif what == Kind.DEAD_LETTER:
             dead_letter(known, terms, notes, chain, count, seen)
         elif flags & DEAD_LETTER_TOPIC != 0:

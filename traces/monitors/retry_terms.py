@@ -62,6 +62,7 @@ GIVEN = np.dtype(
         ("dead_letters", np.bool_),
         ("stores", np.bool_),
         ("moves", np.bool_),
+        ("complete", np.bool_),  # whether the trace begins with the first event there was
         ("restarts", np.bool_),
     ]
 )
@@ -159,6 +160,7 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
     given["expiries"] = recorded(Kind.EXPIRE)
     given["dead_letters"] = recorded(Kind.DEAD_LETTER)
     given["stores"] = recorded(Kind.DELAY_STORE)
+    given["complete"] = context.complete
     given["moves"] = recorded(Kind.DELAY_DELIVER)
     given["restarts"] = recorded(Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE)
     return given

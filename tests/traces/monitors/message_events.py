@@ -161,6 +161,7 @@ def check(
     settings: Settings | None = None,
     release: str = "5.3.3",
     batches: Sequence[Sequence[Event]] | None = None,
+    complete: bool = False,
 ) -> Said:
     """Feed events, by time, to the monitor.
 
@@ -172,6 +173,7 @@ def check(
         settings: terms of the check.
         release: of the brokers.
         batches: the events in the order in which they are fed, where it is not that of time.
+        complete: whether the trace begins with the first event there was.
     """
     events = sorted((event for script in scripts for event in script.events), key=lambda event: int(event["time"]))
     times = [int(event["time"]) for event in events]
@@ -180,6 +182,7 @@ def check(
         begin=min([START, *times]),
         end=max(times) if end is None else START + end,
         evidence=evidence_mask(frozenset(evidence)),
+        complete=complete,
     )
     names = Names({"G": Group()} if groups is None else groups)
     fold = MessageFold(names=names, settings=settings or Settings(), context=context, release=release)

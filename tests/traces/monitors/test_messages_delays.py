@@ -90,6 +90,19 @@ def test_a_copy_leaves_the_level_at_which_it_was_put():
     assert check(unseen).doubtful[LEVEL] == 1
 
 
+def test_a_copy_that_leaves_was_put_there():
+    script = Script().deliver(0).result(10, "later").send_back(21).delay_deliver(10_020, 1, 20, level=3)
+    (found,) = check(script, end=10_100).violations(LEVEL)
+    assert (found["value"], found["expected"], found["doubt"]) == (0, 3, Doubt.EVIDENCE)
+    (found,) = check(script, end=10_100, complete=True).violations(LEVEL)
+    assert (found["value"], found["expected"], found["doubt"]) == (0, 3, 0)
+    # It may be of another failure, before; or put there where nobody has seen it.
+    assert LEVEL not in check(Script().delay_deliver(10_020, 1, 20, level=3), complete=True).violated
+    unseen = Script().add(15, Kind.GAP, due=START + 11)
+    assert check(script, unseen, end=10_100, complete=True).doubtful[LEVEL] == 1
+    assert LEVEL not in check(script, complete=True, evidence=ALL - {Kind.DELAY_STORE}).violated
+
+
 def test_a_message_that_a_producer_delays():
     told = {"topic": "T", "broker": "b", "queue": 0, "attempt": 0, "key": "m"}
     script = Script().add(0, Kind.DELAY_STORE, level=2, due=START + 5_000, **told)
