@@ -126,7 +126,7 @@ def failures() -> Iterator[None]:
 
 def _reason(text: str) -> str:
     """The line that tells most: of a task that failed in Python its error, else the first."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [stripped for line in text.splitlines() if (stripped := line.strip().removeprefix(": "))]
     errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b: ", line)]
     inner = [line for line in errors if not line.startswith(("org.apache.spark.", "py4j."))]
     return (inner or errors or lines or ["without a word"])[-1 if inner else 0]

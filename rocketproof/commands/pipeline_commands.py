@@ -25,8 +25,8 @@ pipeline = typer.Typer(
     name="pipeline",
     rich_markup_mode=None,
     short_help="Ingest recordings into a trace table, mine it, report.",
-    help="Ingest recordings into a trace table with Spark, hour after hour, mine the table, and report what was found."
-    + EXIT_CODES,
+    help="Ingest recordings into a trace table with Spark, hour after hour or as they come, mine the table, and report "
+    "what was found." + EXIT_CODES,
 )
 
 
@@ -141,4 +141,80 @@ def report(
     from .pipeline_report import report as run
 
     code = run(table, cluster=cluster, run=run_, stories=stories, every=every, folder=report, json_file=json)
+    raise typer.Exit(code)
+
+
+@pipeline.command(
+    short_help="Ingest, mine and tell what arrives, as a stream.",
+    help="Watch folders into which recordings come, or a source of Spark such as Kafka: what arrives is ingested and "
+    "mined, and each finding is told once, or that it is otherwise now. Ctrl-C and SIGTERM end it; it goes on where it "
+    "was." + EXIT_CODES,
+    epilog="Example: rocketproof pipeline watch /lake/rocketmq /captures --cluster prod --json alerts.jsonl",
+)
+def watch(
+    table: TableFolder,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH...]", show_default=False, help="Folders, also by addresses that Spark knows."),
+    ] = None,
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Of the cluster that was recorded.")] = "default",
+    every: Annotated[str, typer.Option(metavar="TIME", help="How often to look for what has arrived.")] = "1min",
+    once: Annotated[
+        bool, typer.Option("--once", "--available-now", help="Do what has arrived, and end; for cron.")
+    ] = False,
+    watermark: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="How late events may come: findings are told when it has passed them."),
+    ] = "10min",
+    doubtful: Annotated[bool, typer.Option("--doubtful", help="Tell findings that are in doubt, too.")] = False,
+    from_: Annotated[str, typer.Option("--from", metavar="FORMAT", help="A source of lines, such as kafka.")] = "",
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Of that source; repeatable.")
+    ] = None,
+    header: Annotated[
+        str, typer.Option(metavar="FILE", help="A trace whose header is that of the lines: its first line.")
+    ] = "",
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="A sink of Spark that takes alerts, too.")] = "",
+    to_option: Annotated[
+        list[str] | None, typer.Option("--to-option", metavar="NAME=VALUE", help="Of that sink; repeatable.")
+    ] = None,
+    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="Of the stream; usually in the table.")] = "",
+    keep_runs: Annotated[int, typer.Option(metavar="N", min=6, help="Older runs are taken away.")] = 100,
+    zone: Zone = "",
+    import_: Importing = None,
+    skew: Skew = "50ms",
+    delays: Delays = "",
+    config: Terms = "",
+    master: Master = "",
+    conf: Conf = None,
+    json: Annotated[
+        str, typer.Option("--json", metavar="FILE|-", help="Add alerts as lines of JSON; - for standard output.")
+    ] = "",
+) -> None:
+    """Watch what was asked for."""
+    from .check import importer_options
+    from .pipeline_watch import Source
+    from .pipeline_watch import watch as run
+    from .sizes import read_time
+
+    code = run(
+        table,
+        Source(paths=paths or [], format=from_, options=option or [], header=header),
+        cluster=cluster,
+        options=importer_options(zone, import_ or []),
+        every=read_time("--every", every),
+        once=once,
+        watermark=read_time("--watermark", watermark),
+        doubtful=doubtful,
+        checkpoint=checkpoint,
+        kept_runs=keep_runs,
+        skew=read_time("--skew", skew),
+        delays=delays,
+        config=config,
+        to=to,
+        to_options=to_option or [],
+        master=master,
+        conf=conf or [],
+        json_file=json,
+    )
     raise typer.Exit(code)

@@ -59,7 +59,7 @@ def mine(
         console.say(f"{done.run} has it already: nothing is new since")
     for cluster, begun in done.since.items():
         if begun.time is not None:
-            console.say(f"{cluster}: carried on from {_moment(begun.time)}")
+            console.say(f"{cluster}: carried on from {moment(begun.time)}")
         elif begun.why:
             console.say(f"{cluster}: from its beginning, since {begun.why}")
     for cluster in done.empty:
@@ -77,7 +77,8 @@ def mine(
     return 0
 
 
-def _moment(time: int) -> str:
+def moment(time: int) -> str:
+    """A time, ms, to the second."""
     return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

@@ -2,15 +2,35 @@
 
 Reading order: ``table`` (folders, and how a part of the table is published), ``manifest`` (what a batch says of
 itself), ``ingest``, ``recording`` (a cluster of the table as a trace), ``carried`` (from run to run), ``mining``,
-``answers`` (from a run back to the answer of a check).
+``answers`` (from a run back to the answer of a check). As a stream: ``alerts`` (what is to be told of a run, with
+``late``), ``arriving`` (from where), ``watching``.
 """
 
 from __future__ import annotations
 
+from .alerts import Told, publish_alerts
 from .answers import Answered, answers_of
+from .arriving import Folders, Lines
 from .ingest import Ingested, ingest
 from .mining import Mining, mine_table
 from .recording import read_events
 from .table import Table
+from .watching import Watch, Watched, watch
 
-__all__ = ["Answered", "Ingested", "Mining", "Table", "answers_of", "ingest", "mine_table", "read_events"]
+__all__ = [
+    "Answered",
+    "Folders",
+    "Ingested",
+    "Lines",
+    "Mining",
+    "Table",
+    "Told",
+    "Watch",
+    "Watched",
+    "answers_of",
+    "ingest",
+    "mine_table",
+    "publish_alerts",
+    "read_events",
+    "watch",
+]

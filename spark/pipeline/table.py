@@ -38,6 +38,10 @@ _NUMBER = re.compile(r"=(\d{8,})$")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
+class AtWorkError(TraceError):
+    """Another process writes to the table."""
+
+
 class Table:
     """A trace table in a folder that all machines see under one name.
 
@@ -61,6 +65,10 @@ class Table:
         """
         return [(path, _manifest(path)) for path in self.folders(what)]
 
+    def latest(self, what: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """The same, the latest first, and each read when it is asked for."""
+        return ((path, _manifest(path)) for path in reversed(self.folders(what)))
+
     def folders(self, what: str) -> list[Path]:
         """The folders of all batches, or runs, in their order."""
         return sorted((path for path in self.folder.glob(f"{what}=*") if _NUMBER.search(path.name)), key=_number)
@@ -75,7 +83,8 @@ class Table:
         """Be the only one who makes batches, or runs; what a killed process has left of them is taken away.
 
         Raises:
-            TraceError: somebody else writes, or the folder cannot be written to.
+            AtWorkError: somebody else writes.
+            TraceError: the folder cannot be written to.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +97,7 @@ class Table:
             except OSError:
                 lock.seek(0)
                 who = lock.read().strip()
-                raise TraceError(
+                raise AtWorkError(
                     f"{self.folder}: {who or 'another process'} is at work on this table; run again when it is done."
                 ) from None
             lock.truncate(0)

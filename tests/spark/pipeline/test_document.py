@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rocketproof.spark.pipeline.alerts import ALERT, Change
 from rocketproof.spark.pipeline.ingest import INGESTED, MOST_FOLDERS, SKIPPED
+from rocketproof.spark.pipeline.late import LATE, MOST_LATE
 from rocketproof.spark.pipeline.mining import CLOCKS, LOCAL_EVENTS, STATUSES
 from rocketproof.traces.format.schema import ARROW
 from rocketproof.traces.io.stored import PIECE
@@ -19,6 +21,9 @@ TABLES = {
     "skipped": SKIPPED.names,
     "statuses": STATUSES.names,
     "clocks": CLOCKS.names,
+    "alerts": ALERT.names,
+    "late": LATE.names,
+    "change": list(Change),
 }
 
 
@@ -33,4 +38,5 @@ def test_every_column_is_described(name: str) -> None:
 
 def test_the_limits_are_told() -> None:
     assert f"Fewer than {LOCAL_EVENTS:,} events" in TEXT
+    assert f"the first {MOST_LATE:,} of each file" in TEXT
     assert f"more than {MOST_FOLDERS}\ndays and groups" in TEXT

@@ -1,0 +1,236 @@
+"""``rocketproof pipeline watch``: ingest, mine and tell what arrives, as a stream."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..output.console import SafeConsole, make_console
+from ..output.files import STANDARD_OUTPUT, check_writable
+from ..traces.explain.report.words import counted
+from .check import CheckRequest, settings_of
+from .pipeline_ingest import session
+from .pipeline_mine import moment
+from .preparing import preparing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ..spark.pipeline import Folders, Lines, Watched
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """From where recordings come.
+
+    Attributes:
+        paths: folders; empty where lines are streamed.
+        format: of a source of lines, such as ``kafka``; empty for folders.
+        options: of that source, as NAME=VALUE.
+        header: file whose first line is the header of the lines.
+    """
+
+    paths: Sequence[str]
+    format: str = ""
+    options: Sequence[str] = ()
+    header: str = ""
+
+    def opened(self) -> Folders | Lines:
+        """The source as the pipeline takes it.
+
+        Raises:
+            InputError: there is none, or more than one; or the header cannot be read.
+        """
+        from ..spark.pipeline import Folders, Lines
+
+        if bool(self.paths) == bool(self.format):
+            raise InputError("watch folders, PATH..., or a source of lines, --from kafka; one of them is needed.")
+        if self.paths:
+            if self.options or self.header:
+                raise InputError("--option and --header are of a source of lines: name it with --from.")
+            return Folders(paths=tuple(self.paths))
+        return Lines(format=self.format, options=_pairs("--option", self.options), header=self._header())
+
+    def _header(self) -> str:
+        try:
+            text = Path(self.header).read_text(encoding="utf-8").partition("\n")[0] if self.header else ""
+            if text and not isinstance(json.loads(text), dict):
+                raise ValueError("its first line is no JSON object")
+        except (OSError, ValueError) as error:
+            raise InputError(f"--header {self.header}: cannot be read: {error}.") from None
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sink:
+    """Where alerts go besides the table and the terminal.
+
+    Attributes:
+        json: a file to which lines of JSON are added, or ``-`` for standard output; empty for none.
+        format: of a sink of Spark, such as ``kafka`` or ``delta``; empty for none.
+        options: of that sink, as NAME=VALUE.
+    """
+
+    json: str = ""
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def take(self, spark: SparkSession, alerts: Sequence[Mapping[str, Any]]) -> None:
+        """Write alerts.
+
+        Raises:
+            InputError: the file cannot be written.
+            TraceError: Spark fails.
+        """
+        from ..spark.pipeline.alerts import as_json, as_table
+        from ..spark.session import failures
+
+        if self.json and alerts:
+            text = "".join(json.dumps(as_json(alert), ensure_ascii=True) + "\n" for alert in alerts)
+            if self.json == STANDARD_OUTPUT:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+            else:
+                try:
+                    with Path(self.json).open("a", encoding="utf-8") as file:
+                        file.write(text)
+                except OSError as error:
+                    raise InputError(f"cannot write {self.json}: {error.strerror}.") from None
+        if self.format and alerts:
+            with failures():
+                frame = spark.createDataFrame(as_table(alerts))
+                frame.write.format(self.format).options(**self.options).mode("append").save()
+
+
+def watch(
+    table: str,
+    source: Source,
+    *,
+    cluster: str,
+    options: Mapping[str, str],
+    every: int,
+    once: bool,
+    watermark: int,
+    doubtful: bool,
+    checkpoint: str,
+    kept_runs: int,
+    skew: int,
+    delays: str,
+    config: str,
+    to: str,
+    to_options: Sequence[str],
+    master: str,
+    conf: Sequence[str],
+    json_file: str,
+) -> int:
+    """Watch until Ctrl-C or SIGTERM, or do what is there; returns exit code 0.
+
+    Raises:
+        InputError: an option is wrong, or Spark does not start.
+        TraceError: something cannot be read or written, or Spark fails.
+    """
+    if json_file:
+        check_writable(json_file)
+    if to_options and not to:
+        raise InputError("--to-option is of a sink of Spark: name it with --to, such as --to kafka.")
+    if not once and not every:
+        raise InputError("--every 0 is no time to wait: 1s or more; or --once.")
+    sink = Sink(json=json_file, format=to, options=_pairs("--to-option", to_options))
+    from ..spark.pipeline import Table, Watch
+    from ..spark.pipeline import watch as run
+
+    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
+    what = Watch(
+        source=source.opened(),
+        table=Table(table),
+        terms=lambda trace: settings_of(trace, request),
+        cluster=cluster,
+        options=options,
+        lateness=watermark,
+        doubtful=doubtful,
+        checkpoint=checkpoint,
+        kept_runs=kept_runs,
+    )
+    spark = session(master, conf)
+    stop = threading.Event()
+
+    def tell(done: Watched) -> None:
+        sink.take(spark, done.alerts)
+        _say(console, done)
+
+    with _ending(stop, console), preparing("the monitors", "half a minute"):
+        run(spark, what, tell=tell, every=None if once else every, stop=stop, waiting=console.say)
+    return 0
+
+
+@contextmanager
+def _ending(stop: threading.Event, console: SafeConsole) -> Iterator[None]:
+    """Let the first Ctrl-C or SIGTERM end after the batch that is under way, and the second one at once."""
+
+    def press(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        console.say("ending when the batch that is under way is done; once more ends at once, and loses nothing")
+
+    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(console: SafeConsole, done: Watched) -> None:
+    """A line for a batch, and one for each alert."""
+    new = done.ingested
+    said = [f"{counted(new.files, 'file')}, {counted(new.events, 'event')}" if new.batches else "nothing new"]
+    if done.mining is not None:
+        said.append(f"{done.mining.run}{'' if done.mining.is_new else ' has it already'}")
+    if done.told is not None:
+        said.append(f"told up to {moment(done.told.watermark)}")
+    said += [f"{count:,} {change}" for change, count in Counter(one["change"] for one in done.alerts).items()]
+    console.say(f"batch {done.batch}: {'; '.join(said)}")
+    for since in () if done.mining is None else done.mining.since.values():
+        if since.why:
+            console.say(f"  mined from its beginning, since {since.why}")
+    for why in new.left_out:
+        console.say(f"  left out: {why}")
+    if new.problems.count:
+        console.say(f"  {counted(new.problems.count, 'problem')} of reading, which the table 'skipped' locates")
+    for alert in done.alerts:
+        console.say(f"  {_line(alert)}")
+
+
+def _line(alert: Mapping[str, Any]) -> str:
+    time = alert["time"].astimezone(UTC) if isinstance(alert["time"], datetime) else None
+    when = f"  {time:%Y-%m-%d %H:%M:%S}.{time.microsecond // 1000:03} UTC" if time else ""
+    if alert["claim"] is None:
+        return f"{alert['change']}  {counted(alert['events'], 'event')} of {alert['file']}, the earliest of{when}"
+    queue = "" if alert["queue"] is None else f":{alert['queue']}"
+    broker = f"@{alert['broker']}{queue}" if alert["broker"] else queue
+    where = "  ".join(filter(None, (alert["group"], f"{alert['topic'] or ''}{broker}", alert["actor"])))
+    why = ", ".join(filter(None, (alert["why"], alert["doubt"] and f"in doubt: {alert['doubt']}")))
+    return f"{alert['change']}  {alert['claim']}  {where}{when}  {alert['id']}{f'  ({why})' if why else ''}"
+
+
+def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"{option} {text!r} is not NAME=VALUE.")
+        pairs[name] = value
+    return pairs

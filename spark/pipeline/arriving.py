@@ -1,0 +1,128 @@
+"""What arrives: files in folders, or lines from any source that Spark streams, such as Kafka."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+from ...traces.errors import TraceError
+from ...traces.io.addresses import is_address, local_path
+from .table import Table, failed, folder_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ARRIVED = "_arrived"
+"""The folder of the table in which lines become files before they are ingested; it is empty again afterwards."""
+
+_ALWAYS = "36500d"
+_FILES = "path string, modificationTime timestamp, length long, content binary"
+_OFFSETS = ("topic", "partition", "offset")
+
+
+class Arriving(Protocol):
+    """A source of recordings that goes on."""
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The streaming frame whose batches say that something has arrived."""
+        ...
+
+    def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Any:
+        """A context with the paths that are to be ingested for a batch; the same batch gives the same again."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folders:
+    """Folders into which recordings are moved when they are complete, by their paths or addresses.
+
+    Attributes:
+        paths: of the folders; what is below them counts too.
+    """
+
+    paths: Sequence[str]
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The names of files, as they come; their content is not read by it.
+
+        Raises:
+            TraceError: there is no such folder.
+        """
+        for path in self.paths:
+            if not is_address(path) and not local_path(path).is_dir():
+                raise TraceError(f"{path}: there is no such folder; name folders into which recordings come.")
+        streams = [
+            # However old a file is, it counts: Spark would pass over those a week older than the latest one.
+            spark.readStream.format("binaryFile")
+            .schema(_FILES)
+            .options(recursiveFileLookup="true", maxFileAge=_ALWAYS)
+            .load(path if is_address(path) else local_path(path).absolute().as_uri())
+            .select("path")
+            for path in self.paths
+        ]
+        whole = streams[0]
+        for other in streams[1:]:
+            whole = whole.union(other)
+        return whole
+
+    @contextmanager
+    def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Iterator[Sequence[str]]:
+        """All the folders: what is known adds nothing, and what is read together with new files is at hand."""
+        yield self.paths
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """Events as lines of JSON, from any source that Spark streams: its column ``value`` has a line in each row.
+
+    Lines of Kafka are kept in the order of their partition, those of other sources as they come.
+
+    Attributes:
+        format: of the source, such as ``kafka``.
+        options: of the source.
+        header: the first line of a trace, which says what is recorded; empty for none.
+    """
+
+    format: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    header: str = ""
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The lines with where they stood."""
+        read = spark.readStream.format(self.format).options(**self.options).load()
+        places = _OFFSETS if set(_OFFSETS) <= set(read.columns) else ()
+        return read.selectExpr(*places, "CAST(value AS STRING) AS value")
+
+    @contextmanager
+    def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Iterator[Sequence[str]]:
+        """A file for each partition of Kafka, or for the batch; named by where it begins, as it is cited."""
+        folder = table.folder / ARRIVED / folder_of(cluster)
+        shutil.rmtree(folder, ignore_errors=True)  # what a killed process has left
+        try:
+            try:
+                yield self._written(batch, number, folder)
+            except OSError as error:
+                raise TraceError(failed(folder, error)) from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _written(self, batch: DataFrame, number: int, folder: Path) -> Sequence[str]:
+        folder.mkdir(parents=True)
+        ordered = batch.orderBy(*_OFFSETS) if set(_OFFSETS) <= set(batch.columns) else batch
+        opened: dict[tuple[Any, ...], IO[str]] = {}
+        with ExitStack() as stack:
+            for row in ordered.toLocalIterator():
+                if row["value"] is None:
+                    continue
+                place = (row["topic"], row["partition"]) if ordered is not batch else ()
+                if place not in opened:
+                    name = f"{quote(place[0], safe='')}-{place[1]}-{row['offset']}" if place else f"{number:08}"
+                    opened[place] = stack.enter_context((folder / f"{name}.jsonl").open("w", encoding="utf-8"))
+                    opened[place].write(self.header + "\n" if self.header else "")
+                opened[place].write(row["value"].rstrip("\r\n") + "\n")
+        return [str(folder)] if opened else []
