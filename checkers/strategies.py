@@ -85,6 +85,7 @@ def check_strategy(
     timeout_seconds: float = 60.0,
     brokers: Sequence[str] = ("broker-a",),
     expected: Callable[[MessageQueue], bool] = lambda queue: True,
+    larger: Sequence[tuple[int, int]] = (),
 ) -> StrategyReport:
     """Ask ``strategy`` for every consumer of every group up to so many queues and consumers, and judge the answers.
 
@@ -99,12 +100,14 @@ def check_strategy(
         timeout_seconds: time for the whole check.
         brokers: names of the brokers that the queues are on, in turn.
         expected: which queues the strategy has to give to somebody, for one that leaves some out on purpose.
+        larger: numbers of queues and consumers beyond these, judged last.
     """
     check = _Check(strategy, time.monotonic() + timeout_seconds, brokers, expected)
     stopped = ""
     done = 0
     sizes = [(queues, consumers) for consumers in range(1, max_consumers + 1) for queues in range(1, max_queues + 1)]
     sizes.sort(key=lambda size: (sum(size), size[1]))
+    sizes += larger
     try:
         for queues, consumers in sizes:
             check.group(queues, consumers)
@@ -117,6 +120,7 @@ def check_strategy(
         bounds = f"{done} of {len(sizes)} sizes up to {max_queues} queues and {max_consumers} consumers; {stopped}"
     else:
         bounds = f"every size up to {max_queues} queues and {max_consumers} consumers"
+        bounds += "".join(f", {queues} and {consumers}" for queues, consumers in larger)
         check.mistakes()
     seconds = time.monotonic() - check.start
 

@@ -104,7 +104,7 @@ class Site {
 
   #key(event, act) {
     if (document.body.dataset.view !== "one" || !this.page || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea")) return;
     if (/^[1-9]$/.test(event.key)) document.querySelector(`[aria-keyshortcuts="${event.key}"]`)?.click();
     else if (event.key === "/") byId("filter").focus();
     else if (event.key === "?") byId("help").showModal();

@@ -37,6 +37,9 @@ Constants: TypeAlias = Mapping[str, int | str]
 MANY_QUEUES, FEW_CONSUMERS = 64, 4
 """So many queues that a strategy which spreads them at all leaves none of so few consumers without."""
 
+LARGER = ((37, 3), (MANY_QUEUES, FEW_CONSUMERS), (21, 13))
+"""Queues and consumers of groups in which a strategy must do as in all small ones."""
+
 MOST_SECONDS = 20
 """How long one call of what a learner has written may take."""
 
@@ -58,23 +61,34 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """A predicate to write: ``name(s)`` must be true in exactly the reachable states that are meant."""
+    """A predicate to write: ``name(s)`` must be true in exactly the reachable states that are meant.
+
+    Attributes:
+        constants: a small group, whose runs tell what is wrong in few steps.
+        larger: what differs in a larger one, in which what is so for one client or queue need not be so for all.
+    """
 
     name: str
     machine: Machine
     constants: Constants
+    larger: Constants
     meant: Callable[[State], BoolLike]
 
     def check(self, answer: Path) -> list[Step]:
-        """Compare it with what is meant, in every reachable state."""
+        """Compare it with what is meant, in every reachable state of the small group, then of the larger one."""
         text = function_in(answer, self.name, ["s"])
+        steps = self._compared(text, self.constants, "")
+        if all(step.verdict is Verdict.HOLDS for step in steps):
+            steps += self._compared(text, {**self.constants, **self.larger}, " of a larger group")
+        return steps
 
+    def _compared(self, text: Callable[[State], BoolLike], constants: Constants, where: str) -> list[Step]:
         def never(name: str, holds: Callable[[State], BoolLike]) -> Property:
             return Property(id=name, statement=name, kind=Kind.ALWAYS, holds=lambda s: not_(holds(s)))
 
         occurs, missed, wrong = _explored(
             self.machine,
-            self.constants,
+            constants,
             [
                 Property(id="occurs", statement="It occurs.", kind=Kind.SOMETIMES, holds=self.meant),
                 never("missed", lambda s: all_of(self.meant(s), not_(_truth(text(s))))),
@@ -82,20 +96,26 @@ class Situation:
             ],
         )
         if occurs.verdict is Verdict.VIOLATED:
-            raise ModelError(f"exercise {self.name}: what is meant never occurs in {dict(self.constants)}.")
+            raise ModelError(f"exercise {self.name}: what is meant never occurs in {dict(constants)}.")
         return [
-            _step(f"of {_states(missed)}, {self.name}(s) is true wherever it should be", missed, missed.verdict),
-            _step(f"of {_states(wrong)}, {self.name}(s) is true nowhere else", wrong, wrong.verdict),
+            _step(f"of {_states(missed)}{where}, {self.name}(s) is true wherever it should be", missed, missed.verdict),
+            _step(f"of {_states(wrong)}{where}, {self.name}(s) is true nowhere else", wrong, wrong.verdict),
         ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Killer:
-    """A property to write: ``name(s)`` must hold in every reachable state, and be broken by a mutant."""
+    """A property to write: ``name(s)`` must hold in every reachable state, and be broken by a mutant.
+
+    Attributes:
+        constants: a small group, in which the mutant shows.
+        larger: what differs in a larger one, in which the property must hold as well.
+    """
 
     name: str
     machine: Machine
     constants: Constants
+    larger: Constants
     mutant: str
 
     def check(self, answer: Path) -> list[Step]:
@@ -105,7 +125,7 @@ class Killer:
         (right,) = _explored(self.machine, self.constants, [asked])
         (wrong,) = _explored(self.machine.mutated(self.mutant), self.constants, [asked])
         killed = {Verdict.VIOLATED: Verdict.HOLDS, Verdict.HOLDS: Verdict.VIOLATED}.get(wrong.verdict, wrong.verdict)
-        return [
+        steps = [
             _step(f"{self.name}(s) holds in {_states(right)} of the model", right, right.verdict),
             Step(
                 asked=f"the mutant {self.mutant} breaks it",
@@ -113,6 +133,10 @@ class Killer:
                 told="The mutant lives: it breaks nothing of this." if killed is Verdict.VIOLATED else "",
             ),
         ]
+        if all(step.verdict is Verdict.HOLDS for step in steps):
+            (more,) = _explored(self.machine, {**self.constants, **self.larger}, [asked])
+            steps.append(_step(f"{self.name}(s) holds in {_states(more)} of a larger group", more, more.verdict))
+        return steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +147,13 @@ class Change:
         name: what is written anew.
         expected: property, and the verdict it must have with the answer in place.
         meant: the definition that is meant; an answer may say it otherwise, and must do the same.
+        larger: what differs in a larger group, in which it must do the same as well.
     """
 
     name: str
     machine: Machine
     constants: Constants
+    larger: Constants
     expected: Sequence[tuple[Property, Verdict]]
     meant: Callable[..., Any]
 
@@ -143,18 +169,19 @@ class Change:
             met = Verdict.UNKNOWN if result.verdict is Verdict.UNKNOWN else met
             must = "hold" if verdict is Verdict.HOLDS else "be violated"
             steps.append(_step(f"with your {self.name}, {item.id} must {must}", result, met))
-        if all(step.verdict is Verdict.HOLDS for step in steps):
-            steps.append(self._same(yours))
+        for constants in (self.constants, {**self.constants, **self.larger}):
+            if all(step.verdict is Verdict.HOLDS for step in steps):
+                steps.append(self._same(yours, constants))
         return steps
 
     def _with(self, name: str, text: Callable[..., Any]) -> Machine:
         replacements = {**self.machine.replacements, self.name: text}
         return replace(self.machine, name=f"{self.machine.name}~{name}", replacements=replacements)
 
-    def _same(self, yours: Machine) -> Step:
+    def _same(self, yours: Machine, constants: Constants) -> Step:
         """Whether every step does what is meant, in every state that is reached with what is meant."""
         meant = self._with("meant", self.meant)
-        here, there = (PlainMachine(lower(machine.configure(**self.constants), {})) for machine in (yours, meant))
+        here, there = (PlainMachine(lower(machine.configure(**constants), {})) for machine in (yours, meant))
         numbers = {instance.label: instance.number for instance in here.lowered.instances}
         paths: dict[StateTuple, tuple[int, ...]] = {there.initial: ()}
         waiting = deque(paths)
@@ -188,7 +215,7 @@ class Strategy:
         """Ask it what every client of every small group would ask."""
         text = function_in(answer, "allocate", ["own_id", "queues", "ids"], may_raise=True)
         strategy = FunctionStrategy(f"{answer}:allocate", text)
-        report = check_strategy(strategy)
+        report = check_strategy(strategy, larger=LARGER)
         further = [
             (law, result) for law, result in zip(FURTHER_LAWS, report.further, strict=True) if law.id in self.laws
         ]

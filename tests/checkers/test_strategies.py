@@ -238,3 +238,15 @@ def test_what_was_found_before_the_time_was_up_is_kept() -> None:
     assert report.required[0].bounds == (
         "1 of 64 sizes up to 8 queues and 8 consumers; the time limit of 0.5 s was hit"
     )
+
+
+def test_larger_groups_are_judged_as_well() -> None:
+    def only_few(own: str, queues: Queues, ids: list[str]) -> Sequence[MessageQueue]:
+        return queues[ids.index(own) :: len(ids)] if len(queues) <= 8 else []
+
+    strategy = FunctionStrategy("mine", only_few)
+    assert "no-gap" not in violated(check_strategy(strategy))
+    report = check_strategy(strategy, larger=[(9, 2)])
+    assert violated(report)["no-gap"] == "with 9 queues and 2 consumers, q0 goes to nobody (c0: nothing, c1: nothing)"
+    right = check_strategy(Averagely(), max_queues=2, max_consumers=2, larger=[(9, 2), (20, 3)])
+    assert right.required[0].bounds == "every size up to 2 queues and 2 consumers, 9 and 2, 20 and 3"

@@ -1,6 +1,7 @@
 """The JavaScript form of a machine is the plain form: the same states, transitions, depths, guards and predicates."""
 
 import random
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ LARGE = ("retry", "everything-small")
 TRIED = [pytest.param(preset, id=preset.name, marks=[pytest.mark.slow] * (preset.name in LARGE)) for preset in PRESETS]
 SEARCHED = [preset for preset in PRESETS if preset.states <= 5_000_000]
 """Presets that are searched whole."""
+WORDS = resources.files("rocketproof.explorer").joinpath("script", "page", "words.mjs")
+"""What spells the conditions of guards."""
 SMALL = 20_000
 """States up to which the plain form is searched here."""
 
@@ -34,14 +37,17 @@ console.log(JSON.stringify(search.report()));
 """
 
 FOLLOW = """
+const { Words } = await import(given.words);
 const machine = new Machine(given.model);
+const words = new Words(given.model);
 const told = given.states.map((state, position) => {
   const s = Int32Array.from(state);
   // Elsewhere than in reachable states an action may write outside a domain.
   const steps = position < given.reached ? machine.model.instances.map((_, number) => machine.step(s, number)) : [];
   return {
     next: steps.map((next) => next && [...next]),
-    failing: machine.model.instances.map((_, number) => machine.failing(s, number).length > 0),
+    failing: machine.model.instances.map((_, number) =>
+      machine.failing(s, number).map((part) => words.condition(part, (node) => machine.value(node, s)))),
     holds: machine.model.properties.map((property) => machine.predicate(property.holds)(s)),
     valued: machine.model.properties.map((property) => machine.value(property.holds, s)),
   };
@@ -100,13 +106,15 @@ def test_steps_guards_and_predicates_are_those_of_the_plain_form(preset: Preset,
         tuple(chance.randint(cell.family.low, cell.family.high or 0) for cell in lowered.cells) for _ in range(20)
     ]
     states = reached + anywhere
-    told = run_node(FOLLOW, {"model": model_data(lowered, claims), "states": states, "reached": len(reached)}, tmp_path)
+    given = {"model": model_data(lowered, claims), "words": str(WORDS), "states": states, "reached": len(reached)}
+    told = run_node(FOLLOW, given, tmp_path)
     for number, (state, found) in enumerate(zip(states, told, strict=True)):
         holds = [machine.holds(claim.property.id, state) for claim in claims]
         assert (found["holds"], found["valued"]) == (holds, holds)
         enabled = machine.enabled(state)
         assert [step for step, fails in enumerate(found["failing"]) if not fails] == enabled
         if number < len(reached):
+            assert all(text for parts in found["failing"] for text in parts), "a part of a guard that nobody can read"
             following = dict(machine.successors(state))
             assert found["next"] == [
                 list(following[step]) if step in following else None for step in range(len(lowered.instances))

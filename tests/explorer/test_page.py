@@ -179,6 +179,22 @@ def test_the_copied_test_passes_and_the_story_tells_each_step(opened: Chrome) ->
     assert "5. c0 commits the offset of q0\n     committed[q0]: 0 → 1" in story
 
 
+def test_the_copied_test_of_a_known_bug_passes(opened: Chrome, tmp_path: Path) -> None:
+    # Its machine is none of the catalogue; a test names it as the page does.
+    bug = entry_of(subject("B7"))
+    (tmp_path / "bug.html").write_text(page([bug]), encoding="utf-8")
+    opened.open((tmp_path / "bug.html").as_uri())
+    opened.until("explorer.run.steps.length > 0")
+    opened.click('[data-command="test"]')
+    opened.until("document.getElementById('copied').open")
+    text = opened.run("document.getElementById('copied-text').value")
+    assert 'rerun("consumption~B7", CONSTANTS, STEPS)' in text
+    assert f'assert not run.holds("{bug.hunt}")' in text
+    written: dict[str, Any] = {}
+    exec(text, written)
+    next(item for name, item in written.items() if name.startswith("test_"))()
+
+
 def test_the_state_graph_is_collapsed_to_what_is_picked(opened: Chrome) -> None:
     opened.click('[data-show="graph"]')
     opened.until("document.querySelectorAll('.graph .node').length > 4")
@@ -204,6 +220,29 @@ def test_whoever_walks_by_keyboard_goes_on_where_they_were(opened: Chrome) -> No
         opened.run(f"document.querySelector('.action[data-label=\"{label}\"]').focus()")
         opened.run("document.activeElement.click()")
         assert opened.run("document.activeElement.classList.contains('action')"), label
+
+
+def test_the_keyboard_is_not_lost_when_the_page_is_drawn_anew(opened: Chrome) -> None:
+    opened.click('[data-show="graph"]')
+    focused = "document.activeElement.dataset.key ?? document.activeElement.tagName"
+
+    def at(selector: str, key: str) -> str:
+        opened.run(f"document.querySelector({selector!r}).focus()")
+        opened.press(key)
+        return str(opened.run(focused))
+
+    assert at("#graph .pick:nth-of-type(3) input", " ") == opened.run(
+        "document.querySelector('#graph .pick:nth-of-type(3) input').dataset.key"
+    )
+    # What is no text to write in leaves the keys of the page alone.
+    opened.press("1")
+    assert opened.run("explorer.run.steps.length") == 1
+    for key in (" ", "Enter"):
+        opened.run("explorer.run.load([])")
+        assert at(".graph .node:not(.current)", key).startswith("node ")
+        assert opened.run("explorer.run.steps.length") > 0
+    assert at(".group .cannot summary", "r").startswith("why ")
+    assert at(".light summary", "ArrowLeft").startswith("light ")
 
 
 def test_the_state_graph_says_where_the_run_is(opened: Chrome) -> None:

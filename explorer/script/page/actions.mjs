@@ -42,7 +42,7 @@ export function actions({ machine, model, words, run, filter, openWhy, find }) {
               openWhy.add(name);
               if (!box.querySelector("ul")) box.append(reasons({ machine, model, words, run, find }, cannot));
             } else openWhy.delete(name);
-          } }, h("summary", {}, `${cannot.length} not possible now: why?`))
+          } }, h("summary", { "data-key": `why ${name}` }, `${cannot.length} not possible now: why?`))
         : null,
     ),
   );
@@ -55,7 +55,7 @@ function choice(model, number, run, key) {
   const action = model.actions[instance.action];
   const shortcut = key < 10 ? String(key) : null;
   return h("button", {
-    class: instance.drawn[4] ? "action fault" : "action", "data-label": instance.label, "aria-keyshortcuts": shortcut,
+    class: instance.drawn[4] ? "action fault" : "action", "data-label": instance.label, "data-key": instance.label, "aria-keyshortcuts": shortcut,
     title: action.doc || null, onclick: () => run.take(number),
   },
     h("span", {}, instance.tells),
@@ -69,15 +69,15 @@ function reasons({ machine, model, words, run, find }, numbers) {
     const failing = machine.failing(run.state, number);
     return h("li", { "data-label": instance.label },
       h("p", { class: "what" }, instance.tells, " ",
-        h("button", { class: "small", "aria-label": `Find the shortest run to: ${instance.tells}`, onclick: () => find(number) }, "find a way")),
-      failing.map((part) => reason(model, words, run, part)),
+        h("button", { class: "small", "data-key": `find ${instance.label}`, "aria-label": `Find the shortest run to: ${instance.tells}`, onclick: () => find(number) }, "find a way")),
+      failing.map((part) => reason(machine, words, run, part)),
       model.actions[instance.action].doc ? h("p", { class: "quiet" }, ruled(model, model.actions[instance.action].doc)) : null,
     );
   }));
 }
 
-function reason(model, words, run, part) {
-  const text = words.condition(part);
+function reason(machine, words, run, part) {
+  const text = words.condition(part, (node) => machine.value(node, run.state));
   const cells = words.cellsOf(part);
   const now = cells.slice(0, 6).map((cell) => `${words.labels[cell]} = ${words.value(cell, run.state[cell])}`);
   return h("p", { class: "fails" },

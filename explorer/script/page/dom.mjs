@@ -30,6 +30,13 @@ export function fill(element, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** After a drawing: whoever walks by keyboard goes on where they were, or where what they chose has led to. */
+export function refocus(key) {
+  if (key === undefined || document.activeElement?.dataset.key === key) return;
+  const again = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  (again ?? document.querySelector(".action"))?.focus();
+}
+
 /** Tell a screen reader, and nobody else, what happened. */
 export function announce(text) {
   byId("said").textContent = text;

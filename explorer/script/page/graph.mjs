@@ -95,9 +95,13 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
     })),
     found.nodes.map((node) => {
       const go = () => run.load(node.path);
-      return h("g", { class: `node${node.key === current ? " current" : ""}${passed.has(node.key) ? " passed" : ""}`, tabindex: 0, role: "button",
+      return h("g", { class: `node${node.key === current ? " current" : ""}${passed.has(node.key) ? " passed" : ""}`, tabindex: 0, role: "button", "data-key": `node ${node.key}`,
         "aria-label": `State after ${node.path.length} steps: ${shown(node).replaceAll("\n", ", ")}`,
-        onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); } },
+        onclick: go, onkeydown: (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        go();
+      } },
       h("title", {}, `${shown(node)}\n(${node.states} ${node.states === 1 ? "state" : "states"}; shortest run: ${node.path.length} steps)`),
       h("circle", { cx: node.x, cy: node.y, r: Math.min(12, 6 + Math.log2(node.states + 1)) }),
       node.states > 1 ? h("text", { x: node.x, y: node.y + 3.5 }, String(node.states)) : null);
@@ -106,14 +110,14 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
   const told = `${found.nodes.length} nodes from ${found.states.toLocaleString("en")} states${found.complete ? "" : `, the first ones; there are more`}.`;
   fill(box,
     h("p", { class: "quiet" }, "Collapsed to: ", model.families.map(({ name }) => h("label", { class: "pick" },
-      h("input", { type: "checkbox", checked: chosen.has(name), onchange: (event) => {
+      h("input", { type: "checkbox", "data-key": `pick ${name}`, checked: chosen.has(name), onchange: (event) => {
         if (event.target.checked) chosen.add(name);
         else chosen.delete(name);
         redraw();
       } }), name))),
     h("p", { class: "quiet", id: "graph-told" }, told, chosen.size ? "" : " Nothing is collapsed."),
     h("p", { class: "quiet", id: "graph-here" }, here ? ["Here: ", h("b", {}, shown(here).replaceAll("\n", ", "))] : "The state of the run is farther away than what is drawn."),
-    h("div", { class: "scroll", tabindex: 0, "aria-label": "State graph" }, svg));
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "State graph" }, svg));
 }
 
 /** What the graph is collapsed to at first. */

@@ -47,7 +47,7 @@ export function lights({ machine, model, run, open, hunt }) {
     const here = `${property.id}: ${found.word}`;
     const item = h("li", { class: `light ${found.color}`, "data-property": property.id },
       h("details", { open: open.has(property.id), ontoggle: (event) => (event.target.open ? open.add(property.id) : open.delete(property.id)) },
-        h("summary", { "aria-label": here },
+        h("summary", { "aria-label": here, "data-key": `light ${property.id}` },
           h("i", { class: "lamp", "aria-hidden": "true" }),
           h("span", { class: "name" }, property.id),
           h("span", { class: "word" }, found.word),
@@ -55,18 +55,18 @@ export function lights({ machine, model, run, open, hunt }) {
         h("p", {}, property.statement),
         found.color === "bad" && property.lesson ? h("p", { class: "lesson" }, h("b", {}, "Lesson. "), ruled(model, property.lesson)) : null,
         found.since !== null
-          ? h("p", { class: "quiet" }, h("button", { class: "link", onclick: () => run.jump(found.since) }, `since step ${found.since}`))
+          ? h("p", { class: "quiet" }, h("button", { class: "link", "data-key": `since ${property.id}`, onclick: () => run.jump(found.since) }, `since step ${found.since}`))
           : null,
         property.assuming.length ? h("p", { class: "quiet" }, "Assuming: ", property.assuming.join("; ")) : null,
         property.elsewhere ? h("p", { class: "quiet" }, "Claimed of another configuration of this machine.") : null,
         h("p", { class: "quiet" }, property.rules.map((rule) => [ruled(model, rule), " "])),
-        wanted ? h("button", { class: "small", onclick: () => hunt(property) }, wanted) : null,
+        wanted ? h("button", { class: "small", "data-key": `hunt ${property.id}`, onclick: () => hunt(property) }, wanted) : null,
       ),
     );
     (property.elsewhere && found.color !== "bad" && !open.has(property.id) ? others : own).push(item);
   }
   const more = others.length && h("details", { class: "more", open: open.has(MORE), ontoggle: (event) => (event.target.open ? open.add(MORE) : open.delete(MORE)) },
-    h("summary", {}, `${others.length} more, claimed of other configurations`), h("ul", { class: "lights" }, others));
+    h("summary", { "data-key": MORE }, `${others.length} more, claimed of other configurations`), h("ul", { class: "lights" }, others));
   const none = model.properties.length ? null : h("p", { class: "quiet" }, "No property of the model is about this run.");
   return [none, h("ul", { class: "lights" }, own), more || null];
 }

@@ -3,7 +3,7 @@
 import { Machine } from "../kernel/machine.mjs";
 import { actions } from "./actions.mjs";
 import { boards } from "./board.mjs";
-import { announce, byId, fill, h, toast } from "./dom.mjs";
+import { announce, byId, fill, h, refocus, toast } from "./dom.mjs";
 import { firstChosen, graph } from "./graph.mjs";
 import { ask, Hunter } from "./hunt.mjs";
 import { light, lights } from "./lights.mjs";
@@ -57,13 +57,8 @@ export class Page {
 
   draw() {
     const { model, machine, words, run, reader, openWhy, openLights } = this;
-    const chosen = document.activeElement?.closest(".action")?.dataset.label;
+    const key = document.activeElement?.dataset.key;
     fill(byId("actions"), actions({ machine, model, words, run, filter: this.filter, openWhy, find: (number) => this.hunter.start({ kind: "step", instance: number }, { fromHere: true }) }));
-    if (chosen) {
-      // Whoever walks by keyboard goes on where they were.
-      const again = byId("actions").querySelector(`.action[data-label="${CSS.escape(chosen)}"]`);
-      (again ?? byId("actions").querySelector(".action"))?.focus();
-    }
     fill(byId("lights"), lights({ machine, model, run, open: openLights, hunt: (property) => this.huntProperty(property) }));
     fill(byId("variables"), variables({ model, words, run }));
     fill(byId("pictures"), queues({ reader, run }), h("div", { class: "boards" }, boards({ reader, model, run })), this.#recorded());
@@ -71,6 +66,7 @@ export class Page {
     this.#sequence();
     this.#timeline();
     if (this.view === "graph") this.drawGraph();
+    refocus(key);
     const bad = model.properties.filter((property) => light(machine, property, run).color === "bad").length;
     byId("summary").textContent = bad ? `${bad} violated` : "";
     byId("summary").hidden = !bad;
@@ -78,7 +74,9 @@ export class Page {
 
   drawGraph() {
     const { machine, model, words, run, chosen } = this;
+    const key = document.activeElement?.dataset.key;
     graph({ machine, model, words, run, chosen, redraw: () => this.drawGraph() }, byId("graph"));
+    refocus(key);
   }
 
   /** Look for the run that turns the light of a property. */
@@ -169,7 +167,7 @@ export class Page {
     const beyond = follows ? recorded.findIndex(([, step]) => step === null) : -1;
     const item = ([text, step], number) => step === null
       ? h("li", { class: number === beyond ? "beyond" : null }, text, number === beyond ? h("b", {}, " The model has no step for this.") : null)
-      : h("li", {}, h("button", { class: "event", "aria-current": number === here ? "step" : null, onclick: () => run.jump(step) }, text, h("small", {}, ` step ${step}`)));
+      : h("li", {}, h("button", { class: "event", "data-key": `event ${number}`, "aria-current": number === here ? "step" : null, onclick: () => run.jump(step) }, text, h("small", {}, ` step ${step}`)));
     const title = follows ? `Recorded, and the run that goes along: ${along.length} of ${recorded.length}` : "Recorded";
     return h("figure", { class: "board-card recorded" }, h("figcaption", { class: "quiet" }, title), h("ol", {}, recorded.map(item)));
   }

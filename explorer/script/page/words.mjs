@@ -34,9 +34,10 @@ export class Words {
     );
   }
 
-  /** A condition in words; null where it is too long to be read. */
-  condition(node) {
-    const text = this.#spell(node, 0);
+  /** A condition in words; of a long one only what decides it now, by `value(node)`; null where that is too long as well. */
+  condition(node, value = null) {
+    const whole = this.#spell(node, 0, null);
+    const text = whole.length > LONGEST && value ? this.#spell(node, 0, value) : whole;
     return text.length > LONGEST ? null : text;
   }
 
@@ -56,11 +57,12 @@ export class Words {
     return [...cells].sort((a, b) => a - b);
   }
 
-  #spell(number, depth) {
+  #spell(number, depth, value) {
     const node = this.model.nodes[number];
     if (depth > 12) return "…".repeat(LONGEST);
-    const args = operands(node);
-    const inner = (arg) => this.#spell(arg, depth + 1);
+    const args = value ? this.#deciding(number, value) : operands(node);
+    const inner = (arg) => this.#spell(arg, depth + 1, value);
+    if (args.length === 1 && operation(node) !== "not" && operation(node) !== "cell") return inner(args[0]);
     const wrapped = (arg) => (["and", "or", "ite"].includes(operation(this.model.nodes[arg])) ? `(${inner(arg)})` : inner(arg));
     switch (operation(node)) {
       case "const": return node[2] ? (node[1] ? "true" : "false") : String(node[1]);
@@ -75,6 +77,18 @@ export class Words {
       case "or": return args.map(wrapped).join(" or ");
       case "not": return this.#not(args[0], inner, wrapped);
       default: return `if ${wrapped(args[0])} then ${wrapped(args[1])} else ${wrapped(args[2])}`;
+    }
+  }
+
+  /** Operands that make a node what it is now: what fails of several, what is so of alternatives, the branch that is taken. */
+  #deciding(number, value) {
+    const node = this.model.nodes[number];
+    const args = operands(node);
+    switch (operation(node)) {
+      case "and": return value(number) ? args : args.filter((arg) => !value(arg));
+      case "or": return value(number) ? args.filter((arg) => value(arg)) : args;
+      case "ite": return [value(args[0]) ? args[1] : args[2]];
+      default: return args;
     }
   }
 

@@ -21,10 +21,10 @@ def sent_back(s, c, q, first, m):
 """,
     "idempotence": """
 def done_again(s):
-    def again(c, m):
-        return s.handled[0, m] & (s.stage[c, 0, m] == Stage.RUNNING)
+    def again(c, q, m):
+        return s.handled[q, m] & (s.stage[c, q, m] == Stage.RUNNING)
 
-    return s.exists(Consumer, lambda c: s.exists(Message, lambda m: again(c, m)))
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: again(c, q, m))))
 """,
     "retry-and-dead-letter": """
 def dead_letter_level(s, level):
@@ -63,7 +63,10 @@ def would_go_back(s):
 """,
     "broadcasting": """
 def left_out(s):
-    return s.exists(Message, lambda m: (m < s.file[0, 0]) & (s.had[0, 0, m] == Had.NOTHING))
+    def passed(c, q, m):
+        return (m < s.file[c, q]) & (s.had[c, q, m] == Had.NOTHING)
+
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: passed(c, q, m))))
 """,
     "tags": """
 def client_keeps(s, c, q, m):
@@ -83,6 +86,45 @@ def nothing_lost(s):
 }
 
 HALF = {
+    "push-is-pull": [
+        """
+def parked(s):
+    def waits(c, q):
+        return s.asked[c, q] & (s.next_offset[c, q] == s.log_end[q])
+
+    return s.forall(Consumer, lambda c: s.exists(Queue, lambda q: waits(c, q)))
+""",
+        "def parked(s): return s.asked[0, 0] & (s.next_offset[0, 0] == s.log_end[0])",
+    ],
+    "slow-listener": [
+        """
+def twice_at_work(s):
+    def both(c):
+        overdue = s.exists(Message, lambda m: s.overdue[c, 0, m])
+        return overdue & s.exists(Message, lambda m: s.stage[c, 1, m] == Stage.RUNNING)
+
+    return s.exists(Consumer, both)
+"""
+    ],
+    "idempotence": [
+        """
+def done_again(s):
+    def again(c, m):
+        return s.handled[0, m] & (s.stage[c, 0, m] == Stage.RUNNING)
+
+    return s.exists(Consumer, lambda c: s.exists(Message, lambda m: again(c, m)))
+"""
+    ],
+    "retry-and-dead-letter": ["def dead_letter_level(s, level): return 4"],
+    "sorted-views": [
+        """
+def allocate(own_id, queues, ids):
+    return [] if len(queues) > 8 else queues[ids.index(own_id) :: len(ids)]
+"""
+    ],
+    "orderly": [
+        "def two_listeners(s): return s.forall(Queue, lambda q: s.count(Consumer, lambda c: calls(s, c, q)) >= 2)"
+    ],
     "success-or-later": [
         "def sent_back(s, c, q, first, m): return True",
         "def sent_back(s, c, q, first, m): return m >= first",
@@ -91,7 +133,15 @@ HALF = {
         "def low_water_mark(s, c, q, finished): return end(s, q)",
         "def low_water_mark(s, c, q, finished): return s.memory[c, q] + 1",
     ],
-    "scaling": ["def allocate(own_id, queues, ids): return queues if own_id == ids[0] else []"],
+    "scaling": [
+        "def allocate(own_id, queues, ids): return queues if own_id == ids[0] else []",
+        """
+def allocate(own_id, queues, ids):
+    if len(queues) < 20:
+        return queues if own_id == ids[0] else []
+    return queues[ids.index(own_id) :: len(ids)]
+""",
+    ],
     "offsets": [
         """
 def would_go_back(s):
@@ -99,12 +149,17 @@ def would_go_back(s):
         return (s.memory[c, q] >= 0) & (s.memory[c, q] < s.committed[q])
 
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: back(c, q)))
-"""
+""",
+        """
+def would_go_back(s):
+    return s.exists(Consumer, lambda c: all_of(s.owns[c, 0], s.memory[c, 0] >= 0, s.memory[c, 0] < s.committed[0]))
+""",
     ],
     "broadcasting": [
         "def left_out(s): return s.exists(Message, lambda m: m < s.file[0, 0])",
         "def left_out(s): return s.exists(Message, lambda m: (m <= s.file[0, 0]) & (s.had[0, 0, m] == Had.NOTHING))",
         "def left_out(s): return s.exists(Message, lambda m: (m < s.file[0, 0]) & (s.had[0, 0, m] != Had.SUCCEEDED))",
+        "def left_out(s): return s.exists(Message, lambda m: (m < s.file[0, 0]) & (s.had[0, 0, m] == Had.NOTHING))",
     ],
     "tags": ["def client_keeps(s, c, q, m): return m >= 1"],
 }
