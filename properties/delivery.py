@@ -197,6 +197,14 @@ _WITNESSES: tuple[tuple[Property, Constants], ...] = (
         _caused(Cause.BROKER_RESTART, "A broker forgot the last commits.", "OF-23"),
         {**QUIET, "crashes": 1, "broker_restarts": 1},
     ),
+    (
+        _caused(Cause.RESET, "An operator reset the offset to an earlier message.", "OF-31"),
+        {**QUIET, "overlaps": 0, "version": "4.9.8", "resets": 1},
+    ),
+    (
+        _caused(Cause.SUSPENDED, "An orderly listener suspended its queue, and has the message again.", "OR-7"),
+        {**QUIET, "consumers": 1, "listener": "orderly", "failures": 1},
+    ),
 )
 
 

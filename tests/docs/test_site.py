@@ -30,3 +30,10 @@ def test_every_link_of_the_site_leads_to_a_page(tmp_path: Path, monkeypatch: pyt
     assert len(links) > 100
     lost = [(page, target) for page, target in links if not (script.PAGES / page).parent.joinpath(target).exists()]
     assert lost == []
+
+
+def test_the_search_of_the_site_finds_parts_of_chinese_sentences() -> None:
+    settings = (SCRIPT.parent / "mkdocs.yml").read_text(encoding="utf-8")
+    (separator,) = re.findall(r"separator: '(.*)'", settings)
+    words = [word for word in re.split(separator, "为什么会重复消费？Broker-a 重启") if word]
+    assert words == [*"为什么会重复消费", "Broker", "a", *"重启"]

@@ -35,6 +35,8 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 crashes=1 late_commits=1 repeats=1": (9749, 34901),
     "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1": (14730, 55419),
     "messages=1 arriving=1 consumers=1 pulls=fine": (14, 23),
+    "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1": (20_987, 69_203),
+    "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1": (429, 1_364),
 }
 
 # Property, configuration: steps of the shortest run, for what is violated or can happen.
@@ -50,6 +52,8 @@ RUNS: dict[tuple[str, str], int] = {
     ("again-failed-send-back", "messages=2 causes=1 failures=1 refusals=1 repeats=1"): 6,
     ("again-offset-went-back", "messages=2 causes=1 crashes=1 late_commits=1 repeats=1"): 9,
     ("again-broker-restart", "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1"): 9,
+    ("again-reset", "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1"): 8,
+    ("again-suspended", "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1"): 6,
     ("request-waits-at-the-broker", "messages=1 arriving=1 consumers=1 pulls=fine"): 2,
 }
 
