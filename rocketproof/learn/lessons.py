@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..commands.meaning import Entry, find
 from ..errors import InputError
 from ..model.kernel import nearest
 
@@ -63,7 +64,15 @@ def lesson_called(name: str, language: str = ENGLISH) -> Lesson:
     for lesson in known:
         if name in (lesson.name, str(lesson.number)):
             return lesson
-    raise InputError(f"there is no lesson {name!r}.{nearest(name, [lesson.name for lesson in known])}")
+    meant = [entry.name for entry in find(name.replace("-", " "), _titles())[:3]]
+    near = f" Did you mean {' or '.join(map(repr, meant))}?" if meant else nearest(name, [each.name for each in known])
+    raise InputError(f"there is no lesson {name!r}.{near}")
+
+
+def _titles() -> list[Entry]:
+    """What each lesson is about, in every language."""
+    told = zip(*map(lessons, languages()), strict=True)
+    return [Entry(same[0].name, " ".join(lesson.title for lesson in same)) for same in told]
 
 
 def _lesson(path: Path) -> Lesson:

@@ -90,6 +90,9 @@ def test_a_missing_file_and_unknown_lessons_are_told(tmp_path: Path) -> None:
         learn(["check", "1", str(tmp_path / "none.py")], language="en")
     with pytest.raises(InputError, match="there is no lesson 'push'"):
         learn(["push"], language="en")
+    for name, meant in (("duplicate", "idempotence"), ("死信", "retry-and-dead-letter"), ("scale-out", "scaling")):
+        with pytest.raises(InputError, match=f"there is no lesson '{name}'. Did you mean '{meant}'"):
+            learn([name], language="en")
     with pytest.raises(InputError, match="there are no lessons in 'de'"):
         learn([], language="de")
     with pytest.raises(InputError, match="is not possible"):
