@@ -57,7 +57,7 @@ def as_deployment(shown: Shown, diagnosis: Diagnosis) -> str:
     lines += [f"message_model = {_text(_MODES.get(group.mode, 'CLUSTERING'))}", f"listener = {_text(group.listener)}"]
     if group.strategy in _STRATEGIES:
         lines.append(f"allocate_message_queue_strategy = {_text(group.strategy)}")
-    if group.max_attempts >= 0:
+    if group.max_attempts is not None and group.max_attempts >= 0:
         lines.append(f"max_reconsume_times = {group.max_attempts}")
     lines.append("subscriptions = { " + ", ".join(f'{_text(topic)} = "*"' for topic in topics) + " }")
     lines += ["", "[[groups.members]]", 'name = "recorded"', f"instances = {max(processes(diagnosis), 1)}"]

@@ -347,3 +347,10 @@ class Misstep(Steps):
         seen_or_told=(Kind.EXPIRE,),
         rules=("CC-1", "PQ-2"),
     )
+    TOO_SOON = Step(
+        statement="An orderly listener is given a message that it put off after a pause of 10 ms at least.",
+        told="was given {message} again {span} after it had put it off, and made no pause",
+        needs=(*_LEAVING, Kind.ASSIGN),
+        seen=(Kind.RESULT, Kind.ASSIGN),
+        rules=("OR-7",),
+    )

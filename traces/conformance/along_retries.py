@@ -21,7 +21,7 @@ from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ...model.retry_copy import Place
 from ..format.kinds import SUCCESSES, Kind, Path, Result
-from ..format.schema import Group
+from ..format.schema import MOST_ATTEMPTS, Group
 from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
@@ -157,13 +157,13 @@ def chain(
         return None
     actors = {actor: number for number, actor in enumerate(had)}
     limits = [event.max_attempts for event in kept if event.kind is Kind.SEND_BACK and event.max_attempts is not None]
-    maximum = group.max_attempts if group.max_attempts >= 0 or not limits else limits[0]
+    maximum = limits[0] if group.max_attempts is None and limits else group.maximum
     return Chain(
         key=key,
         events=tuple(event for event in kept if event.kind not in _ENDS or event.actor in actors),
         actors=actors,
         first=begin.attempt or 0,
-        maximum=maximum if maximum >= 0 else DEFAULT_MAXIMUM,
+        maximum=maximum if 0 <= maximum < MOST_ATTEMPTS else DEFAULT_MAXIMUM,
         table=table,
         release=release,
     )

@@ -13,6 +13,7 @@ from ...model.consumption import consumption
 from ...model.kernel import UNBOUNDED, Machine, Mutant
 from ...model.kernel.direct import Direct
 from ..format.kinds import Kind, Result
+from ..format.schema import MOST_ATTEMPTS
 from .events import Event
 from .streams import Stream
 
@@ -168,8 +169,8 @@ def machine_of(stream: Stream, machines: Machines) -> Direct:
         constants.update(dict.fromkeys(_SOME_CLUSTERING, UNBOUNDED))
     if orderly:
         constants["auto_commit"] = 0 if manual else 1
-        if group.max_attempts >= 0:
-            constants.update(give_up="attempts", attempts=group.max_attempts)
+        if 0 <= group.maximum < MOST_ATTEMPTS:
+            constants.update(give_up="attempts", attempts=group.maximum)
     if orderly and clustering:
         constants.update(dict.fromkeys(_SOME_ORDERLY, UNBOUNDED))
         # Time is told by the events: a lock lives as long as they say.

@@ -89,8 +89,8 @@ def outcome_of(
     """
     events = [each.event for each in own if _concerns(each.event, group, client, located.names)]
     around = [each.event for each in found if _concerns(each.event, group, client, located.names)]
-    maximum = next((e["max_attempts"] for e in events if e.get("max_attempts") is not None), known.max_attempts)
-    limit = int(maximum_sent(maximum))
+    named = (int(maximum_sent(e["max_attempts"])) for e in events if e.get("max_attempts") is not None)
+    limit = next(named, known.maximum)
     attempts = attempts_of(events, limit, settings, orderly=known.listener == "orderly")
     asked = _Asked(group=group, own=own, events=events, around=around, located=located)
     ended = _ended(asked, attempts, known)

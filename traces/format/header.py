@@ -10,13 +10,10 @@ from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
 from .kinds import Kind
 from .problems import Problems, Trouble
-from .schema import TIMERS, VERSION, Group, Header, is_text
+from .schema import MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
-
-MOST_ATTEMPTS = 2**31 - 1
-"""The largest maximum of attempts of a group, and the longest timer: Java's largest whole number."""
 
 _MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly")}
 
@@ -31,7 +28,7 @@ def header_json(header: Header) -> dict[str, Any]:
         "release": header.release,
         **({"timers": dict(header.timers)} if header.timers else {}),
         "groups": {
-            name: {field.name: getattr(group, field.name) for field in fields(Group)}
+            name: {one: value for one, value in vars(group).items() if value is not None}
             for name, group in sorted(header.groups.items())
         },
         "complete": header.complete,
@@ -141,8 +138,11 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
         for field in fields(Group):
             value = members.get(field.name, field.default)
             possible = _MODES.get(field.name)
-            if type(value) is not type(field.default) or (possible and value not in possible):
-                wanted = " or ".join(possible) if possible else type(field.default).__name__
+            kind = int if field.name == "max_attempts" else str
+            if value is field.default:
+                continue
+            if type(value) is not kind or (possible and value not in possible):
+                wanted = " or ".join(possible) if possible else kind.__name__
                 tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
             elif isinstance(value, int) and abs(value) > MOST_ATTEMPTS:
                 tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {MOST_ATTEMPTS} is the most possible")

@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 import pyarrow as pa
 
+from ...model.retry_policy import maximum_sent
 from .kinds import Kind
 
 VERSION = 1
@@ -24,6 +25,9 @@ HEADER_KEY = "rocketproof.header"
 
 ABSENT = -(2**31)
 """What stands for "not known" in whole-number columns that monitors read; no field can have this value."""
+
+MOST_ATTEMPTS = 2**31 - 1
+"""The largest maximum of attempts of a group, and the longest timer: Java's largest whole number."""
 
 _WORD, _TEXTS = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
 
@@ -121,14 +125,25 @@ class Group:
     Attributes:
         mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own.
         listener: ``concurrently`` or ``orderly``.
-        max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of 16 (orderly: without end).
+        max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
         strategy: name of the allocation strategy, such as AVG.
     """
 
     mode: str = "clustering"
     listener: str = "concurrently"
-    max_attempts: int = -1
+    max_attempts: int | None = None
     strategy: str = "AVG"
+
+    @property
+    def maximum(self) -> int:
+        """SB-2, OR-8: the most retries; where none are stated, those of a group that is not configured.
+
+        ``DefaultMQPushConsumerImpl#getMaxReconsumeTimes``, ``ConsumeMessageOrderlyService#getMaxReconsumeTimes``.
+        """
+        configured = -1 if self.max_attempts is None else self.max_attempts
+        if configured == -1 and self.listener == "orderly":
+            return MOST_ATTEMPTS
+        return int(maximum_sent(configured))
 
 
 TIMERS = (

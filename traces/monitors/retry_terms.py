@@ -256,16 +256,10 @@ class Scopes:
         if found is None:
             found = self._codes[group, client] = len(self._maximum)
             self._maximum.append(self._maximum_of(group))
-            # -1 is also what a header has that says nothing.
             known = self._names.of_groups.get(group)
-            self._stated.append(known is not None and known.max_attempts >= 0)
+            self._stated.append(known is not None and known.max_attempts is not None)
         return found
 
     def _maximum_of(self, group: str) -> int:
         known = self._names.of_groups.get(group)
-        if known is None:
-            return ABSENT
-        # OR-8: an orderly listener without a maximum tries for ever.
-        if known.listener == "orderly" and known.max_attempts == -1:
-            return COUNTS
-        return int(maximum_sent(known.max_attempts))
+        return ABSENT if known is None else known.maximum

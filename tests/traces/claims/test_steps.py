@@ -156,6 +156,10 @@ WRONG: dict[Misstep, list[Any]] = {
     ],
     Misstep.LOCKED_TWICE: [locked(50), *BEGIN, locked(20_000) | {"client": "two"}],
     Misstep.BELOW_WINDOW: [*RIGHT, pull(1_900, 2), deliver(5_000, "one", 1)],
+    Misstep.TOO_SOON: [
+        *[locked(50), *BEGIN, deliver(500, "one", 0), result(510, "one", 0, "suspend")],
+        *(deliver(512, "one", 0), result(520, "one", 0), removed(521, 0, 1)),
+    ],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
 }
 OF_ORDERLY = (
@@ -164,6 +168,7 @@ OF_ORDERLY = (
     Misstep.LOCK_OVER,
     Misstep.TWO_AT_ONCE,
     Misstep.NOT_UNLOCKED,
+    Misstep.TOO_SOON,
 )
 
 
@@ -216,6 +221,21 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]
     assert told(*given_up, commit(606, "one", 0)) == []
+
+
+@pytest.mark.parametrize("why", ["suspend", "exception", "null", "rollback"])
+def test_what_was_put_off_comes_after_a_pause(why: str) -> None:
+    def is_told(after: int, *, listener: str = "orderly", again: int = 0) -> bool:
+        first = deliver(500, "one", 0), result(510, "one", 0, why)
+        later = deliver(after, "one", again), result(after + 10, "one", again), removed(after + 11, again, again + 1)
+        groups = {"G": Group(listener=listener)}
+        return Misstep.TOO_SOON in told(locked(50), *BEGIN, *first, *later, groups=groups)
+
+    assert is_told(510)
+    assert is_told(514)
+    assert not is_told(520)
+    assert not is_told(510, again=1)
+    assert not is_told(510, listener="concurrently")
 
 
 def test_who_was_refused_the_lock_does_not_take_the_queue() -> None:

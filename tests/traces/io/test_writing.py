@@ -56,7 +56,7 @@ headers = st.builds(
             Group,
             mode=st.sampled_from(["clustering", "broadcasting"]),
             listener=st.sampled_from(["concurrently", "orderly"]),
-            max_attempts=st.integers(-(2**31) + 1, 2**31 - 1),
+            max_attempts=st.none() | st.integers(-(2**31) + 1, 2**31 - 1),
             strategy=texts,
         ),
         max_size=2,

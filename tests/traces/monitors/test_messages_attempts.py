@@ -109,6 +109,21 @@ def test_a_send_back_names_the_maximum_of_its_group():
     assert check(script, groups={"G": Group(max_attempts=2)}).violated == {WITHIN: 1, CONFIGURED: 1, EXACTLY: 1}
     assert check(script, groups={"G": Group(max_attempts=3)}).violated == {}
     assert check(script, groups={"G": Group()}).violated == {}
+    assert check(script, groups={"G": Group()}).judged(CONFIGURED) == 0
+
+
+def test_a_default_that_is_stated_is_what_a_send_back_names():
+    script = Script().deliver(0).result(10, "later").send_back(11, named=3)
+    script.delay_store(12, 1, 3, 10_012).delay_deliver(10_012, 1, 2).deliver(10_040, 1, offset=2)
+    said = check(script, groups={"G": Group(max_attempts=-1)})
+    assert [(row["value"], row["expected"]) for row in said.violations(CONFIGURED)] == [(3, 16)]
+    sixteen = Script().deliver(0).result(10, "later").send_back(11, named=16)
+    assert check(sixteen, groups={"G": Group(max_attempts=-1)}).violated == {}
+
+
+def test_the_default_of_an_orderly_listener_is_without_end():
+    assert Group(listener="orderly", max_attempts=-1).maximum == 2**31 - 1
+    assert (Group(max_attempts=-1).maximum, Group().maximum, Group(max_attempts=3).maximum) == (16, 16, 3)
 
 
 def test_without_a_known_maximum_only_what_is_above_the_default_is_in_doubt():

@@ -69,8 +69,8 @@ def _chosen(result: CheckResult, most: int) -> list[int]:
 def _chain(origin: int, group: str, events: Sequence[Event], result: CheckResult) -> list[Chain]:
     known = result.header.groups.get(group, _BY_DEFAULT)
     own = [event for event in events if event.get("group") in (group, None)]
-    maximum = next((e["max_attempts"] for e in own if e.get("max_attempts") is not None), known.max_attempts)
-    attempts = attempts_of(own, int(maximum_sent(maximum)), result.settings, orderly=known.listener == "orderly")
+    named = (int(maximum_sent(e["max_attempts"])) for e in own if e.get("max_attempts") is not None)
+    attempts = attempts_of(own, next(named, known.maximum), result.settings, orderly=known.listener == "orderly")
     if not attempts:
         return []
     key = next((event["key"] for event in own if event.get("key")), str(origin))

@@ -9,10 +9,24 @@ from ...encoding.names import ORDERLY
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .offsets import tell_if_forgotten
-from .state import APART, LEAVING, LOCK_LIFE, MARKS, NEVER, SENDS_BACK, UNKNOWN, add, drop, find, note_misstep
+from .state import (
+    APART,
+    LEAVING,
+    LOCK_LIFE,
+    MARKS,
+    NEVER,
+    SENDS_BACK,
+    SHORTEST_PAUSE,
+    UNKNOWN,
+    add,
+    drop,
+    find,
+    note_misstep,
+)
 
 _RESULT = codes(Result)
 _BY_HAND = sum(1 << _RESULT[result] for result in (Result.COMMIT, Result.ROLLBACK))
+_PUT_OFF = sum(1 << _RESULT[result] for result in (Result.SUSPEND, Result.EXCEPTION, Result.NULL, Result.ROLLBACK))
 _FARTHEST = 4_096
 
 
@@ -50,13 +64,16 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         at = add(t, n, offset)
         item = t.items[at]
         item.running = item.earlier = item.expired = item.left = item.sent = 0
-        item.passed = NEVER
+        item.passed = item.put_off = NEVER
         line.given += 1
         if line.given > line.found > 0 and line.fresh and t.terms[LEAVING]:
             note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
     item = t.items[at]
     if item.window != line.window:
         item.earlier = item.running
+    elif item.put_off != NEVER and 0 <= now - item.put_off < SHORTEST_PAUSE:
+        note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, int64(UNKNOWN))
+    item.put_off = NEVER
     item.running += 1
     item.returned = item.left = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
@@ -98,6 +115,8 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
     name_it(t, n, item, origin, attempt)
     if item.running > 0:
         return
+    if t.flags[line.slot] & ORDERLY and (int64(1) << status) & _PUT_OFF:
+        item.put_off = now
     if not t.terms[LEAVING] or (item.left and item.earlier == 0):
         line.strays += 1
         drop(t, at)

@@ -16,6 +16,9 @@ APART = 1_000
 LATE = 10_000
 """A thread that goes on as long as others do needs less for what it does at once, ms."""
 
+SHORTEST_PAUSE = 5
+"""OR-7: what was put off comes after 10 ms at least; so much is left of them where clocks count whole ms."""
+
 SILENCE = 5_000
 """A process of which nothing was recorded for so long may have been stopped meanwhile, ms."""
 
@@ -127,6 +130,7 @@ ITEM = np.dtype(
             "sent",  # 1: it was sent back
             "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; NEVER: none did
+            "put_off",  # when an orderly listener put it off last, ms; NEVER: it did not
             "passed",  # when the low-water mark passed it, ms; NEVER: it did not
         )
     ]
