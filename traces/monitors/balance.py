@@ -18,7 +18,30 @@ from .subscriptions import parse_subscription
 
 CLAIM = "every-topic-is-balanced"
 
+_DOWN, _UP = (Kind.BROKER_STOP, Kind.BROKER_CRASH), Kind.BROKER_START
 _ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
+
+
+class _Outages:
+    """When no pass could be made, as a broker was down that members are asked of (RB-4)."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, int] = {}
+        self._over: list[tuple[int, int]] = []
+
+    def stop(self, broker: str, time: int) -> None:
+        """A broker goes down."""
+        self._since.setdefault(broker, time)
+
+    def start(self, broker: str, time: int) -> None:
+        """A broker runs again."""
+        if broker in self._since:
+            self._over.append((self._since.pop(broker), time))
+
+    def within(self, since: int, until: int) -> int:
+        """How long brokers were down between two times, ms."""
+        spans = [*self._over, *((begin, until) for begin in self._since.values())]
+        return sum(max(min(end, until) - max(begin, since), 0) for begin, end in spans)
 
 
 @dataclass
@@ -27,6 +50,7 @@ class _Client:
 
     Attributes:
         actor: the client.
+        outages: when it could not balance.
         known: topics of which its group has seen a queue, and since when.
         without: topics of which it was told that they have no queue.
         said: its latest heartbeat, as the event has it.
@@ -38,6 +62,7 @@ class _Client:
     """
 
     actor: Actor
+    outages: _Outages
     known: Mapping[str, int]
     without: Collection[str] = ()
     said: list[str] | None = None
@@ -58,7 +83,7 @@ class _Client:
     def keeps_running(self, time: int, within: int) -> None:
         """It sends a heartbeat: whether it still balances anything, as it does every 20 s (RB-1)."""
         last = max(self.passes.values(), default=time)
-        if time - last > within:
+        if time - last - self.outages.within(last, time) > within:
             for topic in self.consumed:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
@@ -71,7 +96,7 @@ class _Client:
         oldest = time
         for other, consumed in self.consumed.items():
             since = max(self.passes.get(other, consumed), consumed)
-            if time - since > within:
+            if time - since - self.outages.within(since, time) > within:
                 self.behind[other] = since, time
             else:
                 oldest = min(oldest, since)
@@ -86,6 +111,7 @@ class Balance:
         self._names = names
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
+        self._outages = _Outages()
         self._known: dict[str, dict[str, int]] = {}
         self._without: dict[str, set[str]] = {}
         for run in told.runs:
@@ -105,6 +131,10 @@ class Balance:
                     client.heartbeat(event["time"], given)
             elif kind in _ENDS:
                 self._end(event)
+            elif kind in _DOWN:
+                self._outages.stop(event.get("broker") or "", event["time"])
+            elif kind == _UP:
+                self._outages.start(event.get("broker") or "", event["time"])
         for group, name, incarnation in list(self._clients):
             self._close(group, name, incarnation)
 
@@ -115,7 +145,7 @@ class Balance:
             group = event.get("group") or ""
             # What the name server has is known to nobody yet.
             found = self._clients[key] = _Client(
-                actor_of(event), self._known.get(group, {}), self._without.get(group, set())
+                actor_of(event), self._outages, self._known.get(group, {}), self._without.get(group, set())
             )
         return found
 

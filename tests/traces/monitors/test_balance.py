@@ -29,6 +29,18 @@ def test_a_topic_that_passes_leave_out_from_some_time_on() -> None:
     assert (row["slot"], row["since"], row["time"], row["actor"]) == (whole("G", "U"), 21_000, 181_000, "c1")
 
 
+def test_no_pass_is_made_while_a_broker_is_down() -> None:
+    def counts(*, down: int, until: int) -> tuple[int, int]:
+        broker = [event(down, Kind.BROKER_STOP, broker="b"), event(until, Kind.BROKER_START, broker="b")]
+        both = [*passes("T", 1_000, 21_000, 121_000), *passes("U", 1_000, 21_000, 121_001)]
+        beats = [heartbeat(0, "c1", "T=*", "U=*"), heartbeat(122_000, "c1", "T=*", "U=*")]
+        return Judged([*beats, *both, *broker]).counts(CLAIM)
+
+    assert counts(down=30_000, until=90_000) == (0, 0)
+    assert counts(down=30_000, until=50_000) == (1, 0)
+    assert counts(down=130_000, until=190_000) == (1, 0)
+
+
 def test_a_topic_that_comes_back() -> None:
     times = range(1_000, 200_000, 20_000)
     events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("T", *times), *passes("U", 1_000, 121_000, 141_000, 161_000)]
