@@ -46,7 +46,7 @@ def sends(now: Transition, m: int, path: Path, result: Result, *, level: int | N
         result=result,
         level=asked if path is not Path.FALLBACK else None,
         attempt=now.attempt(c, q, m),
-        max_attempts=group_of(now.constants).max_attempts,
+        max_attempts=group_of(now.constants).maximum,
     )
 
 

@@ -226,7 +226,7 @@ def group_of(k: Constants) -> Group:
     return Group(
         mode=str(k.get("mode", "clustering")),
         listener=str(k.get("listener", "concurrently")),
-        max_attempts=int(k.attempts) if followed else -1,
+        max_attempts=int(k.attempts) if followed else None,
         strategy=str(k.get("strategy", "AVG")),
     )
 
