@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -229,7 +230,7 @@ class Observed:
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
-        before, after = _earliest(before), _earliest_by_recorder(after[is_told])
+        before, after = _earliest(before, self._whose(sides)), _earliest_by_recorder(after[is_told])
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
@@ -247,6 +248,24 @@ class Observed:
             earlier_time=before["time"],
             later_time=after["time"],
         )
+
+    def _whose(self, sides: Any) -> Any:
+        """For each recorder a number: one for all processes of a client that ran one after another, else one for each.
+
+        What the first of these did came before all that its successors caused. Of processes that ran at once nobody
+        knows which of them was the cause.
+        """
+        whose = np.arange(len(self._recorders))
+        processes: dict[str, list[tuple[int, int]]] = {}
+        for actor, code in self._recorders.items():
+            if actor.incarnation >= 0:
+                processes.setdefault(actor.name, []).append((actor.incarnation, code))
+        for several in filter(lambda one: len(one) > 1, processes.values()):
+            codes = [code for _, code in sorted(several)]
+            times = [times for times in (sides["time"][sides["recorder"] == code] for code in codes) if len(times)]
+            if all(one.max() < other.min() for one, other in pairwise(times)):
+                whose[codes] = codes[0]
+        return whose
 
     def _group(self, group: str) -> int:
         return self._groups.setdefault(group, len(self._groups))
@@ -322,13 +341,13 @@ def _shared(batch: pa.RecordBatch, mask: int) -> Any:
     return np.flatnonzero(is_side & _share(whole_of(batch, "offset"), mask))
 
 
-def _earliest(sides: Any) -> Any:
-    """The earliest of each key, in the order of keys, where all of a key are of one recorder."""
+def _earliest(sides: Any, whose: Any) -> Any:
+    """The earliest of each key, in the order of keys, where all of a key are of one client or broker: see ``whose``."""
     sides = sides[np.lexsort((sides["time"], sides["key"]))]
     starts = np.flatnonzero(np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)])
     if not len(starts):
         return sides
-    lowest, highest = (f.reduceat(sides["recorder"], starts) for f in (np.minimum, np.maximum))
+    lowest, highest = (f.reduceat(whose[sides["recorder"]], starts) for f in (np.minimum, np.maximum))
     return sides[starts[lowest == highest]]
 
 

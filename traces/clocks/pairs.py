@@ -52,8 +52,8 @@ class EventPattern:
 class Pair:
     """The earliest event of ``before`` came before every event of ``after`` that has the same key and offset.
 
-    It says so only where all events of ``before`` with that key and offset are of one recorder: else nobody knows which
-    of them was the cause.
+    It says so only where all events of ``before`` with that key and offset are of one recorder, or of processes of one
+    client that ran one after another: else nobody knows which of them was the cause.
 
     Attributes:
         name: what it says, as it is told.

@@ -121,6 +121,9 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
         _fill(s, q, at, actor, terms.begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
         if not early:
             s.windows[q, at].until = time
+        elif time - terms.begin > terms.rounds:
+            # It may be the answer to a pull from a window before the trace: that it had the queue till now is not seen.
+            s.windows[q, at].woke = time
     window = s.windows[q, at]
     if _alive_until(window) < time:
         window.woke = time

@@ -179,6 +179,20 @@ def test_compiled_code_gets_the_answers_of_columns() -> None:
     assert one_by_one == gaps(table, first, second).tolist()
 
 
+@pytest.mark.parametrize(("later", "found"), [(30_000, {"one": (398, 398)}), (3_000, {})])
+def test_processes_of_a_client_that_run_one_after_another_are_told_apart(
+    later: int, found: dict[str, tuple[int, int]]
+) -> None:
+    # The second one sets the offsets that the first did; while both run, nobody knows which of them has stored one.
+    own = [event for event in run(20, one=lambda _: 400) if event["kind"] in ("commit_memory", "commit", "store")]
+    second = [
+        event | {"time": event["time"] + later} | ({"incarnation": 1} if event["kind"] == "commit_memory" else {})
+        for event in own
+        if event["kind"] != "store"
+    ]
+    assert ahead(clocks([*own, *second])) == found
+
+
 def test_copies_of_a_message_make_no_pair() -> None:
     def copies(keys: list[str]) -> list[dict[str, object]]:
         group = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "client": "one"}

@@ -41,6 +41,8 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("walked batches 0", changes.damaged_lines, ""),
         ("walked batches 0", changes.shifted_clocks, "broker-0 by -5000 ms"),
         ("walked reset 1", changes.all_clocks, ""),
+        ("simulated churn", changes.shifted_clocks, "10.0.0.1@4711#0 by 500 ms"),
+        ("simulated faults", changes.cut_starts, "0.75"),
         ("simulated faults", changes.lesser_recorders, "hook of broker-a"),
         ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.damaged_lines, "line 1765"),
         ("simulated broadcasting", changes.shifted_clocks, "10.0.0.2@4712#0 by 30 ms"),

@@ -68,6 +68,14 @@ def test_an_owner_from_before_the_trace() -> None:
     assert timeline(checked) == [("one", 1_000, 9_000, End.REVOKED), ("two", 9_100, 10_000, End.OPEN)]
 
 
+def test_a_late_answer_is_no_window_from_before_the_trace() -> None:
+    asked_before = [found(1_000, "two", 0, 1), found(150_000, "one", 0, 1)]
+    assert check(asked_before, revoke(160_000, "two"), end=160_000).counts(OVERLAPS) == (0, 0)
+    checked = check(asked_before, found(250_000, "one", 1, 2), found(250_000, "two", 1, 2), end=260_000)
+    (row,) = checked.rows(OVERLAPS)
+    assert row["value"] == 100_000
+
+
 # Two at a time
 
 LONG = [assign(1_000, "one", 0), assign(30_000, "two", 0), found(90_000, "one", 0, 1), found(90_000, "two", 0, 1)]
