@@ -307,6 +307,8 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             delayed_dead_letter(known, terms, notes, chain, count, seen)
         else:
             is_retry = scope != PRODUCERS
+            if count > 0 and is_retry and seen.slot >= 0 and flags & (RETRY_TOPIC | NO_QUEUE) == 0:
+                continue  # SB-14: a retry waits for the topic of retries, and this is for another one
             delay_store(known, terms, notes, chain, count, is_retry, e.level[i], e.due[i], seen)
     return len(e.kind)
 

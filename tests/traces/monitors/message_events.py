@@ -76,8 +76,8 @@ class Script:
     def expire(self, time: int, count: int = 0, *, offset: int = 7, client: str = "c1") -> Script:
         return self.add(time, Kind.EXPIRE, **self._at(count, offset, client))
 
-    def delay_store(self, time: int, count: int, level: int, due: int, *, broker: str = "b") -> Script:
-        told = {"topic": RETRY, "broker": broker, "queue": 0, "attempt": count, "key": self.key}
+    def delay_store(self, time: int, count: int, level: int, due: int, *, broker: str = "b", **fields: Any) -> Script:
+        told = {"topic": RETRY, "broker": broker, "queue": 0, "attempt": count, "key": self.key, **fields}
         return self.add(time, Kind.DELAY_STORE, level=level, due=START + due, **told)
 
     def delay_deliver(self, time: int, count: int, offset: int, *, broker: str = "b", **fields: Any) -> Script:

@@ -96,6 +96,10 @@ def test_a_copy_that_leaves_was_put_there():
     assert (found["value"], found["expected"], found["doubt"]) == (0, 3, Doubt.EVIDENCE)
     (found,) = check(script, end=10_100, complete=True).violations(LEVEL)
     assert (found["value"], found["expected"], found["doubt"]) == (0, 3, 0)
+    elsewhere = Script().delay_store(11, 1, 3, 10_011, topic="T", group="G")
+    assert [row["value"] for row in check(script, elsewhere, end=10_100, complete=True).violations(LEVEL)] == [0]
+    there = Script().delay_store(11, 1, 3, 10_011, group="G")
+    assert LEVEL not in check(script, there, end=10_100, complete=True).violated
     # It may be of another failure, before; or put there where nobody has seen it.
     assert LEVEL not in check(Script().delay_deliver(10_020, 1, 20, level=3), complete=True).violated
     unseen = Script().add(15, Kind.GAP, due=START + 11)
