@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.process_queue import NO_OFFSET
+from ...model.process_queue import NO_OFFSET, Stage
 from ..format.kinds import Kind, Path
 from . import orderly, texts
 from .behaviour import Impossible
@@ -10,6 +10,9 @@ from .events import Event
 from .follow import Follower, Handler
 from .ownership import adopt
 from .processes import begins_to_stop
+from .windows import BEFORE
+
+NOT_FOLLOWED = "commits of windows that are not followed"
 
 
 def commit_memory(f: Follower, event: Event) -> bool:
@@ -29,6 +32,8 @@ def commit_memory(f: Follower, event: Event) -> bool:
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
         return True
     if offset not in window.marks:
+        if _taken_along(f, event, c, offset):
+            side.values.add(offset)
         if offset not in side.values or offset == side.answer:
             raise Impossible(f"the in-memory offset is {f.told(f.memory(c))}")
         f.run(texts.late_update, c=c, offset=offset)
@@ -36,6 +41,19 @@ def commit_memory(f: Follower, event: Event) -> bool:
         raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
     window.shown = (offset, event.time)
     return True
+
+
+def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
+    """FI-3: an answer without messages has found the window empty, and who has emptied it notes so a little later."""
+    if offset != f.get("next_offset", c, texts.Q) or f.get("asked", c, texts.Q):
+        return False
+    leaving = {
+        f.at(later.offset)
+        for later in f.later(event, any_window=True)
+        if later.kind is Kind.REMOVED and later.time - event.time <= f.slack
+    }
+    held = {m for m in f.sides[c].live if f.stage(c, m) is not Stage.ABSENT}
+    return bool(held) and held <= leaving
 
 
 def _answered(f: Follower, c: int, offset: int) -> bool:
@@ -52,7 +70,12 @@ def commit(f: Follower, event: Event) -> bool:
         # The broker may not know who has sent it, as after a connection was lost and made again.
         sent = any(offset in side.values for side in f.sides)
         if f.store.known[0] and not had and not sent:
-            raise Impossible("the stored offset never had this value, and no client had it in memory")
+            if all(side.unseen in ("", BEFORE) for side in f.sides):
+                raise Impossible("the stored offset never had this value, and no client had it in memory")
+            adopt(f, c, offset)
+            f.run(texts.store_offset, c=c, offset=offset)
+            event.pass_over(NOT_FOLLOWED)
+            return False
         adopt(f, c, offset)
         f.run(texts.store_offset, c=c, offset=offset)
         return True
@@ -68,7 +91,7 @@ def commit(f: Follower, event: Event) -> bool:
         f.run(texts.store_offset, c=c, offset=offset)
         f.store.known[f.place_of_store(c)] = True
         f.assumed = f.assumed or "offsets come from windows that are not known"
-        event.pass_over("commits of windows that are not followed")
+        event.pass_over(NOT_FOLLOWED)
         return False
     name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"
     if f.memory(c) != offset or not f.may(name, c=c):

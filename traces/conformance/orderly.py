@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.membership import Life
 from ...model.orderly import Result as Returned
 from ...model.process_queue import Orphan, Stage
-from ..format.kinds import Path, Result
+from ..format.kinds import Kind, Path, Result
 from . import texts
 from .behaviour import Impossible
 from .events import Event
@@ -101,12 +101,17 @@ def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
     if event.result is Result.ROLLBACK:
         batch = {*f.taken(c)}
     action = _ACTIONS.get(event.result, "suspend")
-    if action == "succeed_in_order" and event.result is Result.OK:
-        f.take(action, "no listener runs", c=c)
-    else:
-        f.take(action, "no listener runs", c=c)
+    if event.result is Result.OK and "say_commit" in f.direct.actions and _leaves_at_once(f, event):
+        action = "say_commit"  # OR-7: a listener may commit by hand in one call, and have it done for it in another
+    f.take(action, "no listener runs", c=c)
     found.results = dict.fromkeys(batch - {m}, event.result)
     return True
+
+
+def _leaves_at_once(f: Follower, event: Event) -> bool:
+    """Whether a batch leaves the window before a listener is called again."""
+    kinds = (later.kind for later in f.later(event))
+    return next((kind for kind in kinds if kind in (Kind.REMOVED, Kind.DELIVER)), None) is Kind.REMOVED
 
 
 def removed(f: Follower, c: int, m: int, found: Window) -> None:

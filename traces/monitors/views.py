@@ -14,7 +14,7 @@ from ..claims.settings import Settings
 from ..encoding.names import Actor, Names
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
-from .agreement import Difference, Statement, disagreements, latest, statements
+from .agreement import Difference, Statement, disagreements, statements
 from .allocations import answers_otherwise
 from .memberships import Memberships
 from .notebook import Notebook, whole
@@ -41,6 +41,10 @@ class View:
         """In what this view is not like another one."""
         members = Differ.MEMBERS if self.members != other.members else Differ(0)
         return members | (Differ.QUEUES if self.queues != other.queues else Differ(0))
+
+    def of(self, what: Differ) -> View:
+        """One part of it: each may differ for a time of its own."""
+        return View(self.members, ()) if what is Differ.MEMBERS else View((), self.queues)
 
 
 def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
@@ -74,12 +78,13 @@ def judge_views(told: Told, memberships: Memberships, *, names: Names, settings:
             alone = all(len(view.members) <= 1 for _, view in seen)
             if len(actors) > 1 or alone:
                 notebook.judge(CLAIM, sum(run.count for run, _ in seen))
-                said = _said(group, seen, passes, memberships, settings)
-                for difference in disagreements(said, settings=settings, order=memberships.order):
-                    strategy = known.strategy if known is not None else ""
-                    how = _how(difference, said)
-                    if how is not Differ.QUEUES or _lasts(difference, seen, settings):
-                        found.append((_sure(difference, seen, has_all, strategy), topic, how))
+                strategy = known.strategy if known is not None else ""
+                for what in Differ:
+                    part = [(run, view.of(what)) for run, view in seen]
+                    said = _said(group, part, passes, memberships, settings)
+                    for difference in disagreements(said, settings=settings, order=memberships.order):
+                        if what is Differ.MEMBERS or _lasts(difference, seen, settings):
+                            found.append((_sure(difference, seen, has_all, strategy), topic, what))
         _note(group, found, notebook)
 
 
@@ -125,12 +130,6 @@ def _sure(difference: Difference, seen: list[tuple[Run, View]], has_all: bool, s
                 return difference
             break
     return replace(difference, doubt=difference.doubt | Doubt.EVIDENCE)
-
-
-def _how(difference: Difference, said: list[Statement]) -> Differ:
-    """In what two views differed when that ended."""
-    one, other = (latest(said, actor, difference.until) for actor in (difference.actor, difference.other))
-    return one.differs(other) if isinstance(one, View) and isinstance(other, View) else Differ(0)
 
 
 def _note(group: str, found: list[tuple[Difference, str, Differ]], notebook: Notebook) -> None:

@@ -44,7 +44,11 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
                 continue
             gone = _gone(who, last, recordings, lists)
             if gone is not None:
-                time = min(gone, last + SILENT)
+                # Whoever is named so long after may have lived on, unrecorded.
+                lived = any(
+                    last + SILENT < time < gone and _names(who, group, members) for time, group, members in lists
+                )
+                time = gone if lived else min(gone, last + SILENT)
                 kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
                 gap = {"kind": str(Kind.GAP), **who, "due": last, "detail": "killed before it wrote"}
                 found += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
@@ -91,6 +95,10 @@ def _gone(
     without = [
         time
         for time, group, members in lists
-        if time > last and "client" in who and group == who["group"] and who["client"] not in members
+        if time > last and "client" in who and group == who["group"] and not _names(who, group, members)
     ]
     return min([*anew, *without[:1]], default=None)
+
+
+def _names(who: Event, group: str, members: frozenset[str]) -> bool:
+    return who.get("group") == group and who.get("client") in members

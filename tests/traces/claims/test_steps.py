@@ -238,6 +238,31 @@ def test_what_was_put_off_comes_after_a_pause(why: str) -> None:
     assert not is_told(510, listener="concurrently")
 
 
+def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is_resumed() -> None:
+    def passes(time: int) -> dict[str, Any]:
+        return event(time, Kind.REBALANCE, "one", broker=None, queue=None)
+
+    idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
+    assert told(idle, passes(28_999), revoke(29_000, "one")) == []
+    assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
+
+
+def test_an_answer_to_the_window_before_may_come_first_and_look_like_that_to_this_one() -> None:
+    # Both windows have asked from 2 on: the empty answer belongs to the pull of the first.
+    late = found(3_000, "one", 2, 2) | {"result": "no_new_message", "count": 0}
+    again = [revoke(1_000, "one"), asked(2_000, 2), assign(2_100, 2), pull(2_200, 2), late]
+    assert told(RIGHT, again, found(4_000, "one", 2, 3), pull(4_001, 3), *done(4_010, 2, 3)) == []
+    both = [found(4_000, "one", 2, 3), pull(4_001, 3), *done(4_010, 2, 3), *done(4_100, 3, 4)]
+    assert told(RIGHT, again, both) == [Misstep.NOT_BROUGHT]
+
+
+def test_an_orderly_offset_is_behind_the_last_message_whatever_was_filtered_after_it() -> None:
+    # ``ProcessQueue#commit``: offset 1 was filtered, so the window begins at 2 and the offset is 1 (OR-7).
+    calls = deliver(500, "one", 0, count=1, next=1), result(501, "one", 0), removed(502, 0, 2), memory(503, 1)
+    assert told(locked(50), BEGIN, calls, groups=ORDERLY) == []
+    assert told(BEGIN, calls) == [Misstep.NOT_IN_WINDOW]
+
+
 def test_who_was_refused_the_lock_does_not_take_the_queue() -> None:
     refused = locked(50) | {"result": "failed"}
     taken = asked(100, 0), assign(200, 0)

@@ -14,7 +14,7 @@ from rocketproof.traces.generate.recorder import record_run
 from rocketproof.traces.io.writing import write_jsonl
 
 from ..generate.recorder.told import walked
-from .recorded import changed, of_events, walk
+from .recorded import changed, of_events, of_lines, walk, whys
 
 ONE = ("take(c0, q0)", "pull(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)", "succeed(c0, q0, m0)", "commit(c0, q0)")
 """One client reads two messages, handles the first, and commits."""
@@ -141,3 +141,42 @@ def test_the_command_prints_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as done:
         main(["conform", str(tmp_path / "none")])
     assert done.value.code == 3
+
+
+@pytest.mark.parametrize(("later", "wrong"), [(0, []), (100, ["the in-memory offset is 0"])])
+def test_an_answer_finds_the_window_empty_before_it_is_told_what_left(
+    later: int, wrong: list[str], tmp_path: Path
+) -> None:
+    # FI-3: the thread that pulls sees that the last message has left, and is recorded before the one that took it out.
+    read = (
+        "assign c0 offset=0 epoch=1 time=1000",
+        "pull c0 offset=0 epoch=1 time=1001",
+        "pull_result c0 result=found offset=0 next=1 min=0 max=1 count=1 epoch=1 time=1002",
+        "pull c0 offset=1 epoch=1 time=1003",
+        "deliver c0 offset=0 count=1 epoch=1 time=1004",
+        "result c0 result=ok offset=0 epoch=1 time=1005",
+        "pull_result c0 result=no_matched_message offset=1 next=2 min=0 max=2 count=0 epoch=1 time=1006",
+        "commit_memory c0 offset=2 time=1006",
+        f"removed c0 offset=0 next=1 epoch=1 time={1006 + later}",
+        f"commit_memory c0 offset=2 time={1006 + later}",
+        f"pull c0 offset=2 epoch=1 time={1006 + later}",
+        f"commit c0 offset=2 path=piggyback time={1006 + later}",
+    )
+    assert whys(of_lines(tmp_path, *read)) == wrong
+
+
+def test_a_listener_commits_by_hand_in_one_call_and_has_it_done_in_another(tmp_path: Path) -> None:
+    # OR-7: ``setAutoCommit`` is of one call.
+    def call(offset: int, result: str) -> list[str]:
+        return [f"deliver c0 offset={offset} count=1 epoch=1", f"result c0 result={result} offset={offset} epoch=1"]
+
+    begins = ["lock c0 result=ok", "assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1"]
+    begins += ["pull_result c0 result=found offset=0 next=2 min=0 max=2 count=2 epoch=1"]
+    first, second = "removed c0 offset=0 next=1 epoch=1", "removed c0 offset=1 next=2 epoch=1"
+
+    def wrong(*lines: str) -> list[str]:
+        return whys(of_lines(tmp_path, *begins, *lines, listener="orderly"))
+
+    assert wrong(*call(0, "ok"), first, *call(1, "commit"), second) == []
+    assert wrong(*call(0, "ok"), *call(1, "commit"), first.replace("next=1", "next=2"), second) == []
+    assert wrong(*call(0, "suspend"), first, *call(1, "commit"), second) == ["the batch has not succeeded"]

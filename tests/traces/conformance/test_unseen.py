@@ -153,6 +153,17 @@ BEGUN = ("assign c0 offset=0 epoch=1", "revoke c0 path=removal epoch=1", "commit
 """A window that has come and gone, so that it is known what is stored."""
 
 
+def test_a_client_with_a_gap_may_have_sent_what_the_broker_stores_of_nobody(tmp_path: Path) -> None:
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
+    events = [event_of(number, line) for number, line in enumerate((*BEGUN, "assign c0 offset=0 epoch=2"))]
+    stored = {**event_of(9, "commit c0 offset=2"), "client": None}
+    assert whys(of_events(header, [*events, stored], tmp_path)) == [
+        "the stored offset never had this value, and no client had it in memory"
+    ]
+    gap = {"time": stored["time"] + 1, "kind": "gap", "client": "c0", "due": stored["time"] - 1, "detail": "cut"}
+    assert whys(of_events(header, [*events, stored, gap], tmp_path)) == []
+
+
 @pytest.mark.parametrize(("offset", "verdict"), [(5, Verdict.HOLDS), (4, Verdict.VIOLATED)])
 def test_the_answer_of_a_query_that_is_not_recorded_shows_in_memory(
     offset: int, verdict: Verdict, tmp_path: Path

@@ -66,6 +66,18 @@ def test_queues_that_change_twice_are_learnt_late_twice() -> None:
     assert Judged([*quick, *slow, *sees("c2", fewer, *range(101_000, 300_000, 20_000))]).counts(CLAIM) == (1, 0)
 
 
+def test_members_and_queues_differ_for_a_time_each() -> None:
+    # For 45 s one of two knows of one queue more; then a third member joins, which it hears of 15 s later.
+    both, three = ["c1", "c2"], ["c1", "c2", "c3"]
+    events = [
+        *passes("c1", both, 0, 20_000, 40_000, queues=["b:0"]),
+        *passes("c2", both, 0, 20_000, 40_000, queues=["b:0", "b:1"]),
+        *passes("c2", three, 45_000, queues=["b:0", "b:1"]),
+        *passes("c1", three, 60_000, queues=["b:0", "b:1"]),
+    ]
+    assert Judged(events, end=61_000).counts(CLAIM) == (0, 0)
+
+
 def test_a_rolling_restart_is_no_violation() -> None:
     # Ten members come one by one, every 15 s, and each is seen by the others within 5 s: all differ most of the time.
     events: list[Event] = []

@@ -60,6 +60,12 @@ def test_a_host_that_lost_power_is_noticed_late_and_died_before_its_next_heartbe
     assert found(files)[1] == ("client_crash", "c", 0, 0, 2_000 + SILENT)
 
 
+def test_who_is_in_a_list_long_after_its_last_event_may_have_lived_until_it_is_left_out() -> None:
+    broker = [*(listed("c", "d", when=n * SECOND) for n in (0, 50)), listed("d", when=85 * SECOND), STOPPED]
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("d", 10, 200 * SECOND), BROKER: broker}
+    assert found(files) == [("gap", "c", 0, 2_000, 85_000), ("client_crash", "c", 0, 0, 85_000)]
+
+
 def test_a_process_that_begins_anew_was_killed_before() -> None:
     files = {C: lives("c", 10, 2 * SECOND), D: lives("c", 4 * SECOND, 9 * SECOND)}
     assert found(files) == [("gap", "c", 0, 2_000, 4_000), ("client_crash", "c", 0, 0, 4_000)]

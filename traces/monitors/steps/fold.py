@@ -202,9 +202,9 @@ class StepFold:
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         apart = APART + int(self._tables.terms[WIDEST])
         if misstep == Misstep.NOT_PULLED_ON:
-            # One that its application has suspended makes no passes (RB-3).
+            # One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
             passes = self._passes.get(self._names.actors[line["actor"]], ())
-            is_awake = any(found["since"] + APART < time <= found["time"] for time in passes)
+            is_awake = any(found["since"] + APART < time < found["time"] - SILENCE for time in passes)
             restarts = any(found["since"] - LATE <= time <= found["time"] + apart for time in times)
             lost = any(begin <= found["time"] and found["since"] - LATE <= end for begin, end in gaps)
             return not is_awake or restarts or lost

@@ -160,6 +160,10 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
                 t.items[other].passed = now
     line.low = max(line.low, after)
+    # ``ProcessQueue#commit``: behind the last message, even where filtered ones lie between it and the next one (OR-7).
+    if t.flags[line.slot] & ORDERLY and after > offset + 1:
+        line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = offset + 1, now
+        line.marks += 1
     # A thread may set the in-memory offset when its window has ended, so marks outlive it.
     line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = after, now
     line.marks += 1

@@ -45,6 +45,9 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.late > 0:
             line.late -= 1
             line.position = UNKNOWN
+            # That of the window before may have been taken for this one, as both have asked for the same (RB-30).
+            if result == Result.FOUND:
+                line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             return
         if line.pulled and (int64(1) << result) & REFUSED == 0:
             # An answer whose handling fails is told as an error besides.
