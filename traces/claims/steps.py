@@ -354,3 +354,12 @@ class Misstep(Steps):
         seen=(Kind.RESULT, Kind.ASSIGN),
         rules=("OR-7",),
     )
+    NOT_HANDED = Step(
+        statement="Listeners are given the messages of a pull before those of later ones: one thread queues them all.",
+        told="was given later messages of {queue} for {span}, and not {expected} of those that a pull from offset "
+        "{offset} on had brought",
+        needs=(*_LEAVING, *_PULLS, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
+        seen=(Kind.PULL_RESULT, Kind.ASSIGN),
+        seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
+        rules=("CC-1", "PL-24"),
+    )

@@ -160,6 +160,10 @@ WRONG: dict[Misstep, list[Any]] = {
         *[locked(50), *BEGIN, deliver(500, "one", 0), result(510, "one", 0, "suspend")],
         *(deliver(512, "one", 0), result(520, "one", 0), removed(521, 0, 1)),
     ],
+    Misstep.NOT_HANDED: [
+        *(*BEGIN, *done(500, 1, 0), found(600, "one", 2, 9), pull(610, 9)),
+        *(event for offset in range(2, 9) for event in done(2_000 * offset, offset, 0)),
+    ],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
 }
 OF_ORDERLY = (
@@ -207,6 +211,13 @@ def test_it_is_told_in_a_sentence() -> None:
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
         "one ended offset 0 of T@b:0 with another count than it was given, 0"
     )
+
+
+def test_messages_of_a_pull_may_be_handed_after_later_ones_for_a_while() -> None:
+    overtaken = [*BEGIN, *done(500, 1, 0), found(600, "one", 2, 4), *done(700, 2, 0)]
+    assert told(overtaken, done(10_000, 0, 3), done(30_000, 3, 4)) == []
+    assert told(overtaken, event(10_900, Kind.EXPIRE, "one", offset=1), done(11_000, 3, 0)) == []
+    assert told(overtaken, revoke(5_000, "one"), commit(20_000, "one", 0)) == []
 
 
 def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:

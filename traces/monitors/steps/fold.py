@@ -27,7 +27,7 @@ from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
 from ..queue_events import QueueEvents
-from .listeners import deliver, discarded, expire, removed, result, send_back, waits_for_commit
+from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten
 from .pulls import answer, pull
 from .state import (
@@ -356,6 +356,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
             unlock(t, n)
         elif kind == Kind.CORRECT:
             line.mended, line.position = offset, UNKNOWN
+            line.watched, line.overtaken = UNKNOWN, NEVER
         elif kind == Kind.DISCARDED:
             if offset >= 0:
                 discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
@@ -375,6 +376,7 @@ def _finish(t: Any) -> None:
             note_misstep(t, n, Misstep.NOT_STORED, line.end_at, line.first_missing, line.end)
         if line.removing != NEVER and line.last - line.removing > LATE:
             note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
+        tell_if_not_handed(t, n)
         tell_if_unstored(t, n, int64(t.terms[END]))
         if line.kept != NEVER and t.terms[END] - line.kept > UNLOCKS + SILENCE:
             note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))

@@ -11,6 +11,7 @@ from ...machine_code.compiled import int64, part
 from .offsets import tell_if_forgotten
 from .state import (
     APART,
+    LATE,
     LEAVING,
     LOCK_LIFE,
     MARKS,
@@ -57,7 +58,8 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         note_misstep(t, n, Misstep.TWO_AT_ONCE, now, offset, line.called)
     line.calls, line.call, line.called = line.calls + 1, after, offset
     at = find(t, n, offset)
-    if at < 0:
+    is_new = at < 0
+    if is_new:
         is_below = 0 <= offset < line.low and line.has == 1 and line.fresh and line.mended < 0 and not line.cleaned
         if is_below and line.marks > 0 and now - line.mark_at[(line.marks - 1) % MARKS] > APART:
             note_misstep(t, n, Misstep.BELOW_WINDOW, now, offset, line.low)
@@ -69,6 +71,8 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         if line.given > line.found > 0 and line.fresh and t.terms[LEAVING]:
             note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
     item = t.items[at]
+    if is_new or item.window != line.window:
+        handed(t, n, offset)
     if item.window != line.window:
         item.earlier = item.running
     elif item.put_off != NEVER and 0 <= now - item.put_off < SHORTEST_PAUSE:
@@ -77,6 +81,31 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     item.running += 1
     item.returned = item.left = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
+
+
+@part
+def handed(t: Any, n: int, offset: int) -> None:
+    """A message of this window is given for the first time: first those of the first pull, as one thread queues all."""
+    line = t.lines[n]
+    if line.watched < 0:
+        return
+    if line.watched <= offset < line.watched_end:
+        line.awaited -= 1
+        if line.awaited <= 0:
+            line.watched, line.overtaken = UNKNOWN, NEVER
+    elif offset >= line.watched_end and line.overtaken == NEVER:
+        line.overtaken = line.last
+    tell_if_not_handed(t, n)
+
+
+@part
+def tell_if_not_handed(t: Any, n: int) -> None:
+    """Whether messages of a pull are kept from the listeners, who are given those of later ones."""
+    line = t.lines[n]
+    is_late = line.overtaken != NEVER and line.last - max(line.overtaken, line.resumed) > LATE
+    if is_late and line.has == 1 and not line.cleaned and t.flags[line.slot] & ORDERLY == 0:
+        note_misstep(t, n, Misstep.NOT_HANDED, line.overtaken, line.watched, line.awaited)
+        line.watched, line.overtaken = UNKNOWN, NEVER
 
 
 @part

@@ -79,6 +79,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.end, line.beginning, line.end_at = max(line.end, high), max(line.beginning, low), now
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
+            if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
+                line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
         line.brought = after
         line.position = after if line.has == 1 else int64(UNKNOWN)
     elif (int64(1) << result) & REFUSED == 0:

@@ -105,6 +105,10 @@ LINE = np.dtype(
                 "call",  # offset behind their batch, and
                 "called",  # the offset given last
                 "kept",  # when it gave the queue up with its lock, ms; NEVER: it did not
+                "watched",  # where the pull asked from whose messages are awaited at the listeners; -1: none are
+                "watched_end",  # and where it went on
+                "awaited",  # how many of them were not given yet
+                "overtaken",  # since when later ones are given, ms; NEVER: none was
             )
         ),
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
@@ -205,8 +209,8 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
     line.end = line.beginning = UNKNOWN
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
-    line.behind_at = line.idle_since = line.kept = NEVER
-    line.sent = line.unstored = line.behind = UNKNOWN
+    line.behind_at = line.idle_since = line.kept = line.overtaken = NEVER
+    line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
 
