@@ -16,8 +16,8 @@ class Kind(enum.StrEnum):
     """What a property says about the runs of a machine.
 
     ALWAYS: every reachable state satisfies it. SOMETIMES: some reachable state does (a witness that a situation is
-    possible). EVENTUALLY: on every weakly fair run, each state where ``after`` holds is followed by (or is) one where
-    ``holds`` does. SETTLES: on every weakly fair run ``holds`` is true from some point on for ever. THEOREM: a
+    possible). EVENTUALLY: on every fair run, each state where ``after`` holds is followed by (or is) one where
+    ``holds`` does. SETTLES: on every fair run ``holds`` is true from some point on for ever. THEOREM: a
     statement about rules, without a machine.
     """
 

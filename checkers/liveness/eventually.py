@@ -1,4 +1,4 @@
-"""Liveness: what must happen sooner or later, on every weakly fair run of a finite configuration.
+"""Liveness: what must happen sooner or later, on every fair run of a finite configuration.
 
 A property of kind EVENTUALLY is violated by a run that owes the goal and never reaches it: by a fair lasso (see
 ``lasso.py``) among the states without the goal. One of kind SETTLES is violated by a run that leaves the goal again and
@@ -38,10 +38,11 @@ def check_eventually(
     max_bytes: int | None = None,
     cache: CodeCache | None = None,
 ) -> Result:
-    """Judge a property of kind EVENTUALLY or SETTLES on all weakly fair runs.
+    """Judge a property of kind EVENTUALLY or SETTLES on all fair runs.
 
     Weakly fair are the action instances whose action is declared ``fair=True``: such an instance is not enabled for
-    ever without being taken. All other actions may stop for ever. A violation found before a limit was hit stands;
+    ever without being taken. One that is declared ``fair="strongly"`` is not enabled again and again without being
+    taken. All other actions may stop for ever. A violation found before a limit was hit stands;
     otherwise the verdict is UNKNOWN then, with the limit in ``bounds``.
 
     Args:
@@ -114,10 +115,12 @@ def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal
     fair = [instance.number for instance in lowered.instances if instance.action.fair]
     without_goal = ~graph.where(goal)
     start = graph.where(after) if item.after is not None else np.arange(graph.states) == 0
+    strongly = [number for number in fair if lowered.instances[number].action.strongly_fair]
     if item.kind is Kind.EVENTUALLY:
-        lasso = find_fair_lasso(graph, fair, start=start, within=without_goal)
+        lasso = find_fair_lasso(graph, fair, strongly=strongly, start=start, within=without_goal)
     else:
-        lasso = find_fair_lasso(graph, fair, start=start, within=np.ones_like(start), again=without_goal)
+        everywhere = np.ones_like(start)
+        lasso = find_fair_lasso(graph, fair, strongly=strongly, start=start, within=everywhere, again=without_goal)
     run = None
     if lasso is not None:
         own = {_GOAL: lowered.predicates[goal]}
@@ -153,7 +156,7 @@ def _named(what: str, item: Property, properties: Sequence[Property]) -> str:
 
 
 def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
-    """Check in the plain Python form that ``run`` is weakly fair and violates the property it was made for.
+    """Check in the plain Python form that ``run`` is fair and violates the property it was made for.
 
     Raises:
         ModelError: it is no counterexample; the engine that made it is wrong.
@@ -197,5 +200,10 @@ def _explanation(graph: Graph, verdict: Verdict, *, triggered: bool) -> str:
     if not triggered:
         return "No reachable state owes the goal: the property says nothing about this configuration."
     instances = graph.native.lowered.instances
-    names = dict.fromkeys(instance.action.name for instance in instances if instance.action.fair)
-    return f"Assumes weak fairness of {', '.join(names)}." if names else "Assumes no fairness."
+    fair = [instance.action for instance in instances if instance.action.fair]
+    assumed = []
+    for kind, is_strong in (("weak", False), ("strong", True)):
+        names = dict.fromkeys(action.name for action in fair if action.strongly_fair == is_strong)
+        if names:
+            assumed.append(f"{kind} fairness of {', '.join(names)}")
+    return f"Assumes {' and '.join(assumed) or 'no fairness'}."

@@ -93,6 +93,10 @@ class Graph:
             path.append(int(self.parents[path[-1]]))
         return path[::-1]
 
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """``starts``, ``targets`` and ``instances``, for compiled loops."""
+        return self.starts, self.targets, self.instances
+
     def source(self, transition: int) -> int:
         """The state that the transition at position ``transition`` leaves."""
         return int(np.searchsorted(self.starts, transition, side="right")) - 1

@@ -1,10 +1,11 @@
-"""Fair lassos: runs that never end, as a stem and a loop, which stay inside a set of states and are weakly fair.
+"""Fair lassos: runs that never end, as a stem and a loop, which stay inside a set of states and are fair.
 
 A run is weakly fair to an action instance when it takes the instance infinitely often or the instance is disabled
-infinitely often. A run in a finite graph ends up inside one strongly connected component, counting a single state as
-one in which the run may stay for ever (actions that are not fair may simply stop). Call a component *fair* when each
-fair instance is disabled in one of its states or taken on one of its transitions. Then a fair run exists exactly when a
-fair component can be reached:
+infinitely often; strongly fair when it takes it infinitely often or the instance is enabled only finitely often. A run
+in a finite graph ends up inside one strongly connected component, counting a single state as one in which the run may
+stay for ever (actions that are not fair may simply stop). Call a component *fair* when each weakly fair instance is
+disabled in one of its states or taken on one of its transitions. Then a fair run exists exactly when a fair component
+can be reached:
 
 - a fair component has a loop through all its states and transitions, which is fair to every instance;
 - a fair run repeats for ever some states and transitions of one component. They alone satisfy every instance, and a
@@ -13,6 +14,10 @@ fair component can be reached:
 
 Staying in one state counts as a loop only where no fair instance is enabled: staying takes none. That a loop must pass
 through certain states is one more demand of the same sort, as monotone as those of the fair instances.
+
+Strong fairness is not monotone: a component that enables an instance and never takes it may hold a smaller one that
+does not enable it. So the states that enable such an instance are taken away, and what is left is divided again, until
+each component takes what it enables (Emerson and Lei, 1987); these are the components that are looked at.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ from numpy.typing import NDArray
 from ...model.kernel import ModelError
 from ...model.kernel.plain import PlainMachine
 from ..run import Run, replay
-from .components import components
+from .fair_components import divided, judge_components
 from .graph import Graph
 
 _COMPONENTS_TRIED = 16
@@ -63,11 +68,12 @@ def find_fair_lasso(
     graph: Graph,
     fair: Sequence[int],
     *,
+    strongly: Sequence[int] = (),
     start: NDArray[np.bool_],
     within: NDArray[np.bool_],
     again: NDArray[np.bool_] | None = None,
 ) -> Lasso | None:
-    """A weakly fair run that from some state of ``start`` on stays ``within`` for ever, or None when there is none.
+    """A fair run that from some state of ``start`` on stays ``within`` for ever, or None when there is none.
 
     Among those found the shortest is chosen: the stem is a shortest one to its loop, the loop a short one (a shortest
     loop for many fair instances is out of reach: that problem is NP-hard).
@@ -75,7 +81,8 @@ def find_fair_lasso(
     Args:
         graph: where to look; only states that were followed can be part of the lasso, so for an incomplete graph None
             means nothing.
-        fair: numbers of the weakly fair action instances.
+        fair: numbers of the fair action instances.
+        strongly: those of them that are strongly fair; the others are weakly fair.
         start: states from which the run must stay within; a state of ``start`` counts only when it is ``within``.
         within: states the run must not leave; ``stop_at`` must not have stopped the search at any of them.
         again: states to one of which the run must come again and again; None asks for nothing.
@@ -83,9 +90,9 @@ def find_fair_lasso(
     inside = within.copy()
     inside[graph.followed :] = False
     distances, via = _stems(graph.starts, graph.targets, graph.depths(), start & inside, inside)
-    component = components(graph.starts, graph.targets, distances >= 0)
+    component = divided(graph, distances >= 0, _flags(graph, strongly))
     again = again if again is not None else np.ones(graph.states, np.bool_)
-    loop = _Search(graph, tuple(fair), distances, component, again).best_loop()
+    loop = _Search(graph, tuple(fair), frozenset(strongly), distances, component, again).best_loop()
     if loop is None:
         return None
     entry, edges = loop
@@ -98,7 +105,7 @@ def find_fair_lasso(
 
 
 def require_fair(machine: PlainMachine, run: Run) -> None:
-    """Check in the plain Python form that ``run`` is a lasso of ``machine`` and weakly fair.
+    """Check in the plain Python form that ``run`` is a lasso of ``machine`` and fair.
 
     Raises:
         ModelError: it is not; names what is wrong.
@@ -111,25 +118,31 @@ def require_fair(machine: PlainMachine, run: Run) -> None:
     for (before, after), number in zip(itertools.pairwise(run.states), run.steps, strict=True):
         if machine.step(before, number) != after:
             raise ModelError(f"the run takes {lowered.instances[number].label} where it does not lead to what follows.")
-    unserved = {instance.number for instance in lowered.instances if instance.action.fair} - set(run.steps[run.loop :])
-    for state in run.states[run.loop :]:
-        unserved &= set(machine.enabled(state))
-    if unserved:
-        labels = ", ".join(lowered.instances[number].label for number in sorted(unserved))
-        raise ModelError(f"the run is not weakly fair: {labels} could happen all along the loop and never does.")
+    skipped = {instance.number for instance in lowered.instances if instance.action.fair} - set(run.steps[run.loop :])
+    strongly = {number for number in skipped if lowered.instances[number].action.strongly_fair}
+    enabled = [set(machine.enabled(state)) for state in run.states[run.loop :]]
+    for unserved, kind, how in (
+        (skipped.intersection(*enabled), "weakly", "all along the loop"),
+        (strongly.intersection(set().union(*enabled)), "strongly", "in the loop, again and again,"),
+    ):
+        if unserved:
+            labels = ", ".join(lowered.instances[number].label for number in sorted(unserved))
+            raise ModelError(f"the run is not {kind} fair: {labels} could happen {how} and never does.")
 
 
 class _Search:
     """The choice of a loop among the fair components. A loop is its entry and its transitions.
 
     Demands are bits of a mask, one for each fair instance and one for ``again``: a state *serves* instances disabled
-    in it, and ``again`` when it is among these; a transition serves the instance it takes.
+    in it, and ``again`` when it is among these; a transition serves the instance it takes. A strongly fair instance is
+    served by a state only where no state of its component enables it.
     """
 
     def __init__(
         self,
         graph: Graph,
         fair: tuple[int, ...],
+        strongly: frozenset[int],
         distances: NDArray[np.int32],
         component: NDArray[np.int32],
         again: NDArray[np.bool_],
@@ -140,15 +153,18 @@ class _Search:
         self._again = again
         self._bit = {number: 1 << position for position, number in enumerate(fair, start=1)}
         self._all = (2 << len(fair)) - 1
+        self._strong = _union(self._bit[number] for number in strongly)
+        self._enabled_in: dict[int, int] = {}
         # Scratch of the search for the nearest witness, which leaves it as it was: most of its searches end early.
         self._via = np.full(graph.states, -1, np.int64)
         self._queue = np.empty(graph.states, np.int32)
 
     def best_loop(self) -> tuple[int, list[int]] | None:
         """The loop with the shortest lasso of those tried; None when no component is fair."""
-        reached = np.flatnonzero(self._distances >= 0)
+        reached = np.flatnonzero(self._component >= 0)
         members = reached[np.argsort(self._component[reached], kind="stable")]
-        fair, idle = _judge_components(*self._rows(), self._component, members, self._flags(self._all), self._again)
+        strong, weak = self._flags(self._strong), self._flags(self._all & ~self._strong)
+        fair, idle = judge_components(*self._graph.rows(), self._component, members, weak, strong, self._again)
         best = None
         if idle.any():
             best = (self._nearest_of(members[idle], 1)[0], list[int]())
@@ -177,10 +193,11 @@ class _Search:
         missing = self._all & ~self._served_in(anchor)
         while missing or at != anchor:
             part = _nearest(
-                *self._rows(),
+                *self._graph.rows(),
                 self._component,
                 at,
                 self._flags(missing),
+                self._flags(missing & ~self._strong),
                 self._again,
                 bool(missing & 1),
                 -1 if missing else anchor,
@@ -232,18 +249,30 @@ class _Search:
         return self._bit.get(int(self._graph.instances[edge]), 0)
 
     def _served_in(self, state: int) -> int:
-        row = self._graph.instances[self._graph.starts[state] : self._graph.starts[state + 1]]
-        enabled = _union(self._bit.get(number, 0) for number in row.tolist())
+        enabled = self._enabled(state)
+        if self._strong:
+            enabled |= self._strong & self._enabled_in_component(int(self._component[state]))
         return self._all & ~enabled & ~(0 if self._again[state] else 1)
+
+    def _enabled(self, state: int) -> int:
+        row = self._graph.instances[self._graph.starts[state] : self._graph.starts[state + 1]]
+        return _union(self._bit.get(number, 0) for number in row.tolist())
+
+    def _enabled_in_component(self, name: int) -> int:
+        if name not in self._enabled_in:
+            members = np.flatnonzero(self._component == name).tolist()
+            self._enabled_in[name] = _union(self._enabled(state) for state in members)
+        return self._enabled_in[name]
 
     def _flags(self, mask: int) -> NDArray[np.bool_]:
         """The instances of ``mask`` as an array over all instances."""
-        flags = np.zeros(len(self._graph.native.lowered.instances), np.bool_)
-        flags[[number for number, bit in self._bit.items() if mask & bit]] = True
-        return flags
+        return _flags(self._graph, [number for number, bit in self._bit.items() if mask & bit])
 
-    def _rows(self) -> tuple[Any, Any, Any]:
-        return self._graph.starts, self._graph.targets, self._graph.instances
+
+def _flags(graph: Graph, numbers: Sequence[int]) -> NDArray[np.bool_]:
+    flags = np.zeros(len(graph.native.lowered.instances), np.bool_)
+    flags[list(numbers)] = True
+    return flags
 
 
 def _union(masks: Iterable[int]) -> int:
@@ -289,45 +318,6 @@ def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> A
 
 
 @njit(cache=True)
-def _judge_components(
-    starts: Any, targets: Any, instances: Any, component: Any, members: Any, is_fair: Any, again: Any
-) -> Any:
-    """For each of ``members``, sorted by component: does its component meet all demands, and may a run stay in it."""
-    numbers = np.flatnonzero(is_fair)
-    fair = np.zeros(len(members), np.bool_)
-    idle = np.zeros(len(members), np.bool_)
-    enabled_in = np.full(len(is_fair), -1, np.int64)  # state in which the instance was last seen enabled
-    served_in = np.full(len(is_fair), -1, np.int64)  # component in which it was last served
-    first = served = 0
-    comes_again = False
-    for place in range(len(members)):
-        state = members[place]
-        name = component[state]
-        enabled = 0
-        for edge in range(starts[state], starts[state + 1]):
-            number = instances[edge]
-            if is_fair[number]:
-                enabled += 1
-                enabled_in[number] = state
-                if component[targets[edge]] == name and served_in[number] != name:
-                    served_in[number] = name
-                    served += 1
-        comes_again |= again[state]
-        idle[place] = enabled == 0 and again[state]
-        if enabled < len(numbers) and served < len(numbers):
-            for number in numbers:
-                if enabled_in[number] != state and served_in[number] != name:
-                    served_in[number] = name
-                    served += 1
-        if place + 1 == len(members) or component[members[place + 1]] != name:
-            fair[first : place + 1] = comes_again and served == len(numbers)
-            first = place + 1
-            served = 0
-            comes_again = False
-    return fair, idle
-
-
-@njit(cache=True)
 def _nearest(
     starts: Any,
     targets: Any,
@@ -335,6 +325,7 @@ def _nearest(
     component: Any,
     source: int,
     wanted: Any,
+    spared: Any,
     again: Any,
     wants_again: bool,
     destination: int,
@@ -343,10 +334,10 @@ def _nearest(
 ) -> Any:
     """Transitions of a shortest path from ``source``, inside its component, that serves a demand or goes to a place.
 
-    It ends with a transition that takes a ``wanted`` instance, or in a state where one is disabled, or in one of
-    ``again`` when that is wanted, or at ``destination``.
+    It ends with a transition that takes a ``wanted`` instance, or in a state where one of ``spared`` is disabled, or in
+    one of ``again`` when that is wanted, or at ``destination``.
     """
-    count = wanted.sum()
+    count = spared.sum()
     name = component[source]
     queue[0] = source
     head, tail, hit = 0, 1, -1
@@ -366,7 +357,7 @@ def _nearest(
             if is_new and not serves:
                 enabled = 0
                 for other in range(starts[target], starts[target + 1]):
-                    enabled += wanted[instances[other]]
+                    enabled += spared[instances[other]]
                 serves = enabled < count
             if serves:
                 hit = edge

@@ -136,6 +136,7 @@ class Action:
         parameters: name → Domain, IntEnum class or bool.
         budget: name of the constant that bounds how often it may happen in a run (all instances together), if any.
         fair: weakly fair: not enabled forever without being taken (used by liveness only).
+        strongly_fair: moreover not enabled again and again without being taken.
         tells: sentence for stories, with ``{parameter}`` holes.
     """
 
@@ -144,6 +145,7 @@ class Action:
     parameters: Mapping[str, Any]
     budget: str | None
     fair: bool
+    strongly_fair: bool
     when: Callable[[Constants], bool]
     tells: str
     doc: str

@@ -14,7 +14,7 @@ import string
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Lifetime, Variable, always
 from .domains import Domain, SetOf, ValueType
@@ -161,7 +161,7 @@ class Machine:
         /,
         *,
         budget: str | None = None,
-        fair: bool = False,
+        fair: bool | Literal["strongly"] = False,
         when: Callable[[Constants], bool] = ...,
         tells: str = "",
     ) -> Callable[[ActionFunction], ActionFunction]: ...
@@ -172,7 +172,7 @@ class Machine:
         /,
         *,
         budget: str | None = None,
-        fair: bool = False,
+        fair: bool | Literal["strongly"] = False,
         when: Callable[[Constants], bool] = always,
         tells: str = "",
     ) -> Any:
@@ -181,6 +181,9 @@ class Machine:
         With ``budget="crashes"`` the action happens at most as often as the constant ``crashes`` says; where that is 0
         the action does not exist, and the counter variable ``crashes_left`` neither; where it is ``UNBOUNDED`` the
         action may happen any number of times, and there is no counter.
+
+        Liveness assumes of a ``fair`` action that each instance happens some time if it stays possible, and of one that
+        is fair ``"strongly"`` that it happens some time if it becomes possible again and again.
         """
 
         def declare(text: ActionFunction) -> ActionFunction:
@@ -191,12 +194,15 @@ class Machine:
             for _, hole, _, _ in string.Formatter().parse(tells):
                 if hole is not None and hole not in parameters:
                     raise ModelError(f"action {name}: 'tells' has the hole {{{hole}}}.{nearest(hole, parameters)}")
+            if fair not in (True, False, "strongly"):
+                raise ModelError(f"action {name}: 'fair' is {fair!r}; give True, False or \"strongly\".")
             self.actions[name] = Action(
                 name=name,
                 function=text,
                 parameters=parameters,
                 budget=budget,
-                fair=fair,
+                fair=bool(fair),
+                strongly_fair=fair == "strongly",
                 when=when,
                 tells=tells,
                 doc=inspect.getdoc(text) or "",

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -26,13 +27,13 @@ from rocketproof.model.kernel.plain import PlainMachine
 
 @dataclass(frozen=True)
 class Jumps:
-    """A machine with one variable: an action is a table of jumps, and whether it is fair.
+    """A machine with one variable: an action is a table of jumps, and whether it is fair, or even "strongly".
 
     A run must not stay in ``within`` for ever once it was in ``start``, and come again and again to ``again``.
     """
 
     size: int
-    actions: tuple[tuple[Mapping[int, int], bool], ...]
+    actions: tuple[tuple[Mapping[int, int], bool | Literal["strongly"]], ...]
     start: frozenset[int]
     within: frozenset[int]
     again: frozenset[int] = frozenset(range(100))
@@ -53,7 +54,11 @@ class Jumps:
         within = np.array([value in self.within for value in at])
         fair = [number for number, (_, fair) in enumerate(self.actions) if fair]
         again = np.array([value in self.again for value in at])
-        return find_fair_lasso(graph, fair, start=start, within=within, again=again)
+        return find_fair_lasso(graph, fair, strongly=sorted(self.strongly), start=start, within=within, again=again)
+
+    @property
+    def strongly(self) -> frozenset[int]:
+        return frozenset(number for number, (_, fair) in enumerate(self.actions) if fair == "strongly")
 
 
 def jump(name: str, table: Mapping[int, int]) -> Callable[[State], None]:
@@ -99,20 +104,24 @@ def shortest_loop(jumps: Jumps, anchor: int) -> int | None:
             if (state in jumps.again if number == -1 else state not in jumps.actions[number][0])
         )
 
-    seen = {(anchor, served_in(anchor))}
+    def wanted_in(state: int) -> frozenset[int]:
+        return frozenset(number for number in jumps.strongly if state in jumps.actions[number][0])
+
+    # What was served so far, what was taken, and what strongly fair jumps were possible.
+    seen = {(anchor, served_in(anchor), frozenset[int](), wanted_in(anchor))}
     layer = list(seen)
     for steps in itertools.count():
-        if (anchor, demands) in layer:
+        if any(at == anchor and served == demands and wanted <= taken for at, served, taken, wanted in layer):
             return steps
         following = []
-        for state, served in layer:
+        for state, served, taken, wanted in layer:
             for number, (table, _) in enumerate(jumps.actions):
                 if state in table and table[state] in jumps.within:
-                    target = table[state]
-                    pair = (target, served | ({number} & fair) | served_in(target))
-                    if pair not in seen:
-                        seen.add(pair)
-                        following.append(pair)
+                    target, does = table[state], {number} & fair
+                    after = (target, served | does | served_in(target), taken | does, wanted | wanted_in(target))
+                    if after not in seen:
+                        seen.add(after)
+                        following.append(after)
         if not following:
             return None
         layer = following
@@ -129,7 +138,7 @@ def any_jumps(draw: st.DrawFn) -> Jumps:
     size = draw(st.integers(2, 7))
     states = st.integers(0, size - 1)
     table = st.dictionaries(states, states, min_size=1)
-    actions = draw(st.lists(st.tuples(table, st.sampled_from((True, True, False))), min_size=1, max_size=5))
+    actions = draw(st.lists(st.tuples(table, st.sampled_from((True, "strongly", False))), min_size=1, max_size=5))
     start = draw(st.frozensets(states, min_size=1))
     within = draw(st.frozensets(states, min_size=1))
     again = draw(st.just(frozenset(range(size))) | st.frozensets(states, min_size=1))
@@ -223,6 +232,18 @@ LOOPED = Jumps(3, (({0: 1}, True), ({1: 2, 2: 1}, False)), frozenset({0}), froze
             Lasso((0,), (1, 1)),
         ),
         (replace(LOOPED, again=frozenset({0})), None),
+        # A strongly fair jump that is possible in 1 only, and leaves: a run between 1 and 2 denies it again and again.
+        (replace(LOOPED, actions=(({0: 1, 1: 0}, "strongly"), ({1: 2, 2: 1}, True)), **BETWEEN), None),
+        # It leads on inside: then the loop has to take it.
+        (
+            replace(LOOPED, actions=(({0: 1, 1: 1}, "strongly"), ({1: 2, 2: 1}, True)), **BETWEEN),
+            Lasso((0,), (0, 1, 1)),
+        ),
+        # In 2 the run may stay on a jump on the spot, past 1, where the jump that leaves is possible.
+        (
+            replace(LOOPED, actions=(({0: 1, 1: 0}, "strongly"), ({1: 2, 2: 1}, False), ({2: 2}, True)), **BETWEEN),
+            Lasso((0, 1), (2,)),
+        ),
         # The run must leave `within` between its start and its loop: no.
         (Jumps(3, (({0: 1, 1: 2}, True),), frozenset({0}), frozenset({0, 2})), None),
         # Going always to the nearest jump not yet served comes twice through 3 for nothing.
@@ -254,7 +275,9 @@ def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
     tables: list[dict[int, int]] = [{} for _ in instances]
     for transition, (number, target) in enumerate(zip(graph.instances.tolist(), graph.targets.tolist(), strict=True)):
         tables[number][graph.source(transition)] = target
-    fair = [instance.action.fair for instance in instances]
+    fair: list[bool | Literal["strongly"]] = [
+        "strongly" if instance.action.strongly_fair else instance.action.fair for instance in instances
+    ]
     begins, within = graph.where(start), ~graph.where(goal)
     jumps = Jumps(
         graph.states,
@@ -262,7 +285,9 @@ def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
         frozenset(np.flatnonzero(begins).tolist()),
         frozenset(np.flatnonzero(within).tolist()),
     )
-    return jumps, find_fair_lasso(graph, np.flatnonzero(fair).tolist(), start=begins, within=within)
+    numbers = [number for number, one in enumerate(fair) if one]
+    strongly = sorted(jumps.strongly)
+    return jumps, find_fair_lasso(graph, numbers, strongly=strongly, start=begins, within=within)
 
 
 @pytest.mark.parametrize(
@@ -334,6 +359,18 @@ def test_a_loop_that_puts_off_a_fair_jump_is_refused() -> None:
     # From 0 to 1 and back, and past a jump on the spot in both; a jump on the spot in 1 only may be passed.
     for spots, wrong in (({0: 0, 1: 1}, "not weakly fair: jump1 could happen"), ({1: 1}, None)):
         machine = Jumps(2, (({0: 1, 1: 0}, True), (spots, True)), frozenset(), frozenset()).machine()
+        plain = PlainMachine(lower(machine.configure()))
+        run = Lasso((), (0, 0)).replay(plain)
+        with pytest.raises(ModelError, match=wrong) if wrong else nullcontext():
+            require_fair(plain, run)
+
+
+def test_a_loop_that_passes_a_strongly_fair_jump_is_refused() -> None:
+    for spots, wrong in (
+        ({1: 1}, "not strongly fair: jump1 could happen in the loop, again and again"),
+        ({2: 2}, None),
+    ):
+        machine = Jumps(3, (({0: 1, 1: 0}, True), (spots, "strongly")), frozenset(), frozenset()).machine()
         plain = PlainMachine(lower(machine.configure()))
         run = Lasso((), (0, 0)).replay(plain)
         with pytest.raises(ModelError, match=wrong) if wrong else nullcontext():

@@ -1,5 +1,6 @@
 """Declarations: constants, variables, actions, composition, and what is said when they are wrong."""
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -214,6 +215,25 @@ def test_actions_are_declared_with_their_parameters() -> None:
     ]
     assert instances[-1].tells == "q1 goes GREEN, true"
     assert [instance.number for instance in instances] == list(range(8))
+
+
+def test_an_action_is_weakly_or_strongly_fair_or_not() -> None:
+    made = machine()
+    for number, fair in enumerate((False, True, "strongly")):
+        action = made.action(fair=fair)(named(f"action{number}"))  # type: ignore[call-overload]
+        assert action.__name__ == f"action{number}"
+    found = [(one.fair, one.strongly_fair) for name, one in made.actions.items() if name.startswith("action")]
+    assert found == [(False, False), (True, False), (True, True)]
+    with pytest.raises(ModelError, match="'fair' is 'weakly'; give True, False or"):
+        made.action(fair="weakly")(named("action3"))  # type: ignore[call-overload]
+
+
+def named(name: str) -> Callable[[State], None]:
+    def action(s: State) -> None:
+        pass
+
+    action.__name__ = name
+    return action
 
 
 def wrongly_annotated(s: State, q: int) -> None:
