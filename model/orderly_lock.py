@@ -48,7 +48,9 @@ orderly_lock.constant(
 )
 orderly_lock.constant("renewal", 2, low=1, doc="ticks between two rounds of certain renewal (20 s)")
 orderly_lock.constant("answer", 0, doc="ticks that an answer to a lock request may take (it times out after 1 s)")
-orderly_lock.constant("batches", "limited", choices=("limited", "long"), doc="whether a listener call must end")
+orderly_lock.constant(
+    "batches", "limited", choices=("limited", "long", "endless"), doc="in time; some time; never: a listener that hangs"
+)
 orderly_lock.constant("batch", 3, doc="ticks that a listener call may last, where limited")
 orderly_lock.constant("drops", 1, high=1, doc="1 when queues are taken from clients that have them")
 orderly_lock.constant("force", 0, high=1, doc="1 with the forced unlock of 5.2.0 and later (RB-33)")
@@ -87,7 +89,7 @@ def _drops(k: Constants) -> bool:
 
 
 def _forces(k: Constants) -> bool:
-    return bool(k.force and k.drops)
+    return bool(k.force)
 
 
 orderly_lock.variable("life", Life, Consumer, init=Life.UP, when=lambda k: k.leaves + k.crashes > 0)
@@ -144,10 +146,10 @@ def tick(s: State) -> None:
     s.require(s.forall(Consumer, lambda c: implies(acts(s, c), s.forall(Queue, lambda q: in_time(c, q)))))
     grow_older(s)
     if _limited(k):
-        s.batch_age = lambda c, q: ite(s.runs[c, q], minimum(s.batch_age[c, q] + 1, s.batch), 0)
+        s.batch_age = lambda c, q: ite(s.runs[c, q], minimum(s.batch_age[c, q] + 1, s.batch), s.batch_age[c, q])
     if _in_flight(k):
         s.request_age = lambda c, q: ite(
-            s.request[c, q] >= Request.GRANTED, minimum(s.request_age[c, q] + 1, s.answer), 0
+            s.request[c, q] >= Request.GRANTED, minimum(s.request_age[c, q] + 1, s.answer), s.request_age[c, q]
         )
     if _certain(k):
         s.round = lambda c: minimum(s.round[c] + 1, s.renewal)
@@ -269,7 +271,7 @@ def begin_batch(s: State, c: Consumer, q: Queue) -> None:
     s.runs[c, q] = True
 
 
-@orderly_lock.action(fair=True, tells="the batch of {c} in {q} ends")
+@orderly_lock.action(fair=True, tells="the batch of {c} in {q} ends", when=lambda k: k.batches != "endless")
 def end_batch(s: State, c: Consumer, q: Queue) -> None:
     """The listener returns; OR-7 is about messages, and there are none here."""
     s.require(s.runs[c, q], acts(s, c))

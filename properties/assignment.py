@@ -379,6 +379,10 @@ def claims() -> Iterator[Claim]:
             "A silent death is removed without a notification: without the timer nobody takes over.",
         ),
         (
+            {**JOIN, "periodic": 0, "crashes": 1},
+            "A notification starts one pass: who was told of a new member learns nothing of its silent death later.",
+        ),
+        (
             {**CUT, "heals": 0},
             "A client cut off from one broker makes views flap for as long as the cut lasts.",
         ),

@@ -10,7 +10,7 @@ from ..model.consume_queue import Message, end, start
 from ..model.consumption import consumption
 from ..model.history import Had
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
-from ..model.local_file import Source, may_load, read_entry, source
+from ..model.local_file import Content, Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.rebalance import Queue
@@ -109,6 +109,15 @@ KEEPS_ITS_PLACE = Property(
     assuming=STARTS_AGAIN.assuming,
     rules=("OF-10",),
 )
+COPY_TORN = Property(
+    id="broadcast-only-the-copy-torn",
+    statement="A client that dies while it copies the old content leaves the file as it was, and the copy unreadable.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Consumer, lambda c: all_of(s.file_is[c] == Content.OFFSETS, s.copy_is[c] == Content.UNREADABLE)
+    ),
+    rules=("OF-10",),
+)
 TORN_TWICE_AT_LEAST = Property(
     id="broadcast-locked-out-after-two-torn-writes",
     statement="A client that cannot be started again died twice in the middle of a write.",
@@ -195,6 +204,7 @@ SHARED_ALIVE: Constants = {**QUIET, "shared_file": 1}
 LOST: Constants = {**CRASH, "lost_files": 1}
 LOST_FIRST: Constants = {**LOST, "from_where": "FIRST_OFFSET"}
 TORN: Constants = {**QUIET, "restarts": 1, "torn_writes": 1}
+DIED: Constants = {"mode": "broadcasting", "consumers": 1, "messages": 1, "torn_writes": 1}
 TORN_TWICE: Constants = {**QUIET, "consumers": 1, "restarts": 2, "torn_writes": 2}
 RENAMED_TWICE: Constants = {**TORN_TWICE, "version": "4.9.8"}
 SLOW: Constants = {**QUIET, "expiries": 1, "orphans": 1}
@@ -285,6 +295,7 @@ def claims() -> Iterator[Claim]:
     for constants in (FAULTS, SLOW):
         yield _claim(NO_SEND_BACK, constants)
     yield _claim(STRAY_COPY, SLOW)
+    yield _claim(COPY_TORN, DIED)
     for constants in (DELETED, TRUNCATED):
         yield _claim(CORRECTION_ENDS, constants)
     for constants in (CRASH, TORN, NEW, ORDERLY):

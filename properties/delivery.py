@@ -139,6 +139,14 @@ WAITS_AT_BROKER = Property(
     ),
     rules=("PL-1", "PL-22"),
 )
+LOST_COMMIT_REPEATS = Property(
+    id="lost-commit-repeats",
+    statement="What the old owner of a queue has handled is with a listener once more: its last commit was lost.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: every_message(s, lambda q, m: all_of(s.handled[q, m], _listeners(s, q, m) > 0)),
+    assuming=("one owner at a time", "nobody dies"),
+    rules=("OF-5", "RB-32", "G3"),
+)
 PROGRESS = Property(
     id="every-message-is-handled",
     statement="Every message is handled some time, if a client lives.",
@@ -244,6 +252,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(ONE_LISTENER, {"messages": 2, "overlaps": 0, "crashes": 1, "failures": 1})
     for witness, constants in _WITNESSES:
         yield _claim(witness, {**constants, "repeats": 1})
+    yield _claim(LOST_COMMIT_REPEATS, {"messages": 1, "moves": 1, "lost_commits": 1, "overlaps": 0})
     yield _claim(WAITS_AT_BROKER, {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"})
     yield _claim(PROGRESS, {"messages": 2, "moves": 1, "crashes": 1, "failures": 1})
     yield _claim(PROGRESS, {"messages": 2, "pauses": 1, "leaves": 1, "pulls": "fine"})

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, IntLike, State, implies, not_
+from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.lock import holds_lock
 from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
-from ..model.process_queue import listener_runs
+from ..model.process_queue import listener_runs, working
 from ..model.rebalance import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
@@ -93,6 +94,22 @@ GIVEN_UP_ONCE = Property(
     rules=("OR-8", "G5"),
 )
 
+
+def _kept(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether ``c`` runs and holds the lock of a queue that it does not use."""
+    return all_of(working(s, c), holds_lock(s, c, q), not_(s.owns[c, q]))
+
+
+GIVEN_UP_IS_FREE = Property(
+    id="given-up-queue-is-unlocked",
+    statement="A queue that its client has given up is unlocked some time later, whatever is still in the cache.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: _kept(s, c, q))),
+    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_kept(s, c, q)))),
+    assuming=("listeners return", "no lock request is late"),
+    rules=("RB-33", "RB-34", "G10"),
+)
+
 _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
 """Ticks of 30 s: a lock is believed in for 1, lasts for 2; a call lasts 1 at most."""
 
@@ -128,6 +145,7 @@ MANUAL_LIMITED: Constants = {**_STILL, "auto_commit": 0, "give_up": "attempts", 
 BROADCAST: Constants = {"listener": "orderly", "mode": "broadcasting", "messages": 2, "failures": 1, "crashes": 1}
 POISON: Constants = {**_STILL, "consumers": 1, "poison": 1}
 GIVEN_UP: Constants = {**POISON, "give_up": "attempts"}
+UNLOCKED: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1}
 ZOMBIE: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1, "reallocations": 1}
 GHOST: Constants = {**_COARSE, "renewals": "certain", "messages": 1, "moves": 1, "late_locks": 1}
 
@@ -177,6 +195,8 @@ def claims() -> Iterator[Claim]:
         machine=consumption,
         constants={**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1},
     )
+    for version in ("5.3.3", "4.9.8"):
+        yield Claim(property=GIVEN_UP_IS_FREE, machine=consumption, constants={**UNLOCKED, "version": version})
     for constants in (
         {**_STILL, "moves": 1, "failures": 2},
         {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},

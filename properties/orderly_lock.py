@@ -101,7 +101,7 @@ def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
         parts += [
             implies(all_of(s.runs[c, q], s.locked[c, q]), s.lock_age[c, q] <= s.client_window + s.batch_age[c, q]),
             implies(s.runs[c, q], s.locked[c, q]),
-            not_(s.outlived[c, q]) if s.drops else True,
+            not_(s.outlived[c, q]),
         ]
     return all_of(parts)
 

@@ -16,6 +16,7 @@ from ..model.rebalance import Queue
 from .claim import Claim
 from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME
 from .property import Kind, Property
+from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
@@ -162,6 +163,9 @@ STOP_ENDS = Property(
     rules=("ST-8",),
 )
 
+HANGING: Constants = {"consumers": 1, "batches": "endless"}
+"""A listener that never returns, of the only client there is."""
+
 
 def claims() -> Iterator[Claim]:
     """All claims about what goes on around a lock."""
@@ -181,6 +185,7 @@ def claims() -> Iterator[Claim]:
         (ALONE_KEEPS, {"consumers": 1, "renewals": "certain"}),
         (RUNS_IN_TABLE, {"consumers": 1}),
         (RUNS_IN_TABLE, {"consumers": 1, "version": "4.9.8"}),
+        (RUNS_IN_TABLE, {"consumers": 1, "drops": 0, "force": 1}),
         (ROUNDS_IN_TIME, {"consumers": 1, "renewals": "certain"}),
         (OWNED_IS_RENEWED, {"consumers": 1, "renewals": "certain"}),
         (GONE_HAS_NOTHING, {"crashes": 1}),
@@ -192,6 +197,14 @@ def claims() -> Iterator[Claim]:
         (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0}),
         (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0, "renewals": "certain"}),
         (STOP_ENDS, {"leaves": 1, "drops": 0}),
+        (DROPPED_IS_REMOVED, {**HANGING, "force": 1}),
     )
     for property, constants in asked:
         yield Claim(property=property, machine=orderly_lock, constants=constants)
+    yield Claim(
+        property=DROPPED_IS_REMOVED,
+        machine=orderly_lock,
+        constants=HANGING,
+        expected=Verdict.VIOLATED,
+        lesson="Without the forced unlock of 5.2.0 a listener that hangs keeps its queue from everybody, for ever.",
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,6 @@ from ...model.kernel.lowered import Instance
 from ...model.kernel.lowering import Lowering
 from ...model.kernel.native import CodeCache, NativeMachine, compile_properties, compile_steps, compile_table
 from ...model.kernel.plain import program_of
-from ...model.kernel.program import Program
 from ...properties.claim import Claim
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
@@ -29,6 +29,8 @@ from .calls import called_by
 from .changes import Change
 from .equal import proved_equal
 from .reading import Reading
+from .steps import Around, Roots, pure_budgets
+from .steps import differs as differs_in
 from .vectors import Vectors
 
 LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
@@ -209,15 +211,21 @@ class Ground:
         program = program_of(self.lowered)
         matters = self._matters(wrong)
         pairs = [
-            (_Roots.of(program, right, matters), _Roots.of(program, other, matters)) for right, other in wrong.differing
+            (Roots.of(program, right, matters), Roots.of(program, other, matters)) for right, other in wrong.differing
         ]
+
+        @functools.cache
+        def around() -> Around:
+            steps = [root for one in self.lowered.instances if (root := Roots.of(program, one, matters)) is not None]
+            return Around(steps, pure_budgets(self.lowered, [*self.lowered.instances, *wrong.instances]))
+
         words = self.graph.words
         differs = np.zeros(len(words), np.bool_)
         for start in range(0, len(words), _BLOCK):
             block = words[start : start + _BLOCK]
             vectors = Vectors(program, self.layout, block)
             for right, other in pairs:
-                differs[start : start + _BLOCK] |= _differs(vectors, right, other, len(block))
+                differs[start : start + _BLOCK] |= differs_in(vectors, right, other, around, len(block))
             if differs.any() and not self.graph.limit:
                 return words[:0]
         if not differs.any():
@@ -273,59 +281,6 @@ class Ground:
     def _fill(self, addresses: Sequence[int]) -> None:
         self._table[0] = len(addresses)
         self._table[1 : 1 + len(addresses)] = np.array(addresses, np.uint64)
-
-
-@dataclass(frozen=True)
-class _Roots:
-    """Nodes of one instance in a program."""
-
-    guard: int
-    updates: Mapping[int, int]
-    checks: tuple[int, ...]
-
-    @classmethod
-    def of(cls, program: Program, instance: Instance | None, matters: Set[int]) -> _Roots | None:
-        if instance is None:
-            return None
-        return cls(
-            program.add(instance.guard),
-            {number: program.add(value) for number, value in instance.updates.items() if number in matters},
-            tuple(program.add(check.condition) for check in instance.checks),
-        )
-
-
-def _differs(vectors: Vectors, right: _Roots | None, other: _Roots | None, size: int) -> Any:
-    """For each state whether a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
-    if right is None or other is None:
-        one = right or other
-        assert one is not None
-        return vectors.truth(one.guard) & _changes(vectors, one, size)
-    before, after = vectors.truth(right.guard), vectors.truth(other.guard)
-    differs = np.zeros(size, np.bool_)
-    if right.guard != other.guard:
-        for root, only in ((right, before & ~after), (other, after & ~before)):
-            if only.any():
-                differs = differs | (only & _changes(vectors, root, size))
-    if not after.any():
-        return differs
-    for check in other.checks:
-        differs = differs | (after & ~vectors.truth(check))
-    both = before & after
-    for number in right.updates.keys() | other.updates.keys():
-        # A cell that an instance leaves alone keeps its value; cells are the first nodes of a program, in their order.
-        kept, written = right.updates.get(number, number), other.updates.get(number, number)
-        if kept != written:
-            differs = differs | (both & (np.asarray(vectors.value(kept)) != np.asarray(vectors.value(written))))
-    return differs
-
-
-def _changes(vectors: Vectors, root: _Roots, size: int) -> Any:
-    """For each state whether a step would change what matters."""
-    changes = np.zeros(size, np.bool_)
-    for number, value in root.updates.items():
-        if number != value:
-            changes = changes | (np.asarray(vectors.value(number)) != np.asarray(vectors.value(value)))
-    return changes
 
 
 def _alike(one: Instance, two: Instance) -> bool:

@@ -37,8 +37,8 @@ class Reading:
         written = []
         for instance in instances:
             seen += [instance.guard, *(check.condition for check in instance.checks)]
-            written += [(number, _cells(program, [value])) for number, value in instance.updates.items()]
-        return cls(_cells(program, seen), tuple(written))
+            written += [(number, cells_of(program, [value])) for number, value in instance.updates.items()]
+        return cls(cells_of(program, seen), tuple(written))
 
     def closed(self, other: Reading) -> set[int]:
         """Numbers of all cells that this or the other ever sees."""
@@ -50,6 +50,7 @@ class Reading:
             found |= new
 
 
-def _cells(program: Program, terms: Iterable[Any]) -> set[int]:
+def cells_of(program: Program, terms: Iterable[Any]) -> set[int]:
+    """Numbers of the cells that terms mention."""
     nodes = program.needed([program.add(term) for term in terms])
     return {program.nodes[number].value for number in nodes if program.nodes[number].op is Op.CELL}

@@ -132,6 +132,7 @@ EXPECTED: list[tuple[str, str, int | None, int | None, int | None]] = [
     ("disagreement-ends", "consumers=2 running=1 periodic=0", 9, 11, None),
     ("disagreement-ends", "consumers=2 running=1 periodic=0 lost_notices=1", 21, 28, 4),
     ("disagreement-ends", "consumers=2 running=2 crashes=1 periodic=0", 9, 8, 2),
+    ("disagreement-ends", "consumers=2 running=1 periodic=0 crashes=1", 29, 59, 5),
     ("disagreement-ends", "consumers=2 running=2 brokers=2 cuts=1 heals=0", 13, 48, 5),
     (
         "overlap-heals",

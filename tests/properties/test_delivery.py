@@ -37,6 +37,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=1 arriving=1 consumers=1 pulls=fine": (14, 23),
     "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1": (20_987, 69_203),
     "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1": (429, 1_364),
+    "messages=1 moves=1 lost_commits=1 overlaps=0": (46, 68),
 }
 
 # Property, configuration: steps of the shortest run, for what is violated or can happen.
@@ -55,6 +56,7 @@ RUNS: dict[tuple[str, str], int] = {
     ("again-reset", "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1"): 8,
     ("again-suspended", "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1"): 6,
     ("request-waits-at-the-broker", "messages=1 arriving=1 consumers=1 pulls=fine"): 2,
+    ("lost-commit-repeats", "messages=1 moves=1 lost_commits=1 overlaps=0"): 8,
 }
 
 

@@ -50,6 +50,8 @@ SIZES: dict[str, tuple[int, int]] = {
     "@still moves=1 failures=2": (464, 1154),
     "@coarse renewals=certain messages=1 crashes=1 leaves=1": (974, 3810),
     "@still consumers=1 poison=1 give_up=attempts threshold=1 moves=1": (109, 248),
+    "@still consumers=1 messages=2 moves=1 version=5.3.3": (72, 159),
+    "@still consumers=1 messages=2 moves=1 version=4.9.8": (121, 318),
     "@still consumers=1 messages=2 moves=1 reallocations=1": (119, 255),
     "@coarse renewals=certain messages=1 moves=1 late_locks=1": (639, 1963),
     "@coarse messages=1 orphans=1 lock_losses=1": (1580, 6841),
