@@ -158,11 +158,12 @@ _CONSUMPTION = frozenset(
         Kind.SEND_BACK,
         Kind.COMMIT_MEMORY,
         Kind.COMMIT,
+        Kind.RESET,
         Kind.FILE_LOAD,
         Kind.FILE_PERSIST,
     }
 )
-_BY_BROKER = frozenset({Kind.OFFSET_QUERY, Kind.RESET, Kind.DELAY_STORE})
+_BY_BROKER = frozenset({Kind.OFFSET_QUERY, Kind.DELAY_STORE})
 _LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST})
 
 
