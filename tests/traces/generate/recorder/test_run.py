@@ -34,7 +34,7 @@ def test_evidence_depends_on_what_the_configuration_follows() -> None:
     plain = evidence_of(walked(**ONE).lowered.configuration.constants)
     files = evidence_of(walked(mode="broadcasting", **ONE).lowered.configuration.constants)
     owners = evidence_of(walked(machine=assignment).lowered.configuration.constants)
-    assert plain - files == {Kind.OFFSET_QUERY, Kind.RESET, Kind.DELAY_STORE}
+    assert plain - files == {Kind.OFFSET_QUERY, Kind.DELAY_STORE}
     assert files - plain == set()
     assert owners - plain == {Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE}
     assert not {Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.FLOW_CONTROL} & (plain | files | owners)
