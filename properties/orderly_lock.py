@@ -96,14 +96,13 @@ def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
             implies(s.request[c, q] == Request.TAKING, s.window[c, q] == Window.OUT),
             s.request_age[c, q] <= s.answer,
         ]
-    if s.force:
-        # A dropped queue is unlocked by force only when its lock is so old that no batch begun under it can still run.
-        parts += [
-            implies(all_of(s.runs[c, q], s.locked[c, q]), s.lock_age[c, q] <= s.client_window + s.batch_age[c, q]),
-            implies(s.runs[c, q], s.locked[c, q]),
-            not_(s.outlived[c, q]),
-        ]
     return all_of(parts)
+
+
+def _force_comes_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """A dropped queue is unlocked by force only when its lock is so old that no batch begun under it can still run."""
+    begun = all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window + s.batch_age[c, q])
+    return all_of(implies(s.runs[c, q], begun), not_(s.outlived[c, q]))
 
 
 def _owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -138,6 +137,14 @@ AGES_AGREE = Property(
     holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
+)
+FORCE_COMES_LATE = Property(
+    id="force-comes-late",
+    statement="A call runs under a lock of its client, and none outlives the window that it belongs to.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _force_comes_late(s, c, q))),
+    assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
+    rules=("OR-1", "RB-33"),
 )
 EXCLUSIVE_WHILE_RENEWED = Property(
     id="one-listener-a-queue-while-renewed",
@@ -323,7 +330,8 @@ def claims() -> Iterator[Claim]:
     for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
         yield Claim(property=EXCLUSIVE, machine=orderly_lock, constants=constants)
     for constants in _ALL_WINDOWS:
-        yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=(AGES_AGREE,))
+        lemmas = (AGES_AGREE, FORCE_COMES_LATE) if "force" in constants else (AGES_AGREE,)
+        yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=lemmas)
     yield Claim(
         property=EXCLUSIVE_WHILE_RENEWED,
         machine=orderly_lock,
