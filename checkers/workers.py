@@ -9,7 +9,7 @@ import ctypes
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .result import Result
 from .run import told
@@ -32,6 +32,8 @@ class Answer:
 
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NOTICED_WITHIN = 5.0
+"""A pool whose processes were stopped is waited for so long, s."""
 
 _Work = Callable[[int], Answer]
 _work: _Work | None = None
@@ -65,10 +67,21 @@ def _collected(executor: ProcessPoolExecutor, futures: Sequence[Future[Answer]])
         for future in futures:
             yield future.result()
     finally:
-        workers = list((executor._processes or {}).values())
-        executor.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
+        end_workers(executor)
+
+
+def end_workers(executor: ProcessPoolExecutor) -> None:
+    """Stop the processes of a pool at once, whatever they do, and wait until the pool has noticed.
+
+    Python 3.11 may print a traceback when a process ends while the thread of a pool still closes what it has open.
+    """
+    workers = list((executor._processes or {}).values())
+    manager: Any = executor._executor_manager_thread
+    executor.shutdown(wait=False, cancel_futures=True)
+    for worker in workers:
+        worker.terminate()
+    if manager is not None:
+        manager.join(_NOTICED_WITHIN)
 
 
 def _begin(work: _Work) -> None:

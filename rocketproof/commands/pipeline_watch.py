@@ -95,9 +95,10 @@ class Sink:
         """
         from ..spark.pipeline.alerts import as_json, as_table
         from ..spark.session import failures
+        from ..traces.format.printable import json_text
 
         if self.json and alerts:
-            text = "".join(json.dumps(as_json(alert), ensure_ascii=True) + "\n" for alert in alerts)
+            text = "".join(json_text(as_json(alert), indent=None) + "\n" for alert in alerts)
             if self.json == STANDARD_OUTPUT:
                 sys.stdout.write(text)
                 sys.stdout.flush()

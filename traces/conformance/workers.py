@@ -7,10 +7,14 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Any
 
 import pyarrow as pa
 
 from .part import Answer
+
+_NOTICED_WITHIN = 5.0
+"""A pool whose processes were stopped is waited for so long, s."""
 
 
 def side_by_side(work: Callable[[pa.Table], Answer], tables: Iterable[pa.Table], *, jobs: int) -> Iterator[Answer]:
@@ -37,9 +41,12 @@ def side_by_side(work: Callable[[pa.Table], Answer], tables: Iterable[pa.Table],
             yield waiting.popleft().result()
     finally:
         workers = list((executor._processes or {}).values())
+        manager: Any = executor._executor_manager_thread
         executor.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
+        if manager is not None:  # Python 3.11 may print a traceback where a process ends before this thread
+            manager.join(_NOTICED_WITHIN)
 
 
 def _leave_interrupts() -> None:
