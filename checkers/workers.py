@@ -67,10 +67,10 @@ def _collected(executor: ProcessPoolExecutor, futures: Sequence[Future[Answer]])
         for future in futures:
             yield future.result()
     finally:
-        end_workers(executor)
+        _end_workers(executor)
 
 
-def end_workers(executor: ProcessPoolExecutor) -> None:
+def _end_workers(executor: ProcessPoolExecutor) -> None:
     """Stop the processes of a pool at once, whatever they do, and wait until the pool has noticed.
 
     Python 3.11 may print a traceback when a process ends while the thread of a pool still closes what it has open.

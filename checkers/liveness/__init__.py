@@ -4,6 +4,6 @@ Reading order: ``eventually`` (the verdicts), ``lasso`` (fair runs that never en
 round), ``components`` (strongly connected ones), ``graph`` (the reachable states as arrays).
 """
 
-from .eventually import check_all_eventually, check_eventually, require_counterexample
+from .eventually import check_all_eventually, check_eventually, require_counterexample, violating_lasso
 
-__all__ = ["check_all_eventually", "check_eventually", "require_counterexample"]
+__all__ = ["check_all_eventually", "check_eventually", "require_counterexample", "violating_lasso"]

@@ -23,7 +23,7 @@ from ..engines import LIVENESS
 from ..result import Result
 from ..run import Run, counted, holds
 from .graph import Graph, reachable_graph
-from .lasso import find_fair_lasso, require_fair
+from .lasso import Lasso, find_fair_lasso, require_fair
 
 _GOAL = "goal"
 _AFTER = "after"
@@ -112,15 +112,7 @@ def check_all_eventually(
 def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal_ends: bool) -> Result:
     lowered = graph.native.lowered
     goal, after = _named(_GOAL, item, properties), _named(_AFTER, item, properties)
-    fair = [instance.number for instance in lowered.instances if instance.action.fair]
-    without_goal = ~graph.where(goal)
-    start = graph.where(after) if item.after is not None else np.arange(graph.states) == 0
-    strongly = [number for number in fair if lowered.instances[number].action.strongly_fair]
-    if item.kind is Kind.EVENTUALLY:
-        lasso = find_fair_lasso(graph, fair, strongly=strongly, start=start, within=without_goal)
-    else:
-        everywhere = np.ones_like(start)
-        lasso = find_fair_lasso(graph, fair, strongly=strongly, start=start, within=everywhere, again=without_goal)
+    lasso = violating_lasso(graph, item, goal=goal, after=after)
     run = None
     if lasso is not None:
         own = {_GOAL: lowered.predicates[goal]}
@@ -139,15 +131,36 @@ def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal
         bounds=_bounds(graph, run, goal_ends=goal_ends),
         seconds=0.0,
         run=run,
-        explanation=_explanation(graph, verdict, triggered=bool(start.any())),
+        explanation=_explanation(graph, verdict, triggered=item.after is None or bool(graph.where(after).any())),
         figures={
             "states": graph.states,
             "transitions": graph.transitions,
             "depth": int(graph.depths().max()),
             "complete": not graph.limit,
-            "fair_instances": len(fair),
+            "fair_instances": sum(instance.action.fair for instance in lowered.instances),
         },
     )
+
+
+def violating_lasso(graph: Graph, item: Property, *, goal: str, after: str, unfair: str = "") -> Lasso | None:
+    """A fair run that violates a property of kind EVENTUALLY or SETTLES; None when there is none.
+
+    Args:
+        graph: where to look.
+        item: the property.
+        goal: name of its goal among the predicates of the graph.
+        after: name of its trigger there, if it has one.
+        unfair: name of an action of which no fairness is assumed.
+    """
+    instances = graph.native.lowered.instances
+    fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
+    strongly = [number for number in fair if instances[number].action.strongly_fair]
+    without_goal = ~graph.where(goal)
+    start = graph.where(after) if item.after is not None else np.arange(graph.states) == 0
+    if item.kind is Kind.EVENTUALLY:
+        return find_fair_lasso(graph, fair, strongly=strongly, start=start, within=without_goal)
+    everywhere = np.ones_like(start)
+    return find_fair_lasso(graph, fair, strongly=strongly, start=start, within=everywhere, again=without_goal)
 
 
 def _named(what: str, item: Property, properties: Sequence[Property]) -> str:

@@ -14,8 +14,8 @@ from ...model.kernel.native import NativeMachine
 from ...properties.property import Kind
 from ...properties.verdict import Verdict
 from .. import search
+from ..liveness import violating_lasso
 from ..liveness.graph import Graph, reachable_graph
-from ..liveness.lasso import find_fair_lasso
 from ..native_calls import NOT_FOUND
 from .ground import LIVENESS, Question
 
@@ -208,14 +208,4 @@ def _whole_runs(
 
 def violates(graph: Graph, item: Question, unfair: str = "") -> bool:
     """Whether some fair run violates a row about whole runs, where one action is not fair."""
-    instances = graph.native.lowered.instances
-    fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
-    strongly = [number for number in fair if instances[number].action.strongly_fair]
-    without: Any = ~graph.where(item.goal)
-    start: Any = np.arange(graph.states) == 0
-    if item.property.after is not None:
-        start = graph.where(item.after)
-    if item.property.kind is Kind.EVENTUALLY:
-        return find_fair_lasso(graph, fair, strongly=strongly, start=start, within=without) is not None
-    everywhere = np.ones_like(start)
-    return find_fair_lasso(graph, fair, strongly=strongly, start=start, within=everywhere, again=without) is not None
+    return violating_lasso(graph, item.property, goal=item.goal, after=item.after, unfair=unfair) is not None

@@ -356,7 +356,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
             unlock(t, n)
         elif kind == Kind.CORRECT:
             line.mended, line.position = offset, UNKNOWN
-            line.watched, line.overtaken = UNKNOWN, NEVER
+            line.watched = UNKNOWN
         elif kind == Kind.DISCARDED:
             if offset >= 0:
                 discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))

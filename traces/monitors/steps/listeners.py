@@ -92,7 +92,7 @@ def handed(t: Any, n: int, offset: int) -> None:
     if line.watched <= offset < line.watched_end:
         line.awaited -= 1
         if line.awaited <= 0:
-            line.watched, line.overtaken = UNKNOWN, NEVER
+            line.watched = UNKNOWN
     elif offset >= line.watched_end and line.overtaken == NEVER:
         line.overtaken = line.last
     tell_if_not_handed(t, n)
@@ -102,10 +102,10 @@ def handed(t: Any, n: int, offset: int) -> None:
 def tell_if_not_handed(t: Any, n: int) -> None:
     """Whether messages of a pull are kept from the listeners, who are given those of later ones."""
     line = t.lines[n]
-    is_late = line.overtaken != NEVER and line.last - max(line.overtaken, line.resumed) > LATE
+    is_late = line.watched >= 0 and line.overtaken != NEVER and line.last - max(line.overtaken, line.resumed) > LATE
     if is_late and line.has == 1 and not line.cleaned and t.flags[line.slot] & ORDERLY == 0:
         note_misstep(t, n, Misstep.NOT_HANDED, line.overtaken, line.watched, line.awaited)
-        line.watched, line.overtaken = UNKNOWN, NEVER
+        line.watched = UNKNOWN
 
 
 @part

@@ -51,7 +51,7 @@ def take(t: Any, n: int, offset: int) -> None:
     line.has, line.asked, line.position, line.queried, line.start = 1, UNKNOWN, offset, 0, UNKNOWN
     line.low, line.brought = offset, UNKNOWN
     line.idle_since = now
-    line.watched, line.overtaken = UNKNOWN, NEVER
+    line.watched = UNKNOWN
 
 
 @part
@@ -73,7 +73,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
     """The window ends."""
     line = t.lines[n]
     tell_if_not_handed(t, n)
-    line.watched, line.overtaken = UNKNOWN, NEVER
+    line.watched = UNKNOWN
     is_empty = line.taken >= line.found and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
     if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > longest and is_empty:
@@ -108,7 +108,6 @@ def reset(t: Any, q: int, offset: int) -> None:
         line = t.lines[n]
         line.mended, line.position, line.memory = offset, UNKNOWN, UNKNOWN
         line.behind = line.unstored = line.watched = UNKNOWN
-        line.overtaken = NEVER
         line.reset_to = offset  # OF-31: a client sets it 10 s after it has dropped the queue
         n = line.beside
 
