@@ -76,7 +76,8 @@ FIELDS = (
     Field("msg_id", pa.string()),  # offset message id: another one for every stored copy
     Field("attempt", pa.int32()),  # reconsumeTimes
     Field("level", pa.int32(), low=-1),  # of a delay, asked for or stored
-    Field("due", pa.int64(), high=LATEST),  # when a delayed message is to be delivered, ms; since when there is a gap
+    # When a delayed message is to be delivered, ms; since when there is a gap; when an offset query was asked.
+    Field("due", pa.int64(), high=LATEST),
     Field("max_attempts", pa.int32(), low=-1),  # maxReconsumeTimes that a send-back names
     Field("epoch", pa.int64()),  # which window (ProcessQueue) of that client and queue
     Field("members", _TEXTS),  # client ids, as seen

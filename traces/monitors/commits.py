@@ -93,6 +93,10 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offse
         row.until = slot.log_end
         slot.noted_time = time
     _store(s, q, time, actor, path, offset)
+    if client and path == Path.PIGGYBACK:
+        at = window_of(s, q, actor)
+        if at >= 0:
+            s.windows[q, at].carries = 0
     return True
 
 
@@ -282,9 +286,11 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, o
         near = time - slot.stored_time <= apart(s.order, other, committer(s, q, actor))
         if actor != slot.stored_actor and near and offset >= slot.recent:
             doubt |= Doubt.SKEW
-        if (not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke)) or _may_be_old(
-            s, q, actor, client, offset
-        ):
+        if not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke):
+            doubt |= Doubt.EVIDENCE
+        if _may_be_old(s, q, actor, client, offset):
+            doubt |= Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
+        if path == Path.PIGGYBACK and actor == slot.stored_actor and client and not terms.pull_result:
             doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _BACK, reason, doubt, q, time)]
     row.offset, row.until, row.since = offset, slot.stored, slot.stored_time
@@ -316,11 +322,11 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
         return Regression.FAIL_OVER
     if path == Path.REPLICA or not (terms.assign and terms.revoke):
         return 0
-    return _why_another(s, q, time, actor if client else UNKNOWN, offset)
+    return _why_another(s, q, time, actor if client else UNKNOWN, path, offset)
 
 
 @part
-def _why_another(s: Any, q: int, time: int, writer: int, offset: int) -> Any:
+def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int) -> Any:
     """OVERLAP or LATE_COMMIT, if windows of the queue tell of them, else 0; ``writer`` may be UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
     at = window_of(s, q, writer) if writer >= 0 else UNKNOWN
@@ -345,17 +351,30 @@ def _why_another(s: Any, q: int, time: int, writer: int, offset: int) -> Any:
     # Two commits of one client, by different pools of the broker (OF-8).
     if (writer == slot.stored_actor or writer < 0) and time - slot.stored_time <= IN_FLIGHT and offset >= slot.earlier:
         return Regression.LATE_COMMIT
+    is_own = path == Path.PIGGYBACK and writer == slot.stored_actor and terms.pull_result
+    if is_own and _is_carried(s, q, writer, offset):
+        return Regression.LATE_COMMIT
     return 0
 
 
 @part
+def _is_carried(s: Any, q: int, writer: int, offset: int) -> bool:
+    """PL-14, OF-8: whether the pull that carries an offset may have read it long before it was sent.
+
+    A thread reads what it has in memory after the answer to the pull before, and sends it when it gets to run.
+    """
+    at = window_of(s, q, writer)
+    return bool(at >= 0 and s.windows[q, at].carries and offset >= s.windows[q, at].known)
+
+
+@part
 def _may_be_old(s: Any, q: int, actor: int, client: int, offset: int) -> bool:
-    """Whether the writer may have asked for the stored offset a short time before it took the queue."""
+    """Whether the writer may have been answered what was stored a short time before."""
     at = window_of(s, q, actor) if client else UNKNOWN
     if at < 0:
         return False
     window = s.windows[q, at]
-    return bool(window.base > offset >= window.recent and not s.terms[0].offset_query)
+    return bool(window.base > offset >= window.recent)
 
 
 @part

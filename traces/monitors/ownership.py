@@ -156,7 +156,7 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     _fill(s, q, at, actor, time, start, EXPLICIT)
     window = s.windows[q, at]
     if slot.query_actor == actor and time - slot.query_time <= QUERY_LIMIT:
-        window.base, window.recent, window.base_time = slot.query_stored, slot.query_recent, slot.query_time
+        window.base, window.recent, window.base_time = slot.query_stored, slot.query_recent, slot.query_as_of
     else:
         window.base, window.recent, window.base_time = slot.stored, recently_stored(s, q, time, actor), time
     slot.query_actor = UNKNOWN
@@ -339,6 +339,7 @@ def _fill(s: Any, q: int, at: int, actor: int, since: int, start: int, implied: 
     window.base, window.recent, window.base_time = UNKNOWN, UNKNOWN, since
     window.seen, window.called, window.asked, window.next, window.again = since, NEVER, NEVER, UNKNOWN, UNKNOWN
     window.woke, window.pulls = NEVER, 0
+    window.known, window.carries = start, not s.terms[0].pull
     s.slots[q].window = at
 
 

@@ -9,11 +9,11 @@ from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
 from ..format.kinds import Result
-from ..machine_code.compiled import constant, part
+from ..machine_code.compiled import constant, int64, part
 from .commits import SURE, begin, first_start
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .ownership import committer, ended, recently_stored, touch
-from .queue_state import IN_FLIGHT, UNKNOWN
+from .queue_state import IN_FLIGHT, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 
 MOST_ILLEGAL = 2
@@ -28,14 +28,22 @@ _NONE_CAME = constant(0)
 
 
 @part
-def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int) -> None:
-    """A client asks for the stored offset."""
+def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked: int) -> None:
+    """A client has the answer to its question for the stored offset; ``asked``: when it asked, below 0 if not known."""
     slot = s.slots[q]
+    told = max(offset, int64(UNKNOWN))
     if how == Result.OK and offset >= 0 and slot.stored >= 0 and not slot.flags & BROADCASTING:
-        _as_stored(s, q, time, actor, offset)
+        _as_stored(s, q, time, actor, offset, asked)
     if how in (Result.OK, Result.MISSING):
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
-        slot.query_recent = recently_stored(s, q, time, actor)
+        slot.query_recent, slot.query_as_of = recently_stored(s, q, time, actor), time
+        if slot.earlier <= told < slot.stored:
+            # OF-3: the broker may have answered before that was stored, and the answer was under way.
+            if 0 <= asked <= slot.stored_time:
+                slot.query_stored = slot.query_recent = told
+                slot.query_as_of = asked
+            elif slot.stored_time >= _asked_at_least(s, q, time, actor, asked):
+                slot.query_recent = min(slot.query_recent, told)
     if how == Result.MISSING and slot.low < 0:
         slot.nothing_known = 1
     if how == Result.OK and offset >= 0:
@@ -44,13 +52,22 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int) -> No
 
 
 @part
-def _as_stored(s: Any, q: int, time: int, actor: int, offset: int) -> None:
+def _asked_at_least(s: Any, q: int, time: int, actor: int, asked: int) -> Any:
+    """From when on an offset may have been stored after the broker answered, by the clock of who has recorded it."""
+    if asked < 0:
+        return time - QUERY_LIMIT
+    return asked - apart(s.order, committer(s, q, s.slots[q].stored_actor), actor)
+
+
+@part
+def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -> None:
     """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since."""
     slot = s.slots[q]
     s.counts[JUDGED, _STORED] += 1
     # OF-8: requests of one client may be served in another order, and a commit may be under way.
     short = IN_FLIGHT + apart(s.order, committer(s, q, slot.stored_actor), actor)
     moment = time - slot.stored_time <= short or time - slot.reset_time <= short
+    moment = moment or slot.stored_time >= _asked_at_least(s, q, time, actor, asked)
     if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
         return
     # What is told beyond it may have been stored within the skew.
@@ -63,7 +80,7 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int) -> None:
 def pull(s: Any, q: int, time: int, actor: int, offset: int) -> None:
     """A client asks for messages from ``offset`` on."""
     at = touch(s, q, actor, time)
-    s.windows[q, at].asked = time
+    s.windows[q, at].asked, s.windows[q, at].carries = time, 1
     s.slots[q].pulled = time
     if offset >= 0:
         begin(s, q, offset, SURE)
@@ -76,7 +93,9 @@ def pull_result(
     """The broker answers; fields below 0 are not known."""
     slot = s.slots[q]
     at = touch(s, q, actor, time)
-    s.windows[q, at].pulls += 1
+    window = s.windows[q, at]
+    window.pulls += 1
+    window.known, window.carries = slot.stored, not s.terms[0].pull
     slot.pulled = time
     s.counts[JUDGED, _CURRENT] += 1
     s.counts[JUDGED, _MENDED] += 1

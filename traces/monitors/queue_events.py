@@ -23,6 +23,7 @@ class QueueEvents(NamedTuple):
     count: Any
     origin: Any
     attempt: Any
+    due: Any
 
     @staticmethod
     def of(coded: Coded) -> QueueEvents:

@@ -83,7 +83,8 @@ _AT_FIRST: Mapping[str, Any] = {
     "query_actor": UNKNOWN,  # the last offset query
     "query_time": NEVER,
     "query_stored": UNKNOWN,  # what was stored then, and
-    "query_recent": UNKNOWN,  # a short time before
+    "query_recent": UNKNOWN,  # a short time before, or when it may have been answered
+    "query_as_of": NEVER,  # since when what is stored need not be in the answer
     "nothing_known": 0,  # 1: a query was answered that nothing is stored, and nobody has started since
     "started_new": UNKNOWN,  # where the group started then
     "flapper": UNKNOWN,  # who takes the queue again and again
@@ -126,12 +127,14 @@ WINDOW = np.dtype(
         ("until", _WHOLE),  # ALWAYS while it is open
         ("start", _WHOLE),  # where it starts
         ("base", _WHOLE),  # what was stored when its start was asked for, and
-        ("recent", _WHOLE),  # a short time before
+        ("recent", _WHOLE),  # a short time before, or when the broker may have answered
         ("base_time", _WHOLE),
         ("seen", _WHOLE),  # last sign of life
         ("woke", _WHOLE),  # when it showed life again after a long time without
         ("pulls", _WHOLE),  # answers to its pulls
         ("asked", _WHOLE),  # when it pulled last
+        ("known", _WHOLE),  # what was stored when its last pull was answered; UNKNOWN where no answer was seen
+        ("carries", _WHOLE),  # 1: the pull after that may still come with an offset
         ("called", _WHOLE),  # when its listener was called last
         ("next", _WHOLE),  # orderly: end of what was delivered in it
         ("again", _WHOLE),  # orderly: the lowest offset that was put off and not delivered again

@@ -286,7 +286,7 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
         elif kind == Kind.REVOKE:
             revoke(s, q, time, actor, path)
         elif kind == Kind.OFFSET_QUERY:
-            query(s, q, time, actor, how, offset)
+            query(s, q, time, actor, how, offset, e.due[i])
         elif kind == Kind.SEND_BACK:
             if offset >= 0:
                 send_back(s, q, time, actor, offset, e.origin[i], how)

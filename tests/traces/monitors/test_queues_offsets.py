@@ -123,6 +123,22 @@ def test_overlap_and_late_commits() -> None:
     assert check(STORED, commit(10_100, "one", 3, "piggyback")).counts(BACK) == (1, 0)
 
 
+def test_an_offset_that_a_pull_carries_late() -> None:
+    # The pull thread read offset 3 when it had the answer, and sent it after the ones that were stored meanwhile.
+    answered_at_three = [*ONE_HAS_IT, commit(1_400, "one", 3), found(4_000, "one", 10, 12), commit(5_000, "one", 10)]
+    pulls = event(20_000, Kind.PULL, "one", offset=12)
+    assert reasons(answered_at_three, pulls, commit(24_000, "one", 4, "piggyback")) == [Regression.LATE_COMMIT]
+    late = commit(24_000, "one", 4, "piggyback")
+    assert check(answered_at_three, late).counts(BACK) == (1, 0)
+    assert check(answered_at_three, pulls, commit(24_000, "one", 2, "piggyback")).counts(BACK) == (1, 0)
+    assert check(answered_at_three, pulls, commit(24_000, "one", 4)).counts(BACK) == (1, 0)
+    # A pull carries one offset.
+    twice = [pulls, commit(21_000, "one", 11, "piggyback"), late]
+    assert check(answered_at_three, twice).counts(BACK) == (1, 0)
+    without = EVERYTHING - {Kind.PULL_RESULT}
+    assert check(answered_at_three, pulls, late, evidence=without).doubts(BACK) == [Doubt.EVIDENCE]
+
+
 def test_a_topic_that_was_made_anew() -> None:
     assert reasons(STORED, answered(50_000, "one", "no_new_message", 2, 2, 2), commit(60_000, "one", 2)) == [
         Regression.RECREATED

@@ -14,6 +14,7 @@ from .queue_events import (
     MINUTE,
     ORDERLY,
     SECOND,
+    Checked,
     Event,
     answered,
     assign,
@@ -167,6 +168,25 @@ def test_doubt_by_skew() -> None:
     checked = check(ONE_HAS_IT, close)
     assert checked.counts(CLAIM) == (0, 1)
     assert checked.doubts(CLAIM) == [Doubt.SKEW]
+
+
+def test_an_answer_that_was_under_way_while_an_offset_was_stored() -> None:
+    def checked(asked: int | None, answer: int = 1) -> Checked:
+        last = [commit(900, "one", 1), commit(4_000, "one", 3, "removal"), revoke(4_001, "one")]
+        query = event(4_250, Kind.OFFSET_QUERY, "two", result="ok", offset=answer, due=asked)
+        taken = [assign(4_330, "two", answer), deliver(4_430, "two", answer)]
+        return check(ONE_HAS_IT, last, query, taken, commit(4_450, "two", answer))
+
+    both = CLAIM, "offset-never-back-without-cause"
+    right = checked(3_950)
+    assert right.broken == {}
+    assert [row["cause"] for row in right.rows(CLAIM)] == [Cause.REBALANCE]
+    # It asked later, and was told what was stored before.
+    assert [checked(4_240).counts(claim) for claim in both] == [(1, 0), (1, 0)]
+    assert [checked(3_950, answer=0).counts(claim) for claim in both] == [(1, 0), (1, 0)]
+    # Nobody recorded when it asked.
+    assert [checked(None).counts(claim) for claim in both] == [(0, 1), (0, 1)]
+    assert checked(None).doubts(CLAIM) == [Doubt.SKEW]
 
 
 def test_doubt_by_evidence() -> None:

@@ -115,7 +115,8 @@ def unlock(now: Transition) -> None:
 
 def recompute_offset(now: Transition) -> None:
     """PL-11: the offset is asked for once more before the first pull."""
-    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.OK, offset=now.after("next_offset", now.c, now.q))
+    offset = now.after("next_offset", now.c, now.q)
+    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.OK, offset=offset, due=now.recorder.time)
 
 
 ACTIONS: dict[str, Record] = {

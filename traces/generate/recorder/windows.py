@@ -67,7 +67,7 @@ def _begins(now: Transition, c: int, q: int, asks: bool) -> None:
     if asks and not broadcasting(now.constants):
         nothing = now.before("committed", q) == NO_OFFSET and not (now.constants.head_in_memory and start == 0)
         answer = {"result": Result.MISSING} if nothing else {"result": Result.OK, "offset": start}
-        now.by_client(Kind.OFFSET_QUERY, c, q, **answer)
+        now.by_client(Kind.OFFSET_QUERY, c, q, **answer, due=now.recorder.time)
     now.by_client(Kind.ASSIGN, c, q, offset=start)
 
 
@@ -132,7 +132,7 @@ def query_fails(now: Transition) -> None:
 
 def find_no_offset(now: Transition) -> None:
     """OF-21: QUERY_NOT_FOUND."""
-    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.MISSING)
+    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.MISSING, due=now.recorder.time)
 
 
 def drop_delaying_commit(now: Transition) -> None:

@@ -7,21 +7,28 @@ import org.apache.rocketmq.client.consumer.store.OffsetStore;
 import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageQueue;
+import rocketproof.agent.Event;
 
 /** Advice for offset stores: see {@link Offsets}. */
 final class OffsetAdvice {
     private OffsetAdvice() {
     }
 
-    /** After fetchConsumeOffsetFromBroker of RemoteBrokerOffsetStore. */
+    /** Around fetchConsumeOffsetFromBroker of RemoteBrokerOffsetStore. */
     static final class Query {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter() {
+            return Event.stamp(System.currentTimeMillis());
+        }
+
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
         static void exit(
                 @Advice.This Object store,
                 @Advice.Argument(0) Object queue,
+                @Advice.Enter long asked,
                 @Advice.Return long offset,
                 @Advice.Thrown Throwable error) {
-            Offsets.queried(store, queue, offset, error);
+            Offsets.queried(store, queue, asked, offset, error);
         }
     }
 

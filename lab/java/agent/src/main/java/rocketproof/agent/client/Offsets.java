@@ -10,13 +10,13 @@ public final class Offsets {
     private Offsets() {
     }
 
-    /** OF-3: the answer to a query of the stored offset. */
-    public static void queried(Object store, Object queue, long offset, Throwable error) {
+    /** OF-3: the answer to a query of the stored offset, and when the client asked: see {@link Event#stamp}. */
+    public static void queried(Object store, Object queue, long asked, long offset, Throwable error) {
         Consumer consumer = Consumers.of(store);
         if (consumer == null) {
             return;
         }
-        Event event = consumer.event("offset_query", queue);
+        Event event = consumer.event("offset_query", queue).number("due", asked);
         if (error == null) {
             event.text("result", "ok").known("offset", offset);
         } else if (error.getClass().getSimpleName().equals("OffsetNotFoundException")
