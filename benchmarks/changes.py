@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -300,8 +301,8 @@ def renamed(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """Groups, topics, brokers and clients have other names, in the same order."""
     text = recording.text()
     for group in recording.groups:
-        text = text.replace(f'"{group}"', f'"{group}x"').replace(f"%RETRY%{group}", f"%RETRY%{group}x")
-        text = text.replace(f"%DLQ%{group}", f"%DLQ%{group}x").replace(f'"{group}=', f'"{group}x=')
+        # One name may be the beginning of another one.
+        text = re.sub(rf'("|%RETRY%|%DLQ%){re.escape(group)}(?=["=:])', r"\g<0>x", text)
     yield Changed(change="renamed groups", how="", files={"trace.jsonl": text})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..format.coverage import evidence_mask
+from ..format.coverage import OF_CLIENTS, evidence_mask
 from .causes import Missing
 from .claim import TraceClaim
 from .claims import CLAIMS
@@ -55,10 +55,14 @@ def presupposed(claim: str, value: int) -> Presupposed:
     return _OF_CLAIMS[claim] | _OF_ROWS.get((claim, value), Presupposed())
 
 
+_CLIENTS = evidence_mask(OF_CLIENTS)
+
+
 def _step(one: Step) -> Presupposed:
     return Presupposed(
         seen=evidence_mask(one.seen),
-        seen_or_told=evidence_mask(one.seen_or_told),
+        # What the row needs at all, each client must have recorded that it is asked of.
+        seen_or_told=evidence_mask(one.seen_or_told) | (evidence_mask(one.needs) & _CLIENTS),
         of_broker=evidence_mask(one.of_broker),
     )
 

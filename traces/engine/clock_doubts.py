@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 
 from ..claims.claim import Monitor
-from ..claims.claims import CLAIMS
+from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
 from ..clocks.clocks import Clocks
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names
-from ..format.coverage import Coverage, Hole
+from ..format.coverage import NEVER, Coverage, Hole
+from ..format.kinds import Kind
 from ..monitors.fold import Outcome
+from .context import Context, actor_of
 from .findings import Doubt, Note
 
+_ONLY_OWNERS = CODE["only-owners-commit"]
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
 _OF_LISTENERS = np.array(
     [
@@ -32,7 +35,7 @@ _OF_LISTENERS = np.array(
 """Whether listeners of any client of the group may have done, by their clocks, what a finding of a claim misses."""
 
 
-def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, coverage: Coverage, skew: int) -> Outcome:
+def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Coverage, skew: int) -> Outcome:
     """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded.
 
     A message may come to any client of its group, so that for findings about messages all of them count.
@@ -40,12 +43,13 @@ def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, coverage: Cove
     Args:
         outcome: of folds.
         names: of queues and processes.
-        clocks: of the recorders.
+        context: has the clocks of the recorders, and when processes began and ended.
         coverage: tells who acted in which group.
         skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
     """
-    order = Order(clocks, skew)
-    loose = {actor for actor in clocks.clocks if order.is_loose(actor)}
+    order = Order(context.clocks, skew)
+    loose = {actor for actor in context.clocks.clocks if order.is_loose(actor)}
+    loose |= _outside_their_lives(outcome.rows, names, context)
     if not loose:
         return outcome
     rows = outcome.rows.copy()
@@ -67,6 +71,26 @@ def order_doubted(outcome: Outcome, names: Names, clocks: Clocks, coverage: Cove
         doubtful[claim] += more
     rows["doubt"][about] |= int(Doubt.SKEW)
     return replace(outcome, rows=rows, violated=violated, doubtful=doubtful)
+
+
+def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor]:
+    """Processes whose offsets brokers stored before they began or after they stopped, by clocks that nothing bounds."""
+    lives: dict[Actor, tuple[int, int]] = {}
+    for event in context.events:
+        if event["kind"] in (Kind.CLIENT_START, Kind.CLIENT_STOP):
+            actor, time = actor_of(event), int(event["time"])
+            begin, end = lives.get(actor, (NEVER, NEVER))
+            lives[actor] = (min(begin, time), end) if event["kind"] == Kind.CLIENT_START else (begin, time)
+    found = set()
+    at = (rows["claim"] == _ONLY_OWNERS) & (rows["note"] == Note.NONE) & (rows["actor"] >= 0)
+    for row in rows[at]:
+        actor = names.actors[row["actor"]]
+        clock = context.clocks.clocks.get(actor)
+        if actor in lives and (clock is None or clock.uncertainty is None):
+            begin, end = lives[actor]
+            if begin < NEVER and not begin <= row["time"] <= end:
+                found.add(actor)
+    return found
 
 
 def steps_as_holes(clocks: Clocks) -> Sequence[Hole]:

@@ -21,6 +21,7 @@ from ..format.coverage import EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evid
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
+from ..monitors.messages import WITHOUT_ORIGIN
 from .findings import Doubt, Note
 
 _SAVES_A_MESSAGE = evidence_mask(
@@ -56,9 +57,8 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         coverage: of the recording.
         settings: an excuse may be older than what it excuses by ``rounds``.
     """
-    if not (
-        coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged or _lacks(coverage.recorded)
-    ):
+    known = coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged
+    if not (known or outcome.passed_over or _lacks(coverage.recorded)):
         return outcome
     rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
@@ -72,6 +72,8 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         found = rows[at]
         doubt = _doubts(claim, found, names, coverage, settings)
         doubt[_unrecorded(claim, found, names, coverage)] |= int(Doubt.EVIDENCE)
+        if claim.monitor is Monitor.MESSAGES and outcome.passed_over.get(WITHOUT_ORIGIN):
+            doubt |= int(Doubt.EVIDENCE)  # any message may be the one that they are about
         gone = left_out[at] = _of_others(claim, found, queues, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)

@@ -103,12 +103,11 @@ def conclude(
     seconds: float,
 ) -> CheckResult:
     """The answer of a check, from what its monitors say."""
-    clocks = scanned.context.clocks
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_unpulled(outcome, names, stores, settings)
     outcome = settle_waiting(outcome, trace, names, settings)
-    outcome = order_doubted(outcome, names, clocks, coverage, settings.skew)
+    outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(
         header=trace.header,

@@ -77,7 +77,17 @@ class Memberships:
         """Until when the process was a member: for certain, or possibly; ms."""
         if membership.end is not None:
             return membership.end
-        return membership.last if certain and not self.ends_are_recorded else self._context_end
+        unsure = not self.ends_are_recorded or self._has_begun_anew(membership)
+        return membership.last if certain and unsure else self._context_end
+
+    def _has_begun_anew(self, membership: Membership) -> bool:
+        """Whether another process of the same client began after its last sign: then it ended, and nobody saw when."""
+        return any(
+            one.first > membership.last
+            for actor, several in self._memberships[membership.group].items()
+            if actor.name == membership.actor.name and actor != membership.actor
+            for one in several
+        )
 
     def _without_a_group(self, told: Told) -> None:
         """Processes that are never seen in a group live in the group without a name."""

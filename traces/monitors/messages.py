@@ -71,6 +71,7 @@ _RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
+WITHOUT_ORIGIN = "events that name no message"
 _AHEAD = 512
 """So many events ahead deliveries are looked at."""
 
@@ -185,7 +186,7 @@ class MessageFold:
             room = 2 * room if at == before else room
         tell_unplaced(self._known, self._terms, statuses)
         passed_over = {
-            "events that name no message": self.without_origin,
+            WITHOUT_ORIGIN: self.without_origin,
             "events of retries without a count": self.without_count,
         }
         told = {what: count for what, count in passed_over.items() if count}

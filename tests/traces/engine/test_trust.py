@@ -47,6 +47,15 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.damaged_lines, "line 1765"),
         ("simulated broadcasting", changes.shifted_clocks, "10.0.0.2@4712#0 by 30 ms"),
         ("walked broker-restart 1", changes.damaged_lines, ""),
+        ("walked batches 1", changes.shifted_clocks, "c0#0 by 5000 ms"),
+        ("walked reset 1", changes.shifted_clocks, "c0#0 by 5000 ms"),
+        ("walked batches 1", changes.without_kinds, "result"),
+        ("walked retries 0", changes.damaged_lines, "line 31, bits"),
+        ("simulated churn", changes.lesser_recorders, "log of 10.0.0.2@4712#0"),
+        ("simulated churn", changes.lesser_recorders, "membership of 10.0.0.2@4712#0"),
+        ("kill-9-mid-batch-4.9.8+orderly-hand-over-4.9.8", changes.unsaid_kinds, "result of 127.0.0.1@one-2#0"),
+        ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.unsaid_kinds, "assign of client-2791"),
+        ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.renamed, ""),
     ],
 )
 def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:

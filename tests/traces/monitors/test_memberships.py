@@ -68,3 +68,11 @@ def test_the_life_at_a_time() -> None:
     found = [memberships.at("G", C1, time) for time in (5, 10, 400, 500)]
     assert [membership and membership.first for membership in found] == [None, 10, 10, 500]
     assert memberships.at("H", C1, 10) is None
+
+
+def test_a_process_ended_before_the_next_one_of_its_client_began() -> None:
+    following = {**heartbeat(90_000, "c1", "T=*"), "incarnation": 1}
+    memberships = memberships_of([heartbeat(0, "c1", "T=*"), heartbeat(30_000, "c1", "T=*"), following])
+    first, second = memberships.of("G")
+    assert [memberships.until(first, certain=certain) for certain in (True, False)] == [30_000, 1_000_000]
+    assert memberships.until(second, certain=True) == 1_000_000
