@@ -246,7 +246,9 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
                 continue
         if what == Kind.DELIVER:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
-            if count == 0 and (is_new or _comes_again(known, number, seen)):
+            # Without results each delivery may have failed, so that they are counted.
+            is_told = terms.given[0].results and _comes_again(known, number, seen)
+            if count == 0 and (is_new or is_told):
                 if e.count[i] > 1 and known.table.entries[number].chain == NOTHING:
                     known.table.entries[number].chain = TOGETHER
                 continue

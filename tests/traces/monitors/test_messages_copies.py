@@ -48,6 +48,13 @@ def test_without_results_each_delivery_that_is_sent_back_has_failed(second):
     assert said.causes() == [(Cause.REBALANCE, 1)] * second
 
 
+def test_without_results_deliveries_are_counted_that_came_before_the_first_send_back():
+    script = Script().deliver(0).deliver(5, client="c2").send_back(12).delay_store(12, 1, 3, 10_012)
+    said = check(script.send_back(112, client="c2").delay_store(112, 1, 3, 10_112), evidence=ALL - {Kind.RESULT})
+    assert said.violated.get(COPY, 0) == 0
+    assert said.causes() == [(Cause.REBALANCE, 1)]
+
+
 def test_a_gap_may_hide_the_cause():
     script = failed().delay_store(500, 1, 3, 10_500).add(300, Kind.GAP, due=START + 200, count=1)
     (found,) = check(script).violations(COPY)
