@@ -23,6 +23,7 @@ from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
 from ..properties.orderly_lock_progress import claims as lock_progress_claims
 from ..properties.presets import preset_claims, preset_named
+from ..properties.pulls import claims as pull_claims
 from ..properties.refinements import refinement_claims
 from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
@@ -80,6 +81,7 @@ def _claims() -> Iterator[Claim]:
     yield from lock_progress_claims()
     yield from long_polling_claims()
     yield from delivery_claims()
+    yield from pull_claims()
     yield from unbounded_claims()
     yield from offset_claims()
     yield from broadcast_claims()

@@ -154,6 +154,19 @@ STRAY_COPY = Property(
     ),
     rules=("PQ-9", "EN-10"),
 )
+FIRST_EXPIRES = Property(
+    id="broadcast-only-the-first-expires",
+    statement="Only the first message of a window is sent back for taking too long: none below it is in the window.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: everywhere(
+        s,
+        lambda c, q, m: implies(
+            _expired(s, c, q, m), not_(s.exists(Message, lambda o: all_of(o < m, held(s, c, q, o))))
+        ),
+    ),
+    assuming=("no window is dropped",),
+    rules=("PQ-9",),
+)
 CORRECTION_ENDS = Property(
     id="broadcast-correction-ends",
     statement="A client whose offset is outside the log is set right, and not again and again.",
@@ -295,6 +308,7 @@ def claims() -> Iterator[Claim]:
     for constants in (FAULTS, SLOW):
         yield _claim(NO_SEND_BACK, constants)
     yield _claim(STRAY_COPY, SLOW)
+    yield _claim(FIRST_EXPIRES, SLOW)
     yield _claim(COPY_TORN, DIED)
     for constants in (DELETED, TRUNCATED):
         yield _claim(CORRECTION_ENDS, constants)

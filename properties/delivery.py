@@ -161,6 +161,21 @@ PROGRESS = Property(
 )
 
 
+def _outlived(s: State) -> BoolLike:
+    return s.exists(Consumer, lambda c: not_(every_message(s, lambda q, m: s.orphan[c, q, m] == Orphan.NONE)))
+
+
+ENDS_AT_LAST = Property(
+    id="listener-outlives-its-window-not-for-ever",
+    statement="A listener whose window was dropped returns some time, and its result is dealt with.",
+    kind=Kind.EVENTUALLY,
+    after=_outlived,
+    holds=lambda s: not_(_outlived(s)),
+    assuming=("listeners return",),
+    rules=("CC-9", "G10"),
+)
+
+
 def _listeners(s: State, q: IntLike, m: IntLike) -> IntLike:
     in_windows = s.count(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
     if not s.orphans:
@@ -253,6 +268,8 @@ def claims() -> Iterator[Claim]:
     for witness, constants in _WITNESSES:
         yield _claim(witness, {**constants, "repeats": 1})
     yield _claim(LOST_COMMIT_REPEATS, {"messages": 1, "moves": 1, "lost_commits": 1, "overlaps": 0})
+    for failures in (0, 1):
+        yield _claim(ENDS_AT_LAST, {"messages": 1, "moves": 1, "orphans": 1, "failures": failures})
     yield _claim(WAITS_AT_BROKER, {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"})
     yield _claim(PROGRESS, {"messages": 2, "moves": 1, "crashes": 1, "failures": 1})
     yield _claim(PROGRESS, {"messages": 2, "pauses": 1, "leaves": 1, "pulls": "fine"})

@@ -18,6 +18,7 @@ from .offsets import (
     COPIED,
     CORRECTED_KEPT,
     COUNTED,
+    EMPTY_AGAIN,
     FOREIGN_FORGOTTEN,
     NEVER_BACK,
     ON_DISK,
@@ -366,5 +367,6 @@ def _progress_claims() -> Iterator[Claim]:
     yield _claim(FOREIGN_FORGOTTEN, {"messages": 1, "moves": 1, "held_updates": 1, "overlaps": 0})
     yield _claim(CORRECTED_KEPT, OLD_CORRECTION)
     yield _claim(MARK_KEPT, {**FINE, "lost_pulls": 0, "piggyback": 1, "truncations": 1, "watch_marks": 1})
+    yield _claim(EMPTY_AGAIN, RECREATED)
     yield _claim(ON_DISK, {**BROKER_RESTART, "watch_offsets": 0})
     yield _claim(QUIET_ONCE, {"messages": 2, "consumers": 1, "causes": 1})

@@ -155,6 +155,13 @@ ONE_PULL = Property(
     ),
     rules=("U4", "PL-1"),
 )
+EMPTY_AGAIN = Property(
+    id="recreated-topic-is-empty",
+    statement="A topic that was deleted and created again has no message at first, whatever it had before.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: all_of(s.recreations_left == 0, every_queue(s, lambda q: end(s, q) == 0)),
+    rules=("OF-20",),
+)
 COUNTED = Property(
     id="counter-counts-the-window",
     statement="The message counter of a window is the number of messages in it.",

@@ -354,6 +354,7 @@ def claims() -> Iterator[Claim]:
         for property in (EXPLAINED, AT_LEAST_ONCE):
             yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
     yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
+    yield _claim(AFTER_DELIVERY, {**CHAIN_ONLY, "attempts": 1, "count_resets": 1, "causes": 1})
     yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
     yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):
