@@ -160,7 +160,8 @@ def test_sizes_and_shortest_runs_are_exact(outcomes: list[Outcome]) -> None:
 
 def test_the_lemma_is_proven_for_every_number_of_queues(outcomes: list[Outcome]) -> None:
     proven = [outcome.result for outcome in outcomes if outcome.result.engine == "prove"]
-    assert [result.bounds for result in proven] == ["all runs, for all queues ≥ 1; inductive"]
+    # Which lemmas Z3 wants is not the same after whatever else a process has proven.
+    assert [result.bounds.split(" together")[0] for result in proven] == ["all runs, for all queues ≥ 1; inductive"]
 
 
 def test_every_action_happens_in_the_suite(outcomes: list[Outcome]) -> None:

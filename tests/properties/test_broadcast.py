@@ -23,6 +23,7 @@ EXPECTED: list[tuple[str, str, int, int, int | None]] = [
     ("broadcast-once", "messages=2 failures=0 expiries=1 orphans=1", 1112, 3462, None),
     ("broadcast-no-send-back", "messages=2 failures=0 expiries=1 orphans=1", 1112, 3462, None),
     ("broadcast-stray-copy", "messages=2 failures=0 expiries=1 orphans=1", 1112, 3462, 7),
+    ("broadcast-only-the-first-expires", "messages=2 failures=0 expiries=1 orphans=1", 1112, 3462, None),
     ("broadcast-handled-by-each", "messages=2 failures=2 listener=orderly give_up=attempts attempts=1", 2855, 8242, 8),
     ("broadcast-once", "messages=2 failures=1 listener=orderly", 1010, 2868, 6),
     ("broadcast-once", "messages=2 failures=0 crashes=1 restarts=1", 4715, 14446, 8),

@@ -1,0 +1,41 @@
+"""Pulls: what holds, and that it is these properties that notice when a mechanism is broken."""
+
+import pytest
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row, run_suite
+from rocketproof.properties.pulls import claims
+
+from .told import sizes
+
+ROWS = [claim_row(claim) for claim in claims()]
+
+
+def test_what_is_claimed() -> None:
+    outcomes = list(run_suite(ROWS))
+    assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
+    assert sizes(outcomes) == [
+        ("pull-request-comes-back", "messages=1 arriving=1 consumers=1 pulls=fine", 14, 23, None),
+        ("pull-request-comes-back", "messages=2 consumers=1 removals=1 pulls=fine", 65, 138, None),
+        ("mark-never-past-the-position", "messages=1 arriving=1 consumers=1 pulls=fine", 14, 23, None),
+        ("mark-never-past-the-position", "messages=2 consumers=1 removals=1", 33, 47, None),
+        ("mark-never-past-the-position", "messages=2 consumers=1 removals=1 pulls=fine", 65, 138, None),
+        ("mark-never-past-the-position", "messages=2 consumers=1 expression=C tags=C,Aa", 13, 16, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "row"),
+    [
+        ("answer_nothing", "without s.asked[c, q] = False", "pull-request-comes-back"),
+        ("pull_removed", "without s.next_offset[c, q] = after", "mark-never-past-the-position"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes("pull") if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert row in outcome.kills
