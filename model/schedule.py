@@ -41,7 +41,7 @@ def _delays(k: Constants) -> bool:
     by_fallback = k.refused + k.lost_replies > 0
     tried_again = k.attempts > 0 and (by_request or by_fallback)
     delayed_dead_letter = k.version == "4.9.8" and by_fallback
-    return retries(k) and bool(tried_again or delayed_dead_letter or k.count_resets)
+    return retries(k) and bool(tried_again or delayed_dead_letter or k.count_resets or k.repeated_fallbacks)
 
 
 def _saves(k: Constants) -> bool:

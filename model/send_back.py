@@ -2,7 +2,7 @@
 
 The client asks the broker to copy the message (request 36). Where that fails, or seems to, it produces the copy itself
 (SB-4), and where that fails as well it consumes the message again in 5 s (CC-12). A copy is stored before the client
-knows of it, so an answer that is lost makes a second copy (SB-7). Nothing here asks whether a copy exists already
+knows of it, so an answer that is lost makes a second copy (SB-7, SB-8). Nothing here asks whether a copy exists already
 (SB-17). Each way is one step together with the removal from the window: a death or a drop in between has the same
 effect as one just before, in a dropped window, or just after, before the offset is committed.
 """
@@ -33,6 +33,9 @@ send_back.constant("retry_queues", 1, high=1, doc="retryQueueNums; 0 is a config
 send_back.constant("refused", 0, high=4, doc="how often request 36 may fail, nothing stored (SB-9 … SB-14)")
 send_back.constant("lost_replies", 0, high=2, doc="how often request 36 may store a copy and seem to fail (SB-7)")
 send_back.constant("count_resets", 0, high=2, doc="how often a fallback may need a second attempt (SB-8)")
+send_back.constant(
+    "repeated_fallbacks", 0, high=2, doc="how often its first attempt may store a copy all the same (SB-8)"
+)
 send_back.constant("group_locked", 0, high=1, doc="1: the group holds orderly locks at this broker (SB-15)")
 send_back.constant("expiries", 0, high=2, doc="how often a listener may run longer than the consume timeout (PQ-9)")
 send_back.constraint(
@@ -184,6 +187,19 @@ def send_back_without_count(s: State, c: Consumer, q: Queue, m: Message) -> None
     """SB-8: the request fails, the first attempt of the fallback too; the second goes out with count 0."""
     s.require(_failed(s, c, q, m))
     store(s, _attempted_again(s, c, q, m))
+    _note_copies(s, c, q, m, Cause.SENT_TWICE)
+    _is_sent(s, c, q, m)
+
+
+@send_back.action(
+    budget="repeated_fallbacks",
+    tells="{c} produces a copy of {m} of {q}; the answer is lost, it produces another",
+    when=retries,
+)
+def fallback_stored_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """SB-8: the request fails; the fallback's first attempt is stored, its connection breaks, the second is stored."""
+    s.require(_failed(s, c, q, m))
+    store(s, by_fallback(s, c, q, m, Cause.SENT_TWICE), _attempted_again(s, c, q, m))
     _note_copies(s, c, q, m, Cause.SENT_TWICE)
     _is_sent(s, c, q, m)
 

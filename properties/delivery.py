@@ -225,6 +225,10 @@ _WITNESSES: tuple[tuple[Property, Constants], ...] = (
         {**QUIET, "overlaps": 0, "version": "4.9.8", "resets": 1},
     ),
     (
+        _caused(Cause.OFFSET_CORRECTED, "An offset outside of the queue was corrected.", "PL-19", "PL-23"),
+        {**QUIET, "overlaps": 0, "version": "4.9.8", "corrections": "steps", "retentions": 1, "moves": 1},
+    ),
+    (
         _caused(Cause.SUSPENDED, "An orderly listener suspended its queue, and has the message again.", "OR-7"),
         {**QUIET, "consumers": 1, "listener": "orderly", "failures": 1},
     ),

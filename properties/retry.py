@@ -263,6 +263,14 @@ LOST_REPLY: Constants = {
     "attempts": 1,
     "lost_replies": 1,
 }
+SENT_TWICE: Constants = {
+    **CHAIN_ONLY,
+    "messages": 4,
+    "retry_room": 3,
+    "copies": 4,
+    "attempts": 1,
+    "repeated_fallbacks": 1,
+}
 DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
 LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
 EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1}
@@ -279,6 +287,12 @@ def claims() -> Iterator[Claim]:
         ONE_COPY,
         LOST_REPLY,
         "The broker stores first and answers then: when the answer is lost, the client makes a second copy.",
+    )
+    yield _claim(
+        ONE_COPY,
+        SENT_TWICE,
+        "The copy that a client produces may be stored though its answer is lost: the second attempt makes another, "
+        "with count 0.",
     )
     yield _claim(
         ONE_COPY,
@@ -347,7 +361,7 @@ def claims() -> Iterator[Claim]:
         yield Claim(property=property, machine=consumption, constants=FALLBACK)
     yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
     yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
-    for constants in (DROPPED, LOCAL_RETRY, EXPIRED):
+    for constants in (DROPPED, LOCAL_RETRY, EXPIRED, SENT_TWICE):
         yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
         yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
     for constants in (DROPPED, EXPIRED):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rocketproof.model.consumption import consumption
+from rocketproof.model.history import Cause
 from rocketproof.model.kernel import ConfigurationError
 from rocketproof.model.process_queue import Stage
 from rocketproof.model.retry_copy import Place
@@ -107,6 +108,12 @@ def test_a_lost_answer_makes_two_copies() -> None:
 def test_a_second_attempt_of_the_fallback_loses_the_count() -> None:
     played = Played(*FAILED, *RETRIED, "send_back_without_count(c0, q1, m0)", count_resets=1)
     assert (played.copy(1), played.value("tries", 1)) == (waiting(0, 4), 2)
+
+
+def test_a_fallback_whose_first_attempt_was_stored_makes_a_second_copy_without_count() -> None:
+    played = Played(*FAILED, "fallback_stored_twice(c0, q0, m0)", repeated_fallbacks=1)
+    assert [played.copy(0), played.copy(1)] == [waiting(1, 3), waiting(0, 3)]
+    assert [played.value("reason", 0), played.value("reason", 1)] == [Cause.SENT_TWICE] * 2
 
 
 def test_where_both_ways_fail_the_message_stays_in_the_window_and_counts_in_memory() -> None:

@@ -36,6 +36,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1": (14730, 55419),
     "messages=1 arriving=1 consumers=1 pulls=fine": (14, 23),
     "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1": (20_987, 69_203),
+    "messages=2 causes=1 overlaps=0 version=4.9.8 corrections=steps retentions=1 moves=1 repeats=1": (914, 1_962),
     "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1": (429, 1_364),
     "messages=1 moves=1 lost_commits=1 overlaps=0": (46, 68),
 }
@@ -54,6 +55,10 @@ RUNS: dict[tuple[str, str], int] = {
     ("again-offset-went-back", "messages=2 causes=1 crashes=1 late_commits=1 repeats=1"): 9,
     ("again-broker-restart", "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1"): 9,
     ("again-reset", "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1"): 8,
+    (
+        "again-offset-corrected",
+        "messages=2 causes=1 overlaps=0 version=4.9.8 corrections=steps retentions=1 moves=1 repeats=1",
+    ): 12,
     ("again-suspended", "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1"): 6,
     ("request-waits-at-the-broker", "messages=1 arriving=1 consumers=1 pulls=fine"): 2,
     ("lost-commit-repeats", "messages=1 moves=1 lost_commits=1 overlaps=0"): 8,

@@ -7,7 +7,17 @@ from rocketproof.checkers.suite import claim_rows, run_suite
 from rocketproof.checkers.theorems import prove_theorem
 from rocketproof.model.consumption import consumption
 from rocketproof.properties.claim import Claim
-from rocketproof.properties.retry import CHAIN_ONLY, DROPPED, EXPIRED, FALLBACK, LOCAL_RETRY, LOST_REPLY, RETRY, claims
+from rocketproof.properties.retry import (
+    CHAIN_ONLY,
+    DROPPED,
+    EXPIRED,
+    FALLBACK,
+    LOCAL_RETRY,
+    LOST_REPLY,
+    RETRY,
+    SENT_TWICE,
+    claims,
+)
 from rocketproof.properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS, fallback_combination
 from rocketproof.properties.theorem import Theorem
 from rocketproof.properties.verdict import Verdict
@@ -69,6 +79,7 @@ SIZES = [
     pytest.param(CHAIN_ONLY, 72, 124, id="chain"),
     pytest.param(FALLBACK, 172, 318, id="fallback", marks=pytest.mark.slow),
     pytest.param(LOST_REPLY, 192, 390, id="lost-reply", marks=pytest.mark.slow),
+    pytest.param(SENT_TWICE, 394, 833, id="sent-twice"),
     pytest.param(LOCAL_RETRY, 82, 133, id="local-retry", marks=pytest.mark.slow),
     pytest.param(EXPIRED, 507, 1_244, id="expired", marks=pytest.mark.slow),
 ]

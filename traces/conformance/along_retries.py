@@ -46,7 +46,7 @@ _ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 _OF_LISTENERS = frozenset({Kind.DELIVER, Kind.RESULT, Kind.DISCARDED, Kind.SEND_BACK, Kind.EXPIRE})
 _TOLD = frozenset({*_OF_LISTENERS, Kind.DELAY_DELIVER, *_STORES, *_ENDS})
 _ASKED = "send_back_by_request send_back_to_nowhere send_back_twice orphan_copied"
-_PRODUCED = "send_back_by_fallback send_back_without_count"
+_PRODUCED = "send_back_by_fallback send_back_without_count fallback_stored_twice"
 _SEND_BACKS = frozenset(f"{_ASKED} {_PRODUCED} clean_expired overdue_fails".split())
 _GOOD = frozenset({"succeed", "orphan_succeeds", "overdue_succeeds"})
 _BAD = frozenset({"fail", "orphan_listener_fails", "overdue_fails"})
@@ -117,6 +117,7 @@ class Chain:
             "refused": refused,
             "lost_replies": refused,
             "count_resets": answers.count((Path.FALLBACK, Result.FAILED)),
+            "repeated_fallbacks": answers.count((Path.FALLBACK, Result.FAILED)),
             "refusals": answers.count((Path.FALLBACK, Result.FAILED)),
             "expiries": kinds.count(Kind.EXPIRE),
             "crashes": kinds.count(Kind.CLIENT_CRASH),

@@ -161,6 +161,9 @@ ACTIONS: dict[str, Record] = {
     "send_back_without_count": by(
         (Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FAILED), (Path.FALLBACK, Result.OK)
     ),
+    "fallback_stored_twice": by(
+        (Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FAILED), (Path.FALLBACK, Result.OK)
+    ),
     "send_back_fails_twice": both_fail,
     "orphan_copied": from_dropped_window,
     "clean_expired": clean_expired,

@@ -52,6 +52,13 @@ def test_each_attempt_to_send_back_has_its_answer() -> None:
         first,
         first,
     ]
+    assert ways("fallback_stored_twice", repeated_fallbacks=1) == [
+        request.format("failed", "request"),
+        fallback.format("failed", "fallback"),
+        fallback.format("ok", "fallback"),
+        first,
+        "delay_store broker-0 retry0 key=q0-m0 attempt=0 level=3",
+    ]
     assert ways("send_back_by_fallback", refused=1) == [
         request.format("failed", "request"),
         fallback.format("ok", "fallback"),

@@ -93,6 +93,7 @@ CONFIGURATIONS: dict[str, tuple[Machine, Constants]] = {
         {**CHAIN, "attempts": 2, "refused": 1, "lost_replies": 1, "refusals": 1, "moves": 1, "orphans": 1},
     ),
     "timeout": (consumption, {**CHAIN, "expiries": 1, "count_resets": 1}),
+    "fallback stored twice": (consumption, {**CHAIN, "repeated_fallbacks": 1, "refusals": 1}),
     "listener gives up": (consumption, {**CHAIN, "consumers": 1, "listener_level": -1, "refused": 1}),
     "retries of 4.9.8": (consumption, {**CHAIN, "version": "4.9.8", "refused": 1}),
     "schedule": (
