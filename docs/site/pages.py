@@ -58,9 +58,13 @@ def explorers() -> None:
     folder.mkdir()
     for preset in PRESETS:
         _run(["explore", preset.name, "--out", str(folder / f"{preset.name}.html")])
-    lines = [f"* [{preset.name}](explorer/{preset.name}.html): {preset.doc}" for preset in PRESETS]
-    text = "# Explore the model\n\nEach page runs the model in your browser, without a network.\n\n"
-    (PAGES / "explorers.md").write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+    lines = [
+        f"* [{preset.name}](explorer/{preset.name}.html) ([中文](explorer/{preset.name}.html#lang=zh)): {preset.doc}"
+        for preset in PRESETS
+    ]
+    what = "Each page runs the model in your browser, without a network. 每个页面都在浏览器里运行模型，不需要网络。"
+    text = "\n".join(["# Explore the model", "", what, "", *lines, ""])
+    (PAGES / "explorers.md").write_text(text, encoding="utf-8")
 
 
 GUIDES = {

@@ -1,6 +1,7 @@
 // Where the script begins: in a page it opens what the page is about; in a worker it answers searches.
 
 import { byId, fill, h, toast } from "./page/dom.mjs";
+import { ENGLISH, inLink, say, speak, spoken, standing } from "./page/language.mjs";
 import { unpacked } from "./page/packed.mjs";
 import { Page } from "./page/page.mjs";
 import { serveSearches } from "./page/worker.mjs";
@@ -12,7 +13,7 @@ const VERDICTS = { HOLDS: "good", VIOLATED: "bad", UNKNOWN: "warn" };
 const opens = (entry) => entry.model !== null;
 
 /** Where an entry opens: in this page, or in one beside it. */
-const address = (entry) => `${entry.page ? encodeURIComponent(entry.page) : ""}#open=${entry.id}`;
+const address = (entry) => `${entry.page ? encodeURIComponent(entry.page) : ""}#${new URLSearchParams({ ...inLink(), open: entry.id })}`;
 
 /** What a page is about: entries, each a configuration with perhaps a run; configurations are packed. */
 class Site {
@@ -21,6 +22,7 @@ class Site {
     this.entries = entries.filter(opens);
     this.model = model;
     this.page = null;
+    this.sayStanding = standing(document);
   }
 
   /** Begin: what the link says, or what there is. */
@@ -49,19 +51,21 @@ class Site {
   home() {
     document.body.dataset.view = "home";
     const missing = this.listed.filter((entry) => !opens(entry));
-    const others = missing.some(({ page }) => page) ? "the others in further pages beside this one." : "for the others the page has no room, so each names the command that opens it.";
+    const others = missing.some(({ page }) => page) ? say("the others in further pages beside this one.") : say("for the others the page has no room, so each names the command that opens it.");
     byId("home-note").hidden = missing.length === 0;
-    byId("home-note").textContent = `${this.entries.length} of ${this.listed.length} open here; ${others}`;
+    byId("home-note").textContent = say("{0} of {1} open here; {2}", this.entries.length, this.listed.length, others);
     fill(byId("home-list"), this.listed.map((entry) => h("li", {},
       h(opens(entry) || entry.page ? "a" : "div", { href: opens(entry) || entry.page ? address(entry) : null, class: "card" },
-        entry.verdict ? h("span", { class: `chip ${VERDICTS[entry.verdict] ?? "none"}` }, entry.note || entry.verdict) : null,
-        h("b", {}, entry.title), h("span", {}, entry.doc),
-        entry.run ? h("small", {}, `${entry.run.split("~").length} ${entry.run.includes("~") ? "steps" : "step"}`) : null,
+        entry.verdict ? h("span", { class: `chip ${VERDICTS[entry.verdict] ?? "none"}` }, say(entry.note || entry.verdict)) : null,
+        h("b", {}, entry.title), h("span", { lang: ENGLISH }, entry.doc),
+        entry.run ? h("small", {}, say(entry.run.includes("~") ? "{0} steps" : "{0} step", entry.run.split("~").length)) : null,
         opens(entry) || entry.page ? null : h("code", {}, entry.command)))));
   }
 
   #follow() {
     const parameters = new URLSearchParams(location.hash.slice(1));
+    if (parameters.get("lang")) speak(parameters.get("lang"));
+    this.#spell();
     const wanted = parameters.get("open");
     const atOnce = this.listed.length === 1 || document.body.dataset.opens;
     const named = this.entries.find(({ id }) => id === wanted) ?? (atOnce ? this.entries[0] : null);
@@ -70,7 +74,7 @@ class Site {
       location.replace(address(elsewhere));
       return;
     }
-    if (elsewhere) toast(`For ${wanted} this page has no room; its command opens it.`);
+    if (elsewhere) toast(say("For {0} this page has no room; its command opens it.", wanted));
     if (named) this.open(this.#configured(named, parameters.get("set")), parameters);
     else this.home();
   }
@@ -94,12 +98,35 @@ class Site {
     for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     byId("home-link").hidden = this.listed.length < 2;
     byId("entry").hidden = this.entries.length < 2;
-    fill(byId("entry"), this.entries.map(({ id, title, note }) => h("option", { value: id }, note ? `${title} (${note})` : title)));
-    byId("entry").addEventListener("change", (event) => { location.hash = `open=${event.target.value}`; });
-    byId("home-link").addEventListener("click", () => { location.hash = ""; });
+    fill(byId("entry"), this.entries.map(({ id, title, note }) => h("option", { value: id }, note ? `${title} (${say(note)})` : title)));
+    byId("entry").addEventListener("change", (event) => { location.hash = new URLSearchParams({ ...inLink(), open: event.target.value }); });
+    byId("home-link").addEventListener("click", () => { location.hash = new URLSearchParams(inLink()); });
+    byId("language").addEventListener("click", () => this.#speak(spoken() === ENGLISH ? "zh" : ENGLISH));
     addEventListener("hashchange", () => this.#follow());
     addEventListener("resize", () => this.page?.draw());
     addEventListener("keydown", (event) => this.#key(event, act));
+  }
+
+  /** What stands in the page, and the name of the other language, in the language that is spoken. */
+  #spell() {
+    this.sayStanding();
+    const [text, name, lang] = spoken() === ENGLISH ? ["中文", "中文", "zh-CN"] : ["EN", "English", ENGLISH];
+    const button = byId("language");
+    button.textContent = text;
+    for (const [key, value] of Object.entries({ lang, title: name, "aria-label": name })) button.setAttribute(key, value);
+  }
+
+  /** The user wants the other language: the run stays, and the link says it from now on. */
+  #speak(name) {
+    speak(name);
+    this.#spell();
+    if (document.body.dataset.view === "one") {
+      this.page.show();
+      this.page.link();
+    } else {
+      this.home();
+      history.replaceState(null, "", `#${new URLSearchParams(inLink())}`);
+    }
   }
 
   #key(event, act) {
@@ -131,5 +158,6 @@ class Site {
 if (typeof document === "undefined") serveSearches(self);
 else {
   byId("js-missing").hidden = true;
+  speak(navigator.language, { asked: false });
   unpacked(byId("packed").textContent).then((given) => new Site(given).start());
 }

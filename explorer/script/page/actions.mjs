@@ -1,19 +1,19 @@
 // What can happen now, grouped by who acts, and why the rest cannot.
 
 import { h } from "./dom.mjs";
+import { ENGLISH, say } from "./language.mjs";
 import { ruled } from "./rules.mjs";
 
-const TITLES = { Consumer: "Client", Broker: "Broker", Queue: "Queue", Copy: "Retry copy" };
-const NOBODY = "Broker, time, operator";
 
 /** Who takes a step: the first element it names. */
 export function actor(model, instance) {
   const { parameters } = model.actions[instance.action];
   const [name] = Object.keys(parameters);
   const kind = parameters[name];
-  if (!name || !(kind in TITLES)) return name && instance.drawn[0] !== "·" ? `${kind} ${instance.drawn[0]}` : NOBODY;
+  const titles = { Consumer: say("Client"), Broker: say("Broker"), Queue: say("Queue"), Copy: say("Retry copy") };
+  if (!name || !(kind in titles)) return name && instance.drawn[0] !== "·" ? `${kind} ${instance.drawn[0]}` : say("Broker, time, operator");
   const label = instance.label.slice(instance.label.indexOf("(") + 1).split(/[,)]/)[0];
-  return `${TITLES[kind]} ${label}`;
+  return `${titles[kind]} ${label}`;
 }
 
 /** The groups of actions; `filter` keeps those whose sentence has it, `find(instance)` looks for a way there. */
@@ -30,7 +30,7 @@ export function actions({ machine, model, words, run, filter, openWhy, find }) {
   let key = 0;
   const sections = [...groups].map(([name, { can, cannot }]) =>
     h("section", { class: "group", "aria-label": name },
-      h("h3", {}, name, h("small", {}, can.length ? `${can.length} possible` : "nothing possible")),
+      h("h3", {}, name, h("small", {}, can.length ? say("{0} possible", can.length) : say("nothing possible"))),
       h("div", { class: "can" }, can.map((number) => {
         key += 1;
         return choice(model, number, run, key);
@@ -42,11 +42,11 @@ export function actions({ machine, model, words, run, filter, openWhy, find }) {
               openWhy.add(name);
               if (!box.querySelector("ul")) box.append(reasons({ machine, model, words, run, find }, cannot));
             } else openWhy.delete(name);
-          } }, h("summary", { "data-key": `why ${name}` }, `${cannot.length} not possible now: why?`))
+          } }, h("summary", { "data-key": `why ${name}` }, say("{0} not possible now: why?", cannot.length)))
         : null,
     ),
   );
-  if (!enabled.size) sections.unshift(h("p", { class: "end" }, "Nothing can happen any more: the run ends here."));
+  if (!enabled.size) sections.unshift(h("p", { class: "end" }, say("Nothing can happen any more: the run ends here.")));
   return sections;
 }
 
@@ -58,7 +58,7 @@ function choice(model, number, run, key) {
     class: instance.drawn[4] ? "action fault" : "action", "data-label": instance.label, "data-key": instance.label, "aria-keyshortcuts": shortcut,
     title: action.doc || null, onclick: () => run.take(number),
   },
-    h("span", {}, instance.tells),
+    h("span", { lang: ENGLISH }, instance.tells),
     shortcut ? h("kbd", { "aria-hidden": "true" }, shortcut) : null,
   );
 }
@@ -68,10 +68,10 @@ function reasons({ machine, model, words, run, find }, numbers) {
     const instance = model.instances[number];
     const failing = machine.failing(run.state, number);
     return h("li", { "data-label": instance.label },
-      h("p", { class: "what" }, instance.tells, " ",
-        h("button", { class: "small", "data-key": `find ${instance.label}`, "aria-label": `Find the shortest run to: ${instance.tells}`, onclick: () => find(number) }, "find a way")),
+      h("p", { class: "what" }, h("span", { lang: ENGLISH }, instance.tells), " ",
+        h("button", { class: "small", "data-key": `find ${instance.label}`, "aria-label": say("Find the shortest run to: {0}", instance.tells), onclick: () => find(number) }, say("find a way"))),
       failing.map((part) => reason(machine, words, run, part)),
-      model.actions[instance.action].doc ? h("p", { class: "quiet" }, ruled(model, model.actions[instance.action].doc)) : null,
+      model.actions[instance.action].doc ? h("p", { class: "quiet", lang: ENGLISH }, ruled(model, model.actions[instance.action].doc)) : null,
     );
   }));
 }
@@ -81,6 +81,6 @@ function reason(machine, words, run, part) {
   const cells = words.cellsOf(part);
   const now = cells.slice(0, 6).map((cell) => `${words.labels[cell]} = ${words.value(cell, run.state[cell])}`);
   return h("p", { class: "fails" },
-    "needs ", text === null ? "a condition on what follows" : h("code", {}, text),
-    h("small", {}, `now ${now.join(", ")}${cells.length > 6 ? ", …" : ""}`));
+    say("needs "), text === null ? say("a condition on what follows") : h("code", {}, text),
+    h("small", {}, say("now {0}", `${now.join(", ")}${cells.length > 6 ? ", …" : ""}`)));
 }

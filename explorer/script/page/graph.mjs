@@ -1,6 +1,7 @@
 // A small state graph: what can be reached, collapsed to the variables that the user picks.
 
 import { fill, h } from "./dom.mjs";
+import { say } from "./language.mjs";
 
 const MOST_STATES = 4000;
 const MOST_NODES = 300;
@@ -85,9 +86,9 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
       const { name, low } = model.families[family];
       return chosen.has(name) && node.state[cell] !== low ? [`${words.labels[cell]} = ${words.value(cell, node.state[cell])}`] : [];
     }) : words.changes(machine.initial, node.state).map(({ label, now }) => `${label} = ${now}`);
-    return list.join("\n") || "everything at its lowest value";
+    return list.join("\n") || say("everything at its lowest value");
   };
-  const svg = h("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `State graph with ${found.nodes.length} nodes` },
+  const svg = h("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": say("State graph with {0} nodes", found.nodes.length) },
     found.edges.map(({ from, to }) => h("path", {
       class: passed.has(from.key) && passed.has(to.key) ? "edge passed" : "edge",
       d: from.depth < to.depth ? `M${from.x} ${from.y} C${from.x + 40} ${from.y} ${to.x - 40} ${to.y} ${to.x} ${to.y}`
@@ -96,28 +97,28 @@ export function graph({ machine, model, words, run, chosen, redraw }, box) {
     found.nodes.map((node) => {
       const go = () => run.load(node.path);
       return h("g", { class: `node${node.key === current ? " current" : ""}${passed.has(node.key) ? " passed" : ""}`, tabindex: 0, role: "button", "data-key": `node ${node.key}`,
-        "aria-label": `State after ${node.path.length} steps: ${shown(node).replaceAll("\n", ", ")}`,
+        "aria-label": say("State after {0} steps: {1}", node.path.length, shown(node).replaceAll("\n", ", ")),
         onclick: go, onkeydown: (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
         go();
       } },
-      h("title", {}, `${shown(node)}\n(${node.states} ${node.states === 1 ? "state" : "states"}; shortest run: ${node.path.length} steps)`),
+      h("title", {}, `${shown(node)}\n${say("(states: {0}; shortest run: {1} steps)", node.states, node.path.length)}`),
       h("circle", { cx: node.x, cy: node.y, r: Math.min(12, 6 + Math.log2(node.states + 1)) }),
       node.states > 1 ? h("text", { x: node.x, y: node.y + 3.5 }, String(node.states)) : null);
     }));
   const here = found.nodes.find(({ key }) => key === current);
-  const told = `${found.nodes.length} nodes from ${found.states.toLocaleString("en")} states${found.complete ? "" : `, the first ones; there are more`}.`;
+  const told = say(found.complete ? "{0} nodes from {1} states." : "{0} nodes from {1} states, the first ones; there are more.", found.nodes.length, found.states.toLocaleString("en"));
   fill(box,
-    h("p", { class: "quiet" }, "Collapsed to: ", model.families.map(({ name }) => h("label", { class: "pick" },
+    h("p", { class: "quiet" }, say("Collapsed to: "), model.families.map(({ name }) => h("label", { class: "pick" },
       h("input", { type: "checkbox", "data-key": `pick ${name}`, checked: chosen.has(name), onchange: (event) => {
         if (event.target.checked) chosen.add(name);
         else chosen.delete(name);
         redraw();
       } }), name))),
-    h("p", { class: "quiet", id: "graph-told" }, told, chosen.size ? "" : " Nothing is collapsed."),
-    h("p", { class: "quiet", id: "graph-here" }, here ? ["Here: ", h("b", {}, shown(here).replaceAll("\n", ", "))] : "The state of the run is farther away than what is drawn."),
-    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "State graph" }, svg));
+    h("p", { class: "quiet", id: "graph-told" }, told, chosen.size ? "" : say(" Nothing is collapsed.")),
+    h("p", { class: "quiet", id: "graph-here" }, here ? [say("Here: "), h("b", {}, shown(here).replaceAll("\n", ", "))] : say("The state of the run is farther away than what is drawn.")),
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": say("State graph") }, svg));
 }
 
 /** What the graph is collapsed to at first. */

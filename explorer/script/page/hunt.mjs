@@ -1,13 +1,14 @@
 // "Shortest run to …": a breadth-first search in a worker, with progress and a limit.
 
 import { byId, fill, h, toast } from "./dom.mjs";
+import { say } from "./language.mjs";
 
 /** What is looked for, in words. */
 export function goalInWords(model, words, goal) {
-  if (goal.kind === "step") return `to “${model.instances[goal.instance].tells}”`;
-  if (goal.kind === "property") return `until ${model.properties.find(({ holds }) => holds === goal.node).id} is ${goal.wanted ? "seen" : "violated"}`;
-  if (goal.kind === "cell") return `to ${words.labels[goal.cell]} ${goal.sign} ${words.value(goal.cell, goal.value)}`;
-  return "to a state where nothing can happen";
+  if (goal.kind === "step") return say("to “{0}”", model.instances[goal.instance].tells);
+  if (goal.kind === "property") return say(goal.wanted ? "until {0} is seen" : "until {0} is violated", model.properties.find(({ holds }) => holds === goal.node).id);
+  if (goal.kind === "cell") return say("to “{0}”", `${words.labels[goal.cell]} ${say(goal.sign)} ${words.value(goal.cell, goal.value)}`);
+  return say("to a state where nothing can happen");
 }
 
 /** Searches of one page; one at a time. */
@@ -29,33 +30,34 @@ export class Hunter {
     this.worker = worker;
     const box = byId("hunt-state");
     box.hidden = false;
-    fill(box, h("p", {}, `Searching for the shortest run ${told} …`));
+    const searching = say("Searching for the shortest run {0} …", told);
+    fill(box, h("p", {}, searching));
     worker.onmessage = ({ data }) => {
       if (data.error) {
         this.stop();
-        fill(box, h("p", { class: "bad" }, `The search failed: ${data.error}`), this.#close());
+        fill(box, h("p", { class: "bad" }, say("The search failed: {0}", data.error)), this.#close());
         return;
       }
-      const figures = `${data.states.toLocaleString("en")} states, ${data.transitions.toLocaleString("en")} transitions, depth ${data.depth}`;
-      const speed = `${Math.round(data.transitions / Math.max(data.seconds, 0.001)).toLocaleString("en")} transitions/s`;
+      const figures = say("{0} states, {1} transitions, depth {2}", data.states.toLocaleString("en"), data.transitions.toLocaleString("en"), data.depth);
+      const speed = say("{0} transitions/s", Math.round(data.transitions / Math.max(data.seconds, 0.001)).toLocaleString("en"));
       if (!data.done) {
-        fill(box, h("p", {}, `Searching for the shortest run ${told} …`),
-          h("progress", { max: limit, value: data.states, "aria-label": "states seen, of the limit" }),
-          h("p", { class: "quiet" }, `${figures}, ${speed} `, h("button", { class: "small", onclick: () => this.cancel() }, "Stop")));
+        fill(box, h("p", {}, searching),
+          h("progress", { max: limit, value: data.states, "aria-label": say("states seen, of the limit") }),
+          h("p", { class: "quiet" }, `${figures} · ${speed} `, h("button", { class: "small", onclick: () => this.cancel() }, say("Stop"))));
         return;
       }
       this.stop();
       if (data.found) {
         run.load([...prefix, ...data.found]);
         box.hidden = true;
-        toast(`Found: ${data.found.length} steps ${told}; ${figures}.`);
+        toast(say("Found: {0} steps {1}; {2}.", data.found.length, told, figures));
         return;
       }
       const why = data.complete
-        ? `There is no run ${told}: all reachable states were seen.`
-        : `No run ${told} within ${limit.toLocaleString("en")} states. There may be a longer one.`;
+        ? say("There is no run {0}: all reachable states were seen.", told)
+        : say("No run {0} within {1} states. There may be a longer one.", told, limit.toLocaleString("en"));
       fill(box, h("p", { class: data.complete ? "" : "warn" }, why), h("p", { class: "quiet" }, figures),
-        data.complete ? null : h("button", { class: "small", onclick: () => this.start(goal, { fromHere, limit: limit * 4 }) }, "Search four times as far"),
+        data.complete ? null : h("button", { class: "small", onclick: () => this.start(goal, { fromHere, limit: limit * 4 }) }, say("Search four times as far")),
         this.#close());
     };
     worker.onerror = (event) => worker.onmessage({ data: { error: event.message } });
@@ -66,7 +68,7 @@ export class Hunter {
   cancel() {
     this.stop();
     byId("hunt-state").hidden = true;
-    toast("The search was stopped.");
+    toast(say("The search was stopped."));
   }
 
   stop() {
@@ -75,7 +77,7 @@ export class Hunter {
   }
 
   #close() {
-    return h("button", { class: "small", onclick: () => { byId("hunt-state").hidden = true; } }, "Close");
+    return h("button", { class: "small", onclick: () => { byId("hunt-state").hidden = true; } }, say("Close"));
   }
 }
 
@@ -83,16 +85,16 @@ export class Hunter {
 export function ask(page) {
   const { model, words, hunter } = page;
   const option = (value, text) => h("option", { value }, text);
-  const goals = h("select", { id: "goal", "aria-label": "What to look for" },
-    h("optgroup", { label: "A property turns" }, model.properties.filter(({ kind }) => kind === "always" || kind === "sometimes")
-      .map(({ id, kind }, at) => option(`property ${model.properties.findIndex((item) => item.id === id)}`, `${id} is ${kind === "always" ? "violated" : "seen"}`, at))),
-    h("optgroup", { label: "Something happens" }, model.instances.map(({ tells }, number) => option(`step ${number}`, tells))),
-    h("optgroup", { label: "A variable has a value" }, model.cells.map((_, cell) => option(`cell ${cell}`, words.labels[cell]))),
-    h("optgroup", { label: "The end" }, option("dead", "nothing can happen any more")));
-  const value = h("select", { id: "goal-value", "aria-label": "Value", hidden: true });
-  const sign = h("select", { id: "goal-sign", "aria-label": "Comparison", hidden: true }, ["is", "≥", "≤"].map((text) => option(text, text)));
-  const limit = h("select", { id: "goal-limit", "aria-label": "Limit" }, [100_000, 1_000_000, 2_000_000, 10_000_000].map((count) =>
-    h("option", { value: count, selected: count === 2_000_000 }, `at most ${count.toLocaleString("en")} states`)));
+  const goals = h("select", { id: "goal", "aria-label": say("What to look for") },
+    h("optgroup", { label: say("A property turns") }, model.properties.filter(({ kind }) => kind === "always" || kind === "sometimes")
+      .map(({ id, kind }, at) => option(`property ${model.properties.findIndex((item) => item.id === id)}`, say(kind === "always" ? "{0} is violated" : "{0} is seen", id), at))),
+    h("optgroup", { label: say("Something happens") }, model.instances.map(({ tells }, number) => option(`step ${number}`, tells))),
+    h("optgroup", { label: say("A variable has a value") }, model.cells.map((_, cell) => option(`cell ${cell}`, words.labels[cell]))),
+    h("optgroup", { label: say("The end") }, option("dead", say("nothing can happen any more"))));
+  const value = h("select", { id: "goal-value", "aria-label": say("Value"), hidden: true });
+  const sign = h("select", { id: "goal-sign", "aria-label": say("Comparison"), hidden: true }, ["is", "≥", "≤"].map((text) => option(text, say(text))));
+  const limit = h("select", { id: "goal-limit", "aria-label": say("Limit") }, [100_000, 1_000_000, 2_000_000, 10_000_000].map((count) =>
+    h("option", { value: count, selected: count === 2_000_000 }, say("at most {0} states", count.toLocaleString("en")))));
   const here = h("input", { type: "checkbox", id: "goal-here" });
   goals.addEventListener("change", () => {
     const [kind, number] = goals.value.split(" ");
@@ -113,8 +115,8 @@ export function ask(page) {
     byId("ask").close();
     hunter.start(goal, { fromHere: here.checked, limit: Number(limit.value) });
   };
-  fill(byId("ask-form"), h("h3", {}, "Shortest run to …"), goals, h("div", { class: "pair" }, sign, value), limit,
-    h("label", {}, here, " from the state that is shown, not from the start"),
-    h("div", { class: "buttons" }, h("button", { class: "primary", id: "goal-go", onclick: begin }, "Search"), h("button", { onclick: () => byId("ask").close() }, "Cancel")));
+  fill(byId("ask-form"), h("h3", {}, say("Shortest run to …")), goals, h("div", { class: "pair" }, sign, value), limit,
+    h("label", {}, here, say(" from the state that is shown, not from the start")),
+    h("div", { class: "buttons" }, h("button", { class: "primary", id: "goal-go", onclick: begin }, say("Search")), h("button", { onclick: () => byId("ask").close() }, say("Cancel"))));
   byId("ask").showModal();
 }

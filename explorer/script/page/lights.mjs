@@ -1,6 +1,7 @@
 // Properties as lights: green while they hold along the run, red from the state that violates one.
 
 import { h } from "./dom.mjs";
+import { ENGLISH, say } from "./language.mjs";
 import { ruled } from "./rules.mjs";
 
 const MORE = "more of this machine";
@@ -12,19 +13,19 @@ export function light(machine, property, run) {
   const now = holds(run.state);
   if (property.kind === "always") {
     const since = states.findIndex((state) => !holds(state));
-    if (since >= 0 && property.elsewhere && property.expected === "HOLDS") return { color: "warn", word: "does not hold here", since };
+    if (since >= 0 && property.elsewhere && property.expected === "HOLDS") return { color: "warn", word: say("does not hold here"), since };
     return since < 0
-      ? { color: "good", word: "holds so far", since: null }
-      : { color: "bad", word: now ? "was violated" : "violated", since };
+      ? { color: "good", word: say("holds so far"), since: null }
+      : { color: "bad", word: now ? say("was violated") : say("violated"), since };
   }
   if (property.kind === "sometimes") {
     const since = states.findIndex((state) => holds(state));
     return since < 0
-      ? { color: "none", word: "not seen yet", since: null }
-      : { color: "good", word: "seen", since };
+      ? { color: "none", word: say("not seen yet"), since: null }
+      : { color: "good", word: say("seen"), since };
   }
   if (property.kind === "settles") {
-    return { color: now ? "good" : "warn", word: now ? "settled here" : "not settled here", since: null };
+    return { color: now ? "good" : "warn", word: now ? say("settled here") : say("not settled here"), since: null };
   }
   const after = property.after === null ? null : machine.predicate(property.after);
   let owed = null;
@@ -33,8 +34,8 @@ export function light(machine, property, run) {
     else if (owed === null && (after ? after(state) : place === 0)) owed = place;
   });
   return owed === null
-    ? { color: now ? "good" : "none", word: now ? "reached" : "nothing owed", since: null }
-    : { color: "warn", word: "still owed", since: owed };
+    ? { color: now ? "good" : "none", word: now ? say("reached") : say("nothing owed"), since: null }
+    : { color: "warn", word: say("still owed"), since: owed };
 }
 
 /** The list of lights; `hunt(property)` looks for a shortest run that changes one. */
@@ -43,7 +44,7 @@ export function lights({ machine, model, run, open, hunt }) {
   const others = [];
   for (const property of model.properties) {
     const found = light(machine, property, run);
-    const wanted = { always: "Find the shortest violation", sometimes: "Find the shortest witness" }[property.kind];
+    const wanted = { always: say("Find the shortest violation"), sometimes: say("Find the shortest witness") }[property.kind];
     const here = `${property.id}: ${found.word}`;
     const item = h("li", { class: `light ${found.color}`, "data-property": property.id },
       h("details", { open: open.has(property.id), ontoggle: (event) => (event.target.open ? open.add(property.id) : open.delete(property.id)) },
@@ -52,13 +53,13 @@ export function lights({ machine, model, run, open, hunt }) {
           h("span", { class: "name" }, property.id),
           h("span", { class: "word" }, found.word),
         ),
-        h("p", {}, property.statement),
-        found.color === "bad" && property.lesson ? h("p", { class: "lesson" }, h("b", {}, "Lesson. "), ruled(model, property.lesson)) : null,
+        h("p", { lang: ENGLISH }, property.statement),
+        found.color === "bad" && property.lesson ? h("p", { class: "lesson" }, h("b", {}, say("Lesson. ")), h("span", { lang: ENGLISH }, ruled(model, property.lesson))) : null,
         found.since !== null
-          ? h("p", { class: "quiet" }, h("button", { class: "link", "data-key": `since ${property.id}`, onclick: () => run.jump(found.since) }, `since step ${found.since}`))
+          ? h("p", { class: "quiet" }, h("button", { class: "link", "data-key": `since ${property.id}`, onclick: () => run.jump(found.since) }, say("since step {0}", found.since)))
           : null,
-        property.assuming.length ? h("p", { class: "quiet" }, "Assuming: ", property.assuming.join("; ")) : null,
-        property.elsewhere ? h("p", { class: "quiet" }, "Claimed of another configuration of this machine.") : null,
+        property.assuming.length ? h("p", { class: "quiet" }, say("Assuming: "), h("span", { lang: ENGLISH }, property.assuming.join("; "))) : null,
+        property.elsewhere ? h("p", { class: "quiet" }, say("Claimed of another configuration of this machine.")) : null,
         h("p", { class: "quiet" }, property.rules.map((rule) => [ruled(model, rule), " "])),
         wanted ? h("button", { class: "small", "data-key": `hunt ${property.id}`, onclick: () => hunt(property) }, wanted) : null,
       ),
@@ -66,7 +67,7 @@ export function lights({ machine, model, run, open, hunt }) {
     (property.elsewhere && found.color !== "bad" && !open.has(property.id) ? others : own).push(item);
   }
   const more = others.length && h("details", { class: "more", open: open.has(MORE), ontoggle: (event) => (event.target.open ? open.add(MORE) : open.delete(MORE)) },
-    h("summary", { "data-key": MORE }, `${others.length} more, claimed of other configurations`), h("ul", { class: "lights" }, others));
-  const none = model.properties.length ? null : h("p", { class: "quiet" }, "No property of the model is about this run.");
+    h("summary", { "data-key": MORE }, say("{0} more, claimed of other configurations", others.length)), h("ul", { class: "lights" }, others));
+  const none = model.properties.length ? null : h("p", { class: "quiet" }, say("No property of the model is about this run."));
   return [none, h("ul", { class: "lights" }, own), more || null];
 }

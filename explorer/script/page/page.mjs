@@ -6,6 +6,7 @@ import { boards } from "./board.mjs";
 import { announce, byId, fill, h, refocus, toast } from "./dom.mjs";
 import { firstChosen, graph } from "./graph.mjs";
 import { ask, Hunter } from "./hunt.mjs";
+import { ENGLISH, inLink, say } from "./language.mjs";
 import { light, lights } from "./lights.mjs";
 import { queues, Reader } from "./queues.mjs";
 import { ruled } from "./rules.mjs";
@@ -40,7 +41,7 @@ export class Page {
     const { model } = this;
     byId("name").textContent = this.entry.title;
     fill(byId("about"), this.entry.doc || model.doc);
-    document.title = `${this.entry.title} · rocketproof explorer`;
+    document.title = say("{0} · rocketproof explorer", this.entry.title);
     fill(byId("constants"), this.#constants());
     this.draw();
   }
@@ -48,11 +49,16 @@ export class Page {
   /** The run is another one, or is looked at elsewhere. */
   changed(how) {
     const { run, model } = this;
-    const last = run.at ? model.instances[run.steps[run.at - 1]].tells : "the start";
-    announce(`${how === "step" ? "" : `Step ${run.at}: `}${last}. ${this.#lightsInWords()}`);
+    const last = run.at ? model.instances[run.steps[run.at - 1]].tells : say("the start");
+    announce(`${how === "step" ? "" : say("Step {0}: ", run.at)}${last}. ${this.#lightsInWords()}`);
     this.draw();
+    this.link();
+  }
+
+  /** The address of the page says what it shows, a moment later. */
+  link() {
     clearTimeout(this.linking);
-    this.linking = setTimeout(() => history.replaceState(null, "", `#${fragment(this.entry.id, run, model)}`), 120);
+    this.linking = setTimeout(() => history.replaceState(null, "", `#${fragment(this.entry.id, this.run, this.model)}`), 120);
   }
 
   draw() {
@@ -68,7 +74,7 @@ export class Page {
     if (this.view === "graph") this.drawGraph();
     refocus(key);
     const bad = model.properties.filter((property) => light(machine, property, run).color === "bad").length;
-    byId("summary").textContent = bad ? `${bad} violated` : "";
+    byId("summary").textContent = bad ? say("{0} violated", bad) : "";
     byId("summary").hidden = !bad;
   }
 
@@ -111,15 +117,15 @@ export class Page {
         location.href = `/?subject=${encodeURIComponent(model.machine)}&${sets.join("&")}#${parameters}`;
         return false;
       }
-      toast(`This link is about other constants (${asked}). Open it with: ${explore(model, asked)}`);
+      toast(say("This link is about other constants ({0}). Open it with: {1}", asked, explore(model, asked)));
       return false;
     }
     const { steps, unknown } = stepsOf(parameters.get("run") ?? "", model);
     const at = parameters.has("at") ? Number(parameters.get("at")) : steps.length;
     const loop = parameters.has("loop") ? Number(parameters.get("loop")) : null;
     const broken = run.load(steps, Number.isFinite(at) ? at : steps.length, loop);
-    if (unknown !== null) toast(`There is no step ${unknown} in this configuration; the link is shown up to there.`);
-    else if (broken >= 0) toast(`Step ${broken + 1} of the link cannot happen here; the run is shown up to it.`);
+    if (unknown !== null) toast(say("There is no step {0} in this configuration; the link is shown up to there.", unknown));
+    else if (broken >= 0) toast(say("Step {0} of the link cannot happen here; the run is shown up to it.", broken + 1));
     return true;
   }
 
@@ -132,29 +138,29 @@ export class Page {
       first: () => run.jump(0),
       last: () => run.jump(run.steps.length),
       reset: () => run.load([]),
-      random: () => run.random() || toast("Nothing can happen any more."),
+      random: () => run.random() || toast(say("Nothing can happen any more.")),
       walk: () => this.walk(),
       hunt: () => ask(this),
-      link: () => copy(`${location.href.split("#")[0]}#${fragment(this.entry.id, run, model)}`, "The link"),
-      test: () => copy(asTest(machine, model, run, words), "A regression test"),
-      story: () => copy(asStory(model, run, words), "The story"),
-      command: () => copy(command(model), "The command"),
+      link: () => copy(`${location.href.split("#")[0]}#${fragment(this.entry.id, run, model)}`, say("The link")),
+      test: () => copy(asTest(machine, model, run, words), say("A regression test")),
+      story: () => copy(asStory(model, run, words), say("The story")),
+      command: () => copy(command(model), say("The command")),
     };
   }
 
   #happened() {
     const { model, run, words } = this;
-    if (!run.at) return [h("p", { class: "tells" }, "The start."), h("p", { class: "quiet" }, "Choose what happens first, take a random walk, or ask for the shortest run to something.")];
+    if (!run.at) return [h("p", { class: "tells" }, say("The start.")), h("p", { class: "quiet" }, say("Choose what happens first, take a random walk, or ask for the shortest run to something."))];
     const instance = model.instances[run.steps[run.at - 1]];
     const action = model.actions[instance.action];
     const changes = words.changes(run.before, run.state);
     return [
-      h("p", { class: instance.drawn[4] ? "tells fault" : "tells" }, h("span", { class: "count" }, String(run.at)), instance.tells),
+      h("p", { class: instance.drawn[4] ? "tells fault" : "tells" }, h("span", { class: "count" }, String(run.at)), h("span", { lang: ENGLISH }, instance.tells)),
       h("ul", { class: "changes" }, changes.length
         ? changes.map(({ cell, label, old, now }) => h("li", { title: words.family(cell).doc || null }, h("code", {}, label), ` ${old} → `, h("b", {}, now)))
-        : h("li", {}, "nothing that the model follows changes")),
-      action.doc ? h("p", { class: "quiet" }, ruled(model, action.doc)) : null,
-      run.loop !== null && run.at === run.steps.length ? h("p", { class: "warn" }, `From step ${run.loop} on this repeats for ever.`) : null,
+        : h("li", {}, say("nothing that the model follows changes"))),
+      action.doc ? h("p", { class: "quiet", lang: ENGLISH }, ruled(model, action.doc)) : null,
+      run.loop !== null && run.at === run.steps.length ? h("p", { class: "warn" }, say("From step {0} on this repeats for ever.", run.loop)) : null,
     ];
   }
 
@@ -166,9 +172,9 @@ export class Page {
     const here = along.filter(([, step]) => step <= run.at).length - 1;
     const beyond = follows ? recorded.findIndex(([, step]) => step === null) : -1;
     const item = ([text, step], number) => step === null
-      ? h("li", { class: number === beyond ? "beyond" : null }, text, number === beyond ? h("b", {}, " The model has no step for this.") : null)
-      : h("li", {}, h("button", { class: "event", "data-key": `event ${number}`, "aria-current": number === here ? "step" : null, onclick: () => run.jump(step) }, text, h("small", {}, ` step ${step}`)));
-    const title = follows ? `Recorded, and the run that goes along: ${along.length} of ${recorded.length}` : "Recorded";
+      ? h("li", { class: number === beyond ? "beyond" : null }, text, number === beyond ? h("b", {}, say(" The model has no step for this.")) : null)
+      : h("li", {}, h("button", { class: "event", "data-key": `event ${number}`, "aria-current": number === here ? "step" : null, onclick: () => run.jump(step) }, text, h("small", {}, say(" step {0}", step))));
+    const title = follows ? say("Recorded, and the run that goes along: {0} of {1}", along.length, recorded.length) : say("Recorded");
     return h("figure", { class: "board-card recorded" }, h("figcaption", { class: "quiet" }, title), h("ol", {}, recorded.map(item)));
   }
 
@@ -194,7 +200,7 @@ export class Page {
     slider.max = run.steps.length;
     slider.value = run.at;
     slider.disabled = !run.steps.length;
-    slider.setAttribute("aria-valuetext", `step ${run.at} of ${run.steps.length}`);
+    slider.setAttribute("aria-valuetext", say("step {0} of {1}", run.at, run.steps.length));
     byId("count").textContent = `${run.at} / ${run.steps.length}`;
     for (const id of ["undo", "first"]) byId(id).disabled = run.at === 0;
     for (const id of ["redo", "last"]) byId(id).disabled = run.at === run.steps.length;
@@ -203,7 +209,7 @@ export class Page {
 
   #lightsInWords() {
     const red = this.model.properties.filter((property) => light(this.machine, property, this.run).color === "bad");
-    return red.length ? `Violated: ${red.map(({ id }) => id).join(", ")}.` : "";
+    return red.length ? say("Violated: {0}.", red.map(({ id }) => id).join(", ")) : "";
   }
 
   #constants() {
@@ -212,22 +218,23 @@ export class Page {
     const row = ([name, { value, usual, doc, allowed }]) => h("tr", { class: value === usual ? "" : "own" },
       h("th", { scope: "row" }, h("code", {}, name)),
       h("td", {}, h("input", { "data-constant": name, value, size: 6, "aria-label": `${name}: ${allowed}` })),
-      h("td", {}, ruled(this.model, doc), h("small", {}, ` ${allowed}; usually ${usual}`)));
+      h("td", {}, h("span", { lang: ENGLISH }, ruled(this.model, doc)), h("small", {}, say(" {0}; usually {1}", allowed, usual))));
     const chosen = () => [...byId("constants").querySelectorAll("input")].filter((input) => input.value !== String(this.model.constants[input.dataset.constant].usual))
       .map((input) => `${input.dataset.constant}=${input.value.trim()}`);
     const served = document.body.dataset.served;
     const here = this.entries.filter((entry) => entry.machine === this.model.machine);
     return [
-      h("p", { class: "quiet" }, `${own.length} of ${all.length} constants differ from their usual values. `, served
-        ? "Change them and apply: the server makes the page anew."
-        : `This page is a file that holds ${here.length > 1 ? "the configurations below" : "this one configuration"}, made beforehand; it cannot make others. Change constants here and copy the command that makes the page for them; rocketproof explore --serve changes them at once.`),
-      here.length > 1 ? h("ul", { class: "configurations", "aria-label": "Configurations of this page" }, here.map((entry) => h("li", {},
-        h("a", { href: `#open=${entry.id}`, "aria-current": entry.id === this.entry.id ? "page" : null }, entry.title)))) : null,
+      h("p", { class: "quiet" }, say("{0} of {1} constants differ from their usual values. ", own.length, all.length), served
+        ? say("Change them and apply: the server makes the page anew.")
+        : [say(here.length > 1 ? "This page is a file that holds the configurations below, made beforehand; it cannot make others." : "This page is a file that holds this one configuration, made beforehand; it cannot make others."),
+          say(" Change constants here and copy the command that makes the page for them; rocketproof explore --serve changes them at once.")]),
+      here.length > 1 ? h("ul", { class: "configurations", "aria-label": say("Configurations of this page") }, here.map((entry) => h("li", {},
+        h("a", { href: `#${new URLSearchParams({ ...inLink(), open: entry.id })}`, "aria-current": entry.id === this.entry.id ? "page" : null }, entry.title)))) : null,
       h("div", { class: "buttons" }, h("button", { class: "primary", id: "apply", onclick: () => {
         const sets = chosen();
-        if (served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}`;
-        else copy(`rocketproof explore ${this.model.machine}${sets.map((text) => ` --set ${text}`).join("")}`, "The command");
-      } }, served ? "Apply" : "Copy the command")),
+        if (served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}#${new URLSearchParams(inLink())}`;
+        else copy(`rocketproof explore ${this.model.machine}${sets.map((text) => ` --set ${text}`).join("")}`, say("The command"));
+      } }, served ? say("Apply") : say("Copy the command"))),
       h("table", {}, h("tbody", {}, own.map(row), all.filter((item) => !own.includes(item)).map(row))),
     ];
   }
@@ -236,7 +243,7 @@ export class Page {
 /** Copy a text, and show it where copying is not allowed. */
 function copy(text, what) {
   byId("copied-text").value = text;
-  byId("copied-title").textContent = `${what} was copied`;
+  byId("copied-title").textContent = say("{0} was copied", what);
   const show = () => byId("copied").showModal();
   if (!navigator.clipboard) {
     byId("copied-title").textContent = what;

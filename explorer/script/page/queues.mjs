@@ -1,6 +1,7 @@
 // Each queue as cells: where its messages are in every window, and the offsets that are remembered of it.
 
 import { h } from "./dom.mjs";
+import { say } from "./language.mjs";
 
 const CELL = 58;
 const STAGES = { ABSENT: "", WAITING: "waiting", RUNNING: "running", FAILED: "failed" };
@@ -50,12 +51,12 @@ function queue(reader, run, q) {
   const end = reader.value(state, "log_end", q) ?? messages;
   const old = (name, ...index) => before !== null && reader.value(before, name, ...index) !== reader.value(state, name, ...index);
   const offsets = [
-    { name: "stored", variable: "committed", value: reader.value(state, "committed", q), hint: "the broker's committed offset" },
-    { name: "on disk", variable: "on_disk", value: reader.value(state, "on_disk", q), hint: "the offset as last written to disk" },
+    { name: "stored", variable: "committed", value: reader.value(state, "committed", q), hint: say("the broker's committed offset") },
+    { name: "on disk", variable: "on_disk", value: reader.value(state, "on_disk", q), hint: say("the offset as last written to disk") },
   ].filter(({ value }) => value !== undefined);
-  const words = offsets.map(({ name, value }) => `${name} ${value}`).join(", ");
-  return h("figure", { class: "queue", role: "group", "aria-label": `Queue q${q}: ${words}` },
-    h("figcaption", {}, h("b", {}, `q${q}`), h("span", {}, `${end} ${end === 1 ? "message" : "messages"} in the log`)),
+  const words = offsets.map(({ name, value }) => `${say(name)} ${value}`).join(", ");
+  return h("figure", { class: "queue", role: "group", "aria-label": say("Queue {0}: {1}", `q${q}`, words) },
+    h("figcaption", {}, h("b", {}, `q${q}`), h("span", {}, say(end === 1 ? "{0} message in the log" : "{0} messages in the log", end))),
     h("div", { class: "track", style: `--cells:${messages}` },
       row("broker", cells(messages, (m) => {
         const handled = reader.value(state, "handled", q, m);
@@ -76,20 +77,20 @@ function windowOf(reader, run, q, c, messages, old) {
   const stages = cells(messages, (m) => {
     const orphan = reader.word(state, "orphan", c, q, m);
     const stage = STAGES[reader.word(state, "stage", c, q, m)] ?? "";
-    const stray = orphan && orphan !== "NONE" ? `${orphan.toLowerCase()} in a dropped window` : "";
+    const stray = orphan && orphan !== "NONE" ? say("{0} in a dropped window", say(orphan.toLowerCase())) : "";
     return {
       word: stage || (stray ? "orphan" : "absent"), text: stage || stray ? `m${m}` : "",
-      title: stray || stage, changed: old("stage", c, q, m) || old("orphan", c, q, m),
+      title: stray || say(stage), changed: old("stage", c, q, m) || old("orphan", c, q, m),
     };
   });
   const next = reader.value(state, "next_offset", c, q);
   const held = Array.from({ length: messages }, (_, m) => m).filter((m) => reader.value(state, "stage", c, q, m) > 0);
   const marks = owns ? [
-    { name: "pull", value: next, hint: "where the next pull starts", changed: old("next_offset", c, q) },
-    { name: "low-water", value: held.length ? held[0] : next, hint: "smallest offset that is not finished", changed: false },
+    { name: "pull", value: next, hint: say("where the next pull starts"), changed: old("next_offset", c, q) },
+    { name: "low-water", value: held.length ? held[0] : next, hint: say("smallest offset that is not finished"), changed: false },
   ] : [];
   const memory = reader.value(state, "memory", c, q);
-  if (memory !== undefined && memory >= 0) marks.push({ name: "memory", value: memory, hint: "in-memory offset, sent with the next commit", changed: old("memory", c, q) });
+  if (memory !== undefined && memory >= 0) marks.push({ name: "memory", value: memory, hint: say("in-memory offset, sent with the next commit"), changed: old("memory", c, q) });
   const word = owns ? "owns" : dropped ? "dropped" : "";
   return row(`c${c}`, stages, marks, messages, word, alive && alive !== "UP" ? alive.toLowerCase() : "");
 }
@@ -97,19 +98,19 @@ function windowOf(reader, run, q, c, messages, old) {
 const cells = (count, make) => Array.from({ length: count }, (_, m) => make(m));
 
 function row(name, list, marks, messages, word = "", life = "") {
-  const spoken = list.map(({ text, word: stage }) => (text ? `${text} ${stage}` : "")).filter(Boolean).join(", ");
-  const flags = marks.map((mark) => `${mark.name} ${mark.value}`).join(", ");
-  return h("div", { class: `lane-row ${word || (name === "broker" ? "log" : spoken ? "stray" : "idle")}`, role: "img", "aria-label": `${name} ${word} ${life}: ${spoken || "nothing"}; ${flags}` },
-    h("div", { class: "who" }, h("b", {}, name), word ? h("small", {}, word) : null, life ? h("small", { class: "gone" }, life) : null),
+  const spoken = list.map(({ text, word: stage }) => (text ? `${text} ${say(stage)}` : "")).filter(Boolean).join(", ");
+  const flags = marks.map((mark) => `${say(mark.name)} ${mark.value}`).join(", ");
+  return h("div", { class: `lane-row ${word || (name === "broker" ? "log" : spoken ? "stray" : "idle")}`, role: "img", "aria-label": `${say(name)} ${say(word)} ${life}: ${spoken || say("nothing")}; ${flags}` },
+    h("div", { class: "who" }, h("b", {}, say(name)), word ? h("small", {}, say(word)) : null, life ? h("small", { class: "gone" }, life) : null),
     h("div", { class: "cells" },
       h("div", { class: "boxes" }, list.map((cell) =>
-        h("span", { class: `cell ${cell.word}${cell.changed ? " changed" : ""}`, title: cell.title || cell.word }, cell.text,
-          cell.text && cell.word !== "stored" ? h("small", {}, cell.word) : null))),
+        h("span", { class: `cell ${cell.word}${cell.changed ? " changed" : ""}`, title: cell.title || say(cell.word) }, cell.text,
+          cell.text && cell.word !== "stored" ? h("small", {}, say(cell.word)) : null))),
       h("div", { class: "flags" }, Array.from({ length: messages + 1 }, (_, m) => {
         const here = marks.filter((mark) => mark.value === m);
         return here.length
           ? h("span", { class: "flag-stack", style: `left:calc(${m} * var(--cell))` }, here.map((mark) =>
-              h("span", { class: `flag ${mark.name.replace(" ", "-")}${mark.changed ? " changed" : ""}`, title: `${mark.hint}: ${mark.value}` }, mark.name)))
+              h("span", { class: `flag ${mark.name.replace(" ", "-")}${mark.changed ? " changed" : ""}`, title: `${mark.hint}: ${mark.value}` }, say(mark.name))))
           : null;
       })),
     ));

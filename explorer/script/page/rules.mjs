@@ -1,6 +1,7 @@
 // Ids of rules in a text become links to what the rule says.
 
 import { byId, fill, h } from "./dom.mjs";
+import { ENGLISH, say } from "./language.mjs";
 
 const RULE = /\b([A-Z]{1,2}-?\d+)(\.\d+)?\b/g;
 
@@ -22,12 +23,12 @@ function linked(model, text) {
 }
 
 function button(model, rule, text) {
-  return h("button", { class: "rule", "aria-label": `Rule ${rule}`, onclick: () => show(model, rule) }, text);
+  return h("button", { class: "rule", "aria-label": say("Rule {0}", rule), onclick: () => show(model, rule) }, text);
 }
 
 function show(model, rule) {
   const [text, source] = model.rules[rule];
   const box = byId("rule");
-  fill(byId("rule-text"), h("h3", {}, rule), h("p", {}, ruled(model, text)), h("p", { class: "quiet" }, "Java source: ", ruled(model, source)));
+  fill(byId("rule-text"), h("h3", {}, rule), h("p", { lang: ENGLISH }, ruled(model, text)), h("p", { class: "quiet" }, say("Java source: "), ruled(model, source)));
   box.showModal();
 }

@@ -1,6 +1,7 @@
 // The run as a sequence diagram that grows: lanes, and what travels between them.
 
 import { h } from "./dom.mjs";
+import { ENGLISH, say } from "./language.mjs";
 
 const ROW = 34;
 const TOP = 8;
@@ -14,10 +15,10 @@ export function sequence({ model, run, width, marks }) {
   const full = Math.max(width, LEFT + gap * lanes.length + 20);
   const x = (lane) => LEFT + gap * (lanes.indexOf(lane) + 0.5);
   const height = TOP + ROW * Math.max(3, run.steps.length + 1);
-  const title = `Sequence diagram of ${run.steps.length} steps between ${lanes.filter((lane) => lane !== "·").join(", ")}`;
+  const title = say("Sequence diagram of {0} steps between {1}", run.steps.length, lanes.filter((lane) => lane !== "·").join(", "));
   const heads = h("svg", { class: "sequence heads", viewBox: `0 0 ${full} ${HEAD}`, width: full, height: HEAD, "aria-hidden": "true" }, lanes.map((lane) => [
     h("rect", { class: `lane ${laneKind(lane)}`, x: x(lane) - 27, y: 8, width: 54, height: 26, rx: 8 }),
-    h("text", { class: "lane-name", x: x(lane), y: 26 }, lane === "·" ? "world" : lane),
+    h("text", { class: "lane-name", x: x(lane), y: 26 }, lane === "·" ? say("world") : lane),
   ]));
   const body = h("svg", { class: "sequence", viewBox: `0 0 ${full} ${height}`, width: full, height, role: "img", "aria-label": title },
     h("defs", {}, ["plain", "fault", "dim"].map((kind) =>
@@ -48,7 +49,7 @@ function step({ model, run, number, position, x, full, gap, mark }) {
     const wide = text.length * 6.4 + 18;
     const left = Math.max(2, Math.min(from - wide / 2, full - wide - 2));
     parts.push(h("rect", { class: "note", x: left, y: y - 11, width: wide, height: 22, rx: 11 }),
-      h("text", { class: "label", x: left + wide / 2, y: y + 4 }, text));
+      h("text", { class: "label", lang: ENGLISH, x: left + wide / 2, y: y + 4 }, text));
   } else {
     const sign = Math.sign(to - from);
     const end = travel === "lost" ? from + (to - from) * 0.62 : to - sign * 3;
@@ -58,12 +59,12 @@ function step({ model, run, number, position, x, full, gap, mark }) {
     if (travel === "lost") parts.push(h("path", { class: "cross", d: `M${end - 5} ${above - 5} l10 10 m0 -10 l-10 10` }));
     if (at === run.at) parts.push(h("circle", { class: "parcel", r: 4.5, cx: end, cy: above, style: `--from:${from - end}px` }));
     const middle = Math.abs(to - from) > gap * 1.5 ? from + (sign * gap) / 2 : (from + to) / 2;
-    parts.push(h("text", { class: "label", x: middle, y: above - 5 }, text));
+    parts.push(h("text", { class: "label", lang: ENGLISH, x: middle, y: above - 5 }, text));
   }
   return h("g", { class: classes.join(" "), "data-at": at, onclick: () => run.jump(at) },
-    h("title", {}, `${at}. ${instance.tells}`),
+    h("title", { lang: ENGLISH }, `${at}. ${instance.tells}`),
     h("rect", { class: "row", x: 0, y: y - 17, width: full, height: ROW }),
     h("text", { class: "number", x: LEFT - 10, y: y + 4 }, String(at)),
-    mark ? h("circle", { class: `mark ${mark}`, cx: full - 12, cy: y, r: 5 }, h("title", {}, "a property turns here")) : null,
+    mark ? h("circle", { class: `mark ${mark}`, cx: full - 12, cy: y, r: 5 }, h("title", {}, say("a property turns here"))) : null,
     parts);
 }

@@ -1,8 +1,10 @@
 // The run outside of the page: a link that restores it, a regression test, a story.
 
+import { inEnglish, inLink } from "./language.mjs";
+
 /** The part of a link after `#`. */
 export function fragment(entry, run, model) {
-  const parts = new URLSearchParams();
+  const parts = new URLSearchParams(inLink());
   if (entry) parts.set("open", entry);
   const constants = changed(model);
   if (constants) parts.set("set", constants);
@@ -37,11 +39,11 @@ export function asTest(machine, model, run, words) {
   const name = wrong.length ? wrong[0].id : `a_run_of_${model.machine}`;
   const constants = Object.entries(model.constants).filter(([, { value, usual }]) => value !== usual)
     .map(([key, { value }]) => `    "${key}": ${typeof value === "string" ? `"${value}"` : value},`);
-  const last = run.at ? words.changes(run.before, run.state) : [];
+  const last = run.at ? inEnglish(() => words.changes(run.before, run.state)) : [];
   const claims = [
     ...wrong.map(({ id }) => `    assert not run.holds("${id}")`),
     ...right.map(({ id }) => `    assert run.holds("${id}")`),
-    ...last.map(({ label, cell }) => `    assert run["${label}"] == ${run.state[cell]}  # ${words.value(cell, run.state[cell])}`),
+    ...last.map(({ label, cell }) => `    assert run["${label}"] == ${run.state[cell]}  # ${inEnglish(() => words.value(cell, run.state[cell]))}`),
   ];
   return [
     '"""A run of the model, from the explorer."""', "", "from rocketproof.explorer import rerun", "",
@@ -59,7 +61,7 @@ export function asStory(model, run, words) {
   run.steps.slice(0, run.at).forEach((number, position) => {
     if (run.loop === position) lines.push("from here on the run repeats for ever:");
     lines.push(`${String(position + 1).padStart(width)}. ${model.instances[number].tells}`);
-    for (const { label, old, now } of words.changes(run.states[position], run.states[position + 1])) lines.push(`${" ".repeat(width)}    ${label}: ${old} → ${now}`);
+    for (const { label, old, now } of inEnglish(() => words.changes(run.states[position], run.states[position + 1]))) lines.push(`${" ".repeat(width)}    ${label}: ${old} → ${now}`);
   });
   return `${lines.join("\n")}\n`;
 }

@@ -1,6 +1,7 @@
 // Words for what the model computes: cells, values, and the conditions of a guard.
 
 import { operands, operation } from "../kernel/program.mjs";
+import { say } from "./language.mjs";
 
 const LONGEST = 240;
 
@@ -21,7 +22,7 @@ export class Words {
   /** A value as the machine's author would write it. */
   value(cell, number) {
     const family = this.family(cell);
-    if (family.bool) return number ? "yes" : "no";
+    if (family.bool) return number ? say("yes") : say("no");
     return family.values ? family.values[number] : String(number);
   }
 
@@ -65,7 +66,7 @@ export class Words {
     if (args.length === 1 && operation(node) !== "not" && operation(node) !== "cell") return inner(args[0]);
     const wrapped = (arg) => (["and", "or", "ite"].includes(operation(this.model.nodes[arg])) ? `(${inner(arg)})` : inner(arg));
     switch (operation(node)) {
-      case "const": return node[2] ? (node[1] ? "true" : "false") : String(node[1]);
+      case "const": return node[2] ? (node[1] ? say("true") : say("false")) : String(node[1]);
       case "cell": return this.labels[node[1]];
       case "add": return args.map(wrapped).join(" + ");
       case "mul": return args.map(wrapped).join(" · ");
@@ -73,10 +74,10 @@ export class Words {
       case "mod": return args.map(wrapped).join(" mod ");
       case "le": return this.#compare(args, "≤", inner);
       case "eq": return this.#compare(args, "is", inner);
-      case "and": return args.map(wrapped).join(" and ");
-      case "or": return args.map(wrapped).join(" or ");
+      case "and": return args.map(wrapped).join(say(" and "));
+      case "or": return args.map(wrapped).join(say(" or "));
       case "not": return this.#not(args[0], inner, wrapped);
-      default: return `if ${wrapped(args[0])} then ${wrapped(args[1])} else ${wrapped(args[2])}`;
+      default: return say("if {0} then {1} else {2}", ...args.map(wrapped));
     }
   }
 
@@ -97,7 +98,7 @@ export class Words {
     const args = operands(node);
     if (operation(node) === "le") return this.#compare(args, ">", inner);
     if (operation(node) === "eq") return this.#compare(args, "is not", inner);
-    return `not ${wrapped(number)}`;
+    return say("not {0}", wrapped(number));
   }
 
   /** Constants stand on the right, and are named as the cell on the left names its values. */
@@ -108,8 +109,8 @@ export class Words {
     const variable = this.model.nodes[left];
     const constant = this.model.nodes[right];
     if (known(right) && operation(variable) === "cell" && !constant[2]) {
-      return `${inner(left)} ${sign} ${this.value(variable[1], constant[1]) ?? constant[1]}`;
+      return `${inner(left)} ${say(sign)} ${this.value(variable[1], constant[1]) ?? constant[1]}`;
     }
-    return `${inner(left)} ${sign === "is" && this.model.nodes[right][0] !== 0 ? "=" : sign} ${inner(right)}`;
+    return `${inner(left)} ${sign === "is" && this.model.nodes[right][0] !== 0 ? "=" : say(sign)} ${inner(right)}`;
   }
 }
