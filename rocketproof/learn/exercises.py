@@ -65,21 +65,22 @@ class Situation:
 
     Attributes:
         constants: a small group, whose runs tell what is wrong in few steps.
-        larger: what differs in a larger one, in which what is so for one client or queue need not be so for all.
+        larger: what differs in larger ones, in which what is so for one client or queue need not be so for all.
     """
 
     name: str
     machine: Machine
     constants: Constants
-    larger: Constants
+    larger: Sequence[Constants]
     meant: Callable[[State], BoolLike]
 
     def check(self, answer: Path) -> list[Step]:
-        """Compare it with what is meant, in every reachable state of the small group, then of the larger one."""
+        """Compare it with what is meant, in every reachable state of the small group, then of the larger ones."""
         text = function_in(answer, self.name, ["s"])
         steps = self._compared(text, self.constants, "")
-        if all(step.verdict is Verdict.HOLDS for step in steps):
-            steps += self._compared(text, {**self.constants, **self.larger}, " of a larger group")
+        for more in self.larger:
+            if all(step.verdict is Verdict.HOLDS for step in steps):
+                steps += self._compared(text, {**self.constants, **more}, " of a larger group")
         return steps
 
     def _compared(self, text: Callable[[State], BoolLike], constants: Constants, where: str) -> list[Step]:

@@ -54,14 +54,14 @@ EXERCISES: dict[str, Exercise] = {
         name="parked",
         machine=consumption,
         constants={"pulls": "fine", "messages": 1, "arriving": 1, "consumers": 1, "moves": 1},
-        larger={"consumers": 2, "queues": 2, "moves": 0},
+        larger=({"consumers": 2, "queues": 2, "moves": 0},),
         meant=WAITS_AT_BROKER.holds,
     ),
     "slow-listener": Situation(
         name="twice_at_work",
         machine=consumption,
         constants={**_RETRIES, "attempts": 2, "expiries": 1},
-        larger={"consumers": 2, "failures": 1},
+        larger=({"consumers": 2, "failures": 1},),
         meant=_twice_at_work,
     ),
     "success-or-later": Change(
@@ -79,7 +79,7 @@ EXERCISES: dict[str, Exercise] = {
         name="done_again",
         machine=consumption,
         constants={"messages": 1, "moves": 1, "crashes": 1},
-        larger={"messages": 2, "queues": 2, "crashes": 0},
+        larger=({"messages": 2, "queues": 2, "crashes": 0},),
         meant=_done_again,
     ),
     "retry-and-dead-letter": Change(
@@ -116,14 +116,14 @@ EXERCISES: dict[str, Exercise] = {
             "orphans": 1,
             "lock_losses": 1,
         },
-        larger={"queues": 2, "orphans": 0},
+        larger=({"queues": 2, "orphans": 0}, {"consumers": 3, "orphans": 0}),
         meant=lambda s: not_(ONE_ORDERLY_LISTENER.holds(s)),
     ),
     "offsets": Situation(
         name="would_go_back",
         machine=consumption,
         constants={"messages": 2, "moves": 1, "held_updates": 1},
-        larger={"messages": 1, "queues": 2},
+        larger=({"messages": 1, "queues": 2},),
         meant=_would_go_back,
     ),
     "broadcasting": Situation(
@@ -140,7 +140,7 @@ EXERCISES: dict[str, Exercise] = {
             "crashes": 1,
             "restarts": 1,
         },
-        larger={"consumers": 2, "queues": 2, "messages": 1, "arriving": 1, "crashes": 0, "restarts": 0},
+        larger=({"consumers": 2, "queues": 2, "messages": 1, "arriving": 1, "crashes": 0, "restarts": 0},),
         meant=_left_out,
     ),
     "tags": Change(

@@ -123,7 +123,8 @@ def allocate(own_id, queues, ids):
 """
     ],
     "orderly": [
-        "def two_listeners(s): return s.forall(Queue, lambda q: s.count(Consumer, lambda c: calls(s, c, q)) >= 2)"
+        "def two_listeners(s): return s.forall(Queue, lambda q: s.count(Consumer, lambda c: calls(s, c, q)) >= 2)",
+        "def two_listeners(s): return s.exists(Queue, lambda q: s.forall(Consumer, lambda c: calls(s, c, q)))",
     ],
     "success-or-later": [
         "def sent_back(s, c, q, first, m): return True",

@@ -40,6 +40,14 @@ def test_a_right_answer_passes_and_a_wrong_one_is_told_why(name: str, tmp_path: 
     assert all(step.told for step in wrong if step.verdict is Verdict.VIOLATED)
 
 
+@pytest.mark.slow
+def test_that_an_owner_has_an_offset_need_not_be_asked_as_its_lesson_says(tmp_path: Path) -> None:
+    shorter = RIGHT["offsets"].replace("s.memory[c, q] >= 0, ", "")
+    assert shorter != RIGHT["offsets"]
+    steps = EXERCISES["offsets"].check(written(tmp_path, shorter))
+    assert [step.verdict for step in steps] == [Verdict.HOLDS] * len(steps)
+
+
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in HALF.items() for text in texts])
 def test_an_answer_that_does_part_of_it_is_told_where_it_goes_wrong(name: str, text: str, tmp_path: Path) -> None:
     steps = EXERCISES[name].check(written(tmp_path, text))
