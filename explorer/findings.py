@@ -70,7 +70,7 @@ class Findings:
         for answer in answers:
             entry, result = answer.entry, answer.mutated
             if isinstance(entry, MachineMutant | Surprise) and result is not None and result.run:
-                given = replace(of_bug(entry), others=(), note=str(answer.status))
+                given = replace(of_bug(entry), note=str(answer.status))
                 self._add(given, result, f"rocketproof explore {entry.id}")
 
     def _add(self, given: Subject, result: Result, command: str, rank: int = UNEXPECTED) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checkers.run import Run, replay
-from ..model.kernel import ConfigurationError, ModelError, nearest
+from ..model.kernel import ConfigurationError, ModelError, nearest, readable
 from ..model.kernel.plain import PlainMachine, StateTuple
 from .model_data import traced_with
-from .subjects import subject
+from .subjects import claims_about, named
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,17 @@ class Rerun:
         Raises:
             ConfigurationError: the configuration cannot be asked for it.
         """
-        known = self.machine.lowered.predicates
-        if property not in known:
+        return self._asked(property).holds(property, self.states[at])
+
+    def _asked(self, property: str) -> PlainMachine:
+        """The machine with a property; one that is claimed of another configuration is put to this one when asked."""
+        if property in self.machine.lowered.predicates:
+            return self.machine
+        configuration = self.machine.lowered.configuration
+        known = claims_about(configuration.machine)
+        if property not in known or not readable(configuration, {property: known[property].property.holds}):
             raise ConfigurationError(f"there is no property {property!r} here.{nearest(property, known)}")
-        return self.machine.holds(property, self.states[at])
+        return PlainMachine(traced_with(configuration, [known[property]]))
 
     def __getitem__(self, label: str) -> int:
         """The value of a variable in the last state, by its label, such as ``committed[q0]``; truth values as 0 and 1.
@@ -58,8 +65,8 @@ def rerun(name: str, constants: Mapping[str, int | str], steps: Sequence[str], *
         ConfigurationError: there is no such subject, or no step of that label.
         ModelError: a step is not enabled where it is taken.
     """
-    found = subject(name, constants)
-    lowered = traced_with(found.configuration, [*found.claims, *found.others])
+    found = named(name, constants)
+    lowered = traced_with(found.configuration, found.claims)
     numbers = {_short(instance.label): instance.number for instance in lowered.instances}
     for step in steps:
         if _short(step) not in numbers:

@@ -11,6 +11,7 @@ import z3
 from ..checkers.catalogue import all_rows
 from ..checkers.mutants import Entry as KnownBug
 from ..checkers.mutants import MachineMutant, Surprise, entries
+from ..model.assignment import roomy_assignment
 from ..model.kernel import Configuration, ConfigurationError, Machine, nearest, readable
 from ..model.kernel.lowered import Lowered
 from ..model.presets import PRESETS
@@ -47,7 +48,16 @@ class Subject:
 
 
 def subject(name: str, constants: Constants | None = None) -> Subject:
-    """The machine, preset, property or known bug of a name, with some constants changed.
+    """The machine, preset, property or known bug of a name, with some constants changed, and whatever it can be asked.
+
+    Raises:
+        ConfigurationError: there is nothing of that name, or a constant is not possible.
+    """
+    return _with_others(named(name, constants))
+
+
+def named(name: str, constants: Constants | None = None) -> Subject:
+    """As :func:`subject`, with the claims of this very configuration only: what has many queues is there sooner.
 
     Raises:
         ConfigurationError: there is nothing of that name, or a constant is not possible.
@@ -58,14 +68,13 @@ def subject(name: str, constants: Constants | None = None) -> Subject:
     claims = {claim.property.id: claim for claim in reversed(_finite_claims())}
     if name in presets:
         preset = presets[name]
-        configuration = preset.machine.configure(**{**preset.constants, **changes})
+        configuration = _stepped(preset.machine, {**preset.constants, **changes})
         own = tuple(preset_claims(preset))
-        return _with_others(Subject(id=name, title=name, doc=preset.doc, configuration=configuration, claims=own))
+        return Subject(id=name, title=name, doc=preset.doc, configuration=configuration, claims=own)
     if name.replace("-", "_") in machines:
-        machine = machines[name.replace("-", "_")]
-        configuration = machine.configure(**changes)
+        configuration = _stepped(machines[name.replace("-", "_")], changes)
         title = configuration.brief()
-        return _with_others(Subject(id=name, title=title, doc=machine.doc, configuration=configuration))
+        return Subject(id=name, title=title, doc=configuration.machine.doc, configuration=configuration)
     if name in claims:
         return of_claim(claims[name], changes)
     bugs = {bug.id: bug for bug in entries(all_rows())}
@@ -76,7 +85,7 @@ def subject(name: str, constants: Constants | None = None) -> Subject:
         # A machine with a bug in it, as pages and copied tests name it: constants are told from the usual ones.
         found = of_bug(bug)
         configuration = found.configuration.machine.configure(**changes)
-        return _with_others(replace(found, id=name, configuration=configuration, others=()))
+        return replace(found, id=name, configuration=configuration)
     if any(row.id == name for row in all_rows()):
         raise ConfigurationError(
             f"{name} is no property of a finite machine, so there is nothing to step through; verify {name} tells it."
@@ -88,19 +97,23 @@ def subject(name: str, constants: Constants | None = None) -> Subject:
     )
 
 
+def _stepped(machine: Machine, constants: Constants) -> Configuration:
+    """A configuration that runs take one way through, which may have more room than one that is searched."""
+    given = roomy_assignment if machine.name == roomy_assignment.name else machine
+    return given.configure(**constants)
+
+
 def of_claim(claim: Claim, changes: Constants | None = None) -> Subject:
     """The configuration that a claim is about."""
-    configuration = claim.machine.configure(**{**claim.constants, **(changes or {})})
-    return _with_others(
-        Subject(
-            id=claim.property.id,
-            title=claim.property.id,
-            doc=claim.property.statement,
-            configuration=configuration,
-            claims=(claim,),
-            hunt=claim.property.id,
-            note="an expected finding" if claim.expected is Verdict.VIOLATED else "",
-        )
+    configuration = _stepped(claim.machine, {**claim.constants, **(changes or {})})
+    return Subject(
+        id=claim.property.id,
+        title=claim.property.id,
+        doc=claim.property.statement,
+        configuration=configuration,
+        claims=(claim,),
+        hunt=claim.property.id,
+        note="an expected finding" if claim.expected is Verdict.VIOLATED else "",
     )
 
 
@@ -122,7 +135,7 @@ def of_bug(bug: KnownBug, changes: Constants | None = None) -> Subject:
             raise ConfigurationError(f"{bug.id} is no bug of a machine, so there is nothing to step through.")
     configuration = machine.configure(**{**constants, **(changes or {})})
     claim = Claim(property=killer, machine=machine, constants=constants, lesson=" ".join(doc.split()))
-    found = Subject(
+    return Subject(
         id=bug.id,
         title=f"{bug.id} {slug}",
         doc=" ".join(doc.split()),
@@ -131,7 +144,6 @@ def of_bug(bug: KnownBug, changes: Constants | None = None) -> Subject:
         hunt=killer.id,
         note="a known bug",
     )
-    return _with_others(found)
 
 
 def known_machines() -> dict[str, Machine]:
@@ -200,14 +212,20 @@ def command_for(claim: Claim) -> str:
     return f"rocketproof explore {claim.property.id}{f' --set {changed}' if changed else ''}"
 
 
-def _with_others(given: Subject) -> Subject:
-    """With the claims of other configurations that this one can be asked as well, each property once."""
-    named = {claim.property.id for claim in given.claims}
-    name = given.configuration.machine.name.partition("~")[0]
+def claims_about(machine: Machine) -> dict[str, Claim]:
+    """The claims of the catalogue about configurations of a machine, each property once, by its id."""
+    name = machine.name.partition("~")[0]
     found: dict[str, Claim] = {}
     for claim in (row.subject for row in all_rows()):
-        if isinstance(claim, Claim) and claim.machine.name == name and claim.property.id not in named:
+        if isinstance(claim, Claim) and claim.machine.name == name:
             found.setdefault(claim.property.id, claim)
+    return found
+
+
+def _with_others(given: Subject) -> Subject:
+    """With the claims of other configurations that this one can be asked as well."""
+    own = {claim.property.id for claim in given.claims}
+    found = {key: claim for key, claim in claims_about(given.configuration.machine).items() if key not in own}
     speak = readable(given.configuration, {key: claim.property.holds for key, claim in found.items()})
     after = {key: claim.property.after for key, claim in found.items() if claim.property.after is not None}
     speak -= set(after) - readable(given.configuration, after)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .kernel import Machine
 from .membership import membership
 from .rebalance import rebalance
@@ -12,3 +14,11 @@ assignment = Machine(
     doc="Who owns which queue: member tables of the brokers, views of the clients, rebalance passes, joins, leaves, "
     "deaths, restarts, route changes.",
 ).include(membership, start_stop, rebalance)
+
+MOST_MEMBERS, MOST_QUEUES = 12, 64
+"""Of a group whose run is stepped through: more than one that is searched has, as a run takes one way only."""
+
+_ROOM = {"queues": MOST_QUEUES, "consumers": MOST_MEMBERS, "running": MOST_MEMBERS}
+_LARGER = {name: replace(assignment.constants[name], high=most) for name, most in _ROOM.items()}
+roomy_assignment = replace(assignment, constants={**assignment.constants, **_LARGER})
+"""The same machine for runs that are stepped through, with room for :data:`MOST_MEMBERS` and :data:`MOST_QUEUES`."""

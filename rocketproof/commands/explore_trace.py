@@ -210,7 +210,7 @@ def _known_bugs(story: Story) -> Iterator[Entry]:
     alike = (bug for bug in entries(all_rows()) if isinstance(bug, MachineMutant) and bug.killer.id in about)
     for rank, bug in enumerate(alike, 1):
         if bug.killer.kind is PropertyKind.ALWAYS:
-            given = replace(of_bug(bug), others=(), note="")
+            given = replace(of_bug(bug), note="")
             yield replace(
                 entry_of(given, rules=rule_texts()),
                 id=f"{story.claim.id}-{bug.id}",

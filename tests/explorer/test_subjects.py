@@ -4,7 +4,9 @@ import pytest
 
 from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.mutants import MachineMutant, entries
-from rocketproof.explorer.subjects import of_bug, subject
+from rocketproof.explorer import rerun
+from rocketproof.explorer.subjects import named, of_bug, subject
+from rocketproof.model.assignment import assignment
 from rocketproof.model.kernel import ConfigurationError
 
 
@@ -31,3 +33,17 @@ def test_constants_of_a_machine_with_a_bug_are_told_from_the_usual_ones() -> Non
 def test_a_machine_with_another_or_no_bug_is_unknown(name: str) -> None:
     with pytest.raises(ConfigurationError, match="there is no machine, preset, property, known bug or file"):
         subject(name)
+
+
+def test_a_group_larger_than_those_that_are_searched_can_be_stepped_through() -> None:
+    constants: dict[str, int | str] = {"consumers": 9, "queues": 12, "running": 0}
+    with pytest.raises(ConfigurationError, match="consumers is a whole number from 1 to"):
+        assignment.configure(**constants)
+    run = rerun("assignment", constants, ["start(c8)"])
+    assert run.holds("one-queue-one-consumer")
+    assert named("assignment", {"consumers": 12, "queues": 64}).configuration.constants["queues"] == 64
+
+
+def test_a_group_beyond_all_bounds_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="consumers is a whole number from 1 to 12"):
+        named("assignment", {"consumers": 13})

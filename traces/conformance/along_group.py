@@ -6,12 +6,11 @@ first of them. A pass shows which members and how many queues it saw, and which 
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...model.assignment import assignment
+from ...model.assignment import MOST_MEMBERS, MOST_QUEUES, roomy_assignment
 from ...model.kernel import Configuration
 from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
@@ -21,9 +20,6 @@ from ..monitors.allocations import Unreadable, queues_of
 from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
-MOST_MEMBERS, MOST_QUEUES = 12, 64
-"""More than the machine is searched with: a run takes one way only."""
-
 MOST_EVENTS = 160
 """Events that are followed; of more none: a run from the middle of a group's life would be another one."""
 
@@ -32,10 +28,6 @@ BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
 
 MOST_NAMED = 4
 """Queues that are named one by one."""
-
-_ROOM = {"queues": MOST_QUEUES, "consumers": MOST_MEMBERS, "running": MOST_MEMBERS}
-_LARGER = {name: dataclasses.replace(assignment.constants[name], high=most) for name, most in _ROOM.items()}
-_MACHINE = dataclasses.replace(assignment, constants={**assignment.constants, **_LARGER})
 
 _ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 _BY_BROKERS = frozenset({Kind.MEMBERS, Kind.BROKER_START})
@@ -85,7 +77,7 @@ class Members:
             "unsubscribes": sum(each is None for each in self._told_last().values()),
             "broker_restarts": len(self.restarts()),
         }
-        return possible(_MACHINE, constants)
+        return possible(roomy_assignment, constants)
 
     def restarts(self) -> list[Event]:
         """The starts of brokers when members had something to do with them already."""
@@ -177,7 +169,7 @@ class AlongGroup(Following):
 
     def configuration(self) -> Configuration:
         """As :class:`Following` says."""
-        return _MACHINE.configure(**self._constants)
+        return roomy_assignment.configure(**self._constants)
 
     def names(self) -> list[str]:
         """As :class:`Following` says."""
