@@ -89,6 +89,7 @@ def test_commands_are_found_in_the_documents_that_show_them() -> None:
         "README.md",
         "checking-traces.md",
         "command-line.md",
+        "conformance.md",
         "explorer.md",
         "in-your-ci.md",
         "incident.md",
