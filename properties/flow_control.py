@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..model.consume_queue import Message
@@ -35,11 +35,19 @@ def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
     return s.count(Message, lambda m: held(s, c, q, m))
 
 
+def _where(limit: str, holds: Callable[[State], BoolLike]) -> Callable[[State], BoolLike]:
+    """What ``holds`` says where there is such a limit; a limit of 0 is none, and kept by everything."""
+    return lambda s: holds(s) if s.constants[limit] else True
+
+
 SIZE_KEPT = Property(
     id="size-threshold-kept",
     statement="When a client pulls from a queue it has at most pullThresholdSizeForQueue whole MiB of it.",
     kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: _mib_at_last_pull(s, c, q) <= s.size_threshold),
+    holds=_where(
+        "size_threshold",
+        lambda s: every_window(s, lambda c, q: _mib_at_last_pull(s, c, q) <= s.size_threshold),
+    ),
     rules=("PL-8",),
 )
 SIZE_REACHED = Property(
@@ -55,7 +63,10 @@ LARGE_ALONE = Property(
     id="large-message-waits-alone",
     statement="While a client has a message larger than its limit it pulls nothing after it but what came along.",
     kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: implies(held(s, c, q, 0), s.next_offset[c, q] <= s.pull_batch)),
+    holds=_where(
+        "large",
+        lambda s: every_window(s, lambda c, q: implies(held(s, c, q, 0), s.next_offset[c, q] <= s.pull_batch)),
+    ),
     assuming=("the queue is consumed from its beginning",),
     rules=("PL-8",),
 )
@@ -70,7 +81,7 @@ TOPIC_DIVIDED = Property(
     id="topic-threshold-divided",
     statement="Of a client's queues the one taken last has at most its part of pullThresholdForTopic, and one pull.",
     kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: _keeps_to_its_part(s, c, s.queues)),
+    holds=_where("topic_threshold", lambda s: s.forall(Consumer, lambda c: _keeps_to_its_part(s, c, s.queues))),
     assuming=("the client keeps its queues",),
     rules=("PL-7",),
 )
@@ -90,9 +101,12 @@ TOPIC_KEPT = Property(
     id="topic-threshold-kept",
     statement="A client has at most pullThresholdForTopic messages of all its queues, and one pull of each.",
     kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer,
-        lambda c: sum(_cached(s, c, q) for q in range(s.queues)) <= s.topic_threshold + s.queues * s.pull_batch,
+    holds=_where(
+        "topic_threshold",
+        lambda s: s.forall(
+            Consumer,
+            lambda c: sum(_cached(s, c, q) for q in range(s.queues)) <= s.topic_threshold + s.queues * s.pull_batch,
+        ),
     ),
     rules=("PL-7",),
 )
@@ -100,11 +114,14 @@ TOPIC_SIZE_DIVIDED = Property(
     id="topic-size-threshold-divided",
     statement="Of a client's queues the one taken last pulls with its part of pullThresholdSizeForTopic at most.",
     kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer,
-        lambda c: s.exists(
-            Queue,
-            lambda q: _mib_at_last_pull(s, c, q) <= divided_limit(s.topic_size_threshold, s.queues),
+    holds=_where(
+        "topic_size_threshold",
+        lambda s: s.forall(
+            Consumer,
+            lambda c: s.exists(
+                Queue,
+                lambda q: _mib_at_last_pull(s, c, q) <= divided_limit(s.topic_size_threshold, s.queues),
+            ),
         ),
     ),
     assuming=("the client keeps its queues",),

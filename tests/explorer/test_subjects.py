@@ -5,7 +5,7 @@ import pytest
 from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.mutants import MachineMutant, entries
 from rocketproof.explorer import rerun
-from rocketproof.explorer.subjects import named, of_bug, subject
+from rocketproof.explorer.subjects import data_of, named, of_bug, subject
 from rocketproof.model.assignment import assignment
 from rocketproof.model.kernel import ConfigurationError
 
@@ -42,6 +42,14 @@ def test_a_group_larger_than_those_that_are_searched_can_be_stepped_through() ->
     run = rerun("assignment", constants, ["start(c8)"])
     assert run.holds("one-queue-one-consumer")
     assert named("assignment", {"consumers": 12, "queues": 64}).configuration.constants["queues"] == 64
+
+
+def test_a_limit_that_there_is_not_is_no_light() -> None:
+    lights = {claim.property.id for claim in subject("delivery").others}
+    assert "topic-threshold-kept" in lights
+    shown = {told["id"] for told in data_of(subject("delivery"))[1]["properties"]}
+    limits = {"size-threshold-kept", "large-message-waits-alone", "topic-threshold-kept", "topic-threshold-divided"}
+    assert shown & limits == set()
 
 
 def test_a_group_beyond_all_bounds_is_refused() -> None:
