@@ -1,5 +1,6 @@
 """The page in Chinese: every word of its own, by switch, link and browser; links remember it, copies stay English."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rocketproof.explorer.page import page
-from rocketproof.explorer.subjects import entry_of, subject
+from rocketproof.explorer.subjects import data_of, entry_of, named, subject
+from rocketproof.model.presets import PRESETS
 
 from .chrome import Chrome, chrome
 
@@ -20,9 +22,11 @@ SCRIPTS = {
     for path in folder.iterdir()
     if path.name.endswith(".mjs")
 }
-CHINESE = dict(
-    re.findall(r'^  "((?:[^"\\]|\\.)*)":\s+"((?:[^"\\]|\\.)*)",$', SCRIPTS.pop("chinese.mjs"), flags=re.MULTILINE)
-)
+ENTRY = re.compile(r'^  "((?:[^"\\]|\\.)*)":\s+"((?:[^"\\]|\\.)*)",$', flags=re.MULTILINE)
+CHINESE = dict(ENTRY.findall(SCRIPTS.pop("chinese.mjs")))
+OF_MODEL = dict(ENTRY.findall(SCRIPTS.pop("chinese_model.mjs")))
+NAME = re.compile(r"\b[a-z]\d+\b|\b[A-Z]+(?:_[A-Z]+)+\b")
+"""Names in what the model says, such as c0: ``language.mjs`` has the same."""
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
 KEYS_OF_A_KEYBOARD = {"Home", "End"}
 
@@ -51,9 +55,34 @@ def test_nothing_is_there_in_chinese_that_the_page_does_not_say() -> None:
     assert set(CHINESE) - said() - literals == notes | orphans - literals
 
 
-@pytest.mark.parametrize("text", CHINESE)
-def test_both_texts_have_the_same_holes(text: str) -> None:
-    assert sorted(re.findall(r"\{\d\}", CHINESE[text])) == sorted(re.findall(r"\{\d\}", text))
+@pytest.mark.parametrize(("english", "chinese"), [*CHINESE.items(), *OF_MODEL.items()])
+def test_both_texts_have_the_same_holes_and_rules(english: str, chinese: str) -> None:
+    for pattern in (r"\{\d\}", r"\b[A-Z]{2}-\d+"):
+        assert sorted(re.findall(pattern, chinese)) == sorted(re.findall(pattern, english))
+
+
+def test_what_the_model_says_of_the_presets_is_there_in_chinese_and_nothing_else() -> None:
+    found: set[str] = set()
+    for preset in PRESETS:
+        _, data = data_of(named(preset.name))
+        texts = [instance["tells"] for instance in data["instances"]]
+        texts += [family["doc"] for family in data["families"]]
+        texts += [told["statement"] for told in data["properties"]]
+        found |= {_template(text) for text in texts if text}
+    assert found == set(OF_MODEL)
+
+
+def _template(text: str) -> str:
+    """A sentence with a number for each name in it."""
+    numbers = itertools.count()
+    return NAME.sub(lambda _: f"{{{next(numbers)}}}", text)
+
+
+def test_steps_are_told_in_chinese(browser: Chrome, addresses: dict[str, str]) -> None:
+    browser.open(f"{addresses['one']}#lang=zh&{RUN}")
+    told = browser.run("document.querySelector('#happened .tells span:last-child').textContent")
+    assert told == "c0 用 q0 的 m0 启动一个监听器"
+    assert browser.run("document.querySelector('.variables dt span').textContent") == "下一个空的位点"
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 // What can happen now, grouped by who acts, and why the rest cannot.
 
 import { h } from "./dom.mjs";
-import { ENGLISH, say } from "./language.mjs";
-import { ruled } from "./rules.mjs";
+import { ENGLISH, ofModel, say } from "./language.mjs";
+import { ruled, told } from "./rules.mjs";
 
 
 /** Who takes a step: the first element it names. */
@@ -21,7 +21,7 @@ export function actions({ machine, model, words, run, filter, openWhy, find }) {
   const enabled = new Set(machine.enabled(run.state));
   const groups = new Map();
   model.instances.forEach((instance, number) => {
-    if (filter && !`${instance.tells} ${instance.label}`.toLowerCase().includes(filter)) return;
+    if (filter && !`${instance.tells} ${ofModel(instance.tells).text} ${instance.label}`.toLowerCase().includes(filter)) return;
     const name = actor(model, instance);
     const group = groups.get(name) ?? { can: [], cannot: [] };
     (enabled.has(number) ? group.can : group.cannot).push(number);
@@ -58,7 +58,7 @@ function choice(model, number, run, key) {
     class: instance.drawn[4] ? "action fault" : "action", "data-label": instance.label, "data-key": instance.label, "aria-keyshortcuts": shortcut,
     title: action.doc || null, onclick: () => run.take(number),
   },
-    h("span", { lang: ENGLISH }, instance.tells),
+    told(model, instance.tells),
     shortcut ? h("kbd", { "aria-hidden": "true" }, shortcut) : null,
   );
 }
@@ -68,8 +68,8 @@ function reasons({ machine, model, words, run, find }, numbers) {
     const instance = model.instances[number];
     const failing = machine.failing(run.state, number);
     return h("li", { "data-label": instance.label },
-      h("p", { class: "what" }, h("span", { lang: ENGLISH }, instance.tells), " ",
-        h("button", { class: "small", "data-key": `find ${instance.label}`, "aria-label": say("Find the shortest run to: {0}", instance.tells), onclick: () => find(number) }, say("find a way"))),
+      h("p", { class: "what" }, told(model, instance.tells), " ",
+        h("button", { class: "small", "data-key": `find ${instance.label}`, "aria-label": say("Find the shortest run to: {0}", ofModel(instance.tells).text), onclick: () => find(number) }, say("find a way"))),
       failing.map((part) => reason(machine, words, run, part)),
       model.actions[instance.action].doc ? h("p", { class: "quiet", lang: ENGLISH }, ruled(model, model.actions[instance.action].doc)) : null,
     );

@@ -63,8 +63,8 @@ export const CHINESE = {
   "filter actions": "筛选动作",
   "What you step through is the model itself: the same program from which rocketproof's search runs. Amber steps are faults, each of which happens as often as its budget allows.":
     "你一步步走的就是模型本身：rocketproof 的搜索运行的也是同一个程序。琥珀色的步骤是故障，每种故障发生的次数不超过它的预算。",
-  "Steps, variables, constants and properties are told in English, as commands print them.":
-    "步骤、变量、常量和性质的说明用英文，与命令打印的一致。",
+  "What the model says of the presets is translated. The rest of it, copied tests and stories are in English, as commands print them.":
+    "预设里模型的话已译成中文；其余的，以及复制的测试和故事，都用英文，与命令打印的一致。",
   "{0} · rocketproof explorer": "{0} · rocketproof 探索器",
 
   // The list of what the page opens.

@@ -1,11 +1,11 @@
 // "Shortest run to …": a breadth-first search in a worker, with progress and a limit.
 
 import { byId, fill, h, toast } from "./dom.mjs";
-import { say } from "./language.mjs";
+import { ofModel, say } from "./language.mjs";
 
 /** What is looked for, in words. */
 export function goalInWords(model, words, goal) {
-  if (goal.kind === "step") return say("to “{0}”", model.instances[goal.instance].tells);
+  if (goal.kind === "step") return say("to “{0}”", ofModel(model.instances[goal.instance].tells).text);
   if (goal.kind === "property") return say(goal.wanted ? "until {0} is seen" : "until {0} is violated", model.properties.find(({ holds }) => holds === goal.node).id);
   if (goal.kind === "cell") return say("to “{0}”", `${words.labels[goal.cell]} ${say(goal.sign)} ${words.value(goal.cell, goal.value)}`);
   return say("to a state where nothing can happen");
@@ -88,7 +88,7 @@ export function ask(page) {
   const goals = h("select", { id: "goal", "aria-label": say("What to look for") },
     h("optgroup", { label: say("A property turns") }, model.properties.filter(({ kind }) => kind === "always" || kind === "sometimes")
       .map(({ id, kind }, at) => option(`property ${model.properties.findIndex((item) => item.id === id)}`, say(kind === "always" ? "{0} is violated" : "{0} is seen", id), at))),
-    h("optgroup", { label: say("Something happens") }, model.instances.map(({ tells }, number) => option(`step ${number}`, tells))),
+    h("optgroup", { label: say("Something happens") }, model.instances.map(({ tells }, number) => option(`step ${number}`, ofModel(tells).text))),
     h("optgroup", { label: say("A variable has a value") }, model.cells.map((_, cell) => option(`cell ${cell}`, words.labels[cell]))),
     h("optgroup", { label: say("The end") }, option("dead", say("nothing can happen any more"))));
   const value = h("select", { id: "goal-value", "aria-label": say("Value"), hidden: true });

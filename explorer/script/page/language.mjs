@@ -1,18 +1,30 @@
-// The language of the page's own words. What the model says (steps, variables, properties) stays as commands print it.
+// The language of the page's words: its own, and what the model says of the presets. What leaves the page is in English.
 
 import { CHINESE } from "./chinese.mjs";
+import { OF_MODEL } from "./chinese_model.mjs";
 
 export const ENGLISH = "en";
 const TABLES = { [ENGLISH]: {}, zh: CHINESE };
 const TAGS = { [ENGLISH]: "en", zh: "zh-CN" };
 const HOLE = /\{(\d)\}/g;
+const NAME = /\b[a-z]\d+\b|\b[A-Z]+(?:_[A-Z]+)+\b/g;
 const SAID_BY = ["title", "aria-label", "placeholder"];
 
 let language = ENGLISH;
 let chosen = false;
 
 /** A text in the language of the page, `{0}`, `{1}` … filled with values. */
-export const say = (text, ...values) => (TABLES[language][text] ?? text).replace(HOLE, (_, place) => String(values[place]));
+export const say = (text, ...values) => filled(TABLES[language][text] ?? text, values);
+
+const filled = (text, values) => text.replace(HOLE, (_, place) => String(values[place]));
+
+/** What the model says, and in which language where that is not the page's: what is no preset's has no translation. */
+export function ofModel(text) {
+  const names = [];
+  const known = OF_MODEL[text.replace(NAME, (name) => `{${names.push(name) - 1}}`)];
+  if (language === ENGLISH) return { text, lang: null };
+  return known === undefined ? { text, lang: ENGLISH } : { text: filled(known, names), lang: null };
+}
 
 /** The language of the page. */
 export const spoken = () => language;

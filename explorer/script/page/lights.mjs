@@ -2,7 +2,7 @@
 
 import { h } from "./dom.mjs";
 import { ENGLISH, say } from "./language.mjs";
-import { ruled } from "./rules.mjs";
+import { ruled, told } from "./rules.mjs";
 
 const MORE = "more of this machine";
 
@@ -53,7 +53,7 @@ export function lights({ machine, model, run, open, hunt }) {
           h("span", { class: "name" }, property.id),
           h("span", { class: "word" }, found.word),
         ),
-        h("p", { lang: ENGLISH }, property.statement),
+        h("p", {}, told(model, property.statement)),
         found.color === "bad" && property.lesson ? h("p", { class: "lesson" }, h("b", {}, say("Lesson. ")), h("span", { lang: ENGLISH }, ruled(model, property.lesson))) : null,
         found.since !== null
           ? h("p", { class: "quiet" }, h("button", { class: "link", "data-key": `since ${property.id}`, onclick: () => run.jump(found.since) }, say("since step {0}", found.since)))

@@ -6,10 +6,10 @@ import { boards } from "./board.mjs";
 import { announce, byId, fill, h, refocus, toast } from "./dom.mjs";
 import { firstChosen, graph } from "./graph.mjs";
 import { ask, Hunter } from "./hunt.mjs";
-import { ENGLISH, inLink, say } from "./language.mjs";
+import { ENGLISH, inLink, ofModel, say } from "./language.mjs";
 import { light, lights } from "./lights.mjs";
 import { queues, Reader } from "./queues.mjs";
-import { ruled } from "./rules.mjs";
+import { ruled, told } from "./rules.mjs";
 import { Run } from "./run.mjs";
 import { sequence } from "./sequence.mjs";
 import { asStory, asTest, changed, command, explore, fragment, settings, stepsOf } from "./share.mjs";
@@ -49,7 +49,7 @@ export class Page {
   /** The run is another one, or is looked at elsewhere. */
   changed(how) {
     const { run, model } = this;
-    const last = run.at ? model.instances[run.steps[run.at - 1]].tells : say("the start");
+    const last = run.at ? ofModel(model.instances[run.steps[run.at - 1]].tells).text : say("the start");
     announce(`${how === "step" ? "" : say("Step {0}: ", run.at)}${last}. ${this.#lightsInWords()}`);
     this.draw();
     this.link();
@@ -155,9 +155,9 @@ export class Page {
     const action = model.actions[instance.action];
     const changes = words.changes(run.before, run.state);
     return [
-      h("p", { class: instance.drawn[4] ? "tells fault" : "tells" }, h("span", { class: "count" }, String(run.at)), h("span", { lang: ENGLISH }, instance.tells)),
+      h("p", { class: instance.drawn[4] ? "tells fault" : "tells" }, h("span", { class: "count" }, String(run.at)), told(model, instance.tells)),
       h("ul", { class: "changes" }, changes.length
-        ? changes.map(({ cell, label, old, now }) => h("li", { title: words.family(cell).doc || null }, h("code", {}, label), ` ${old} → `, h("b", {}, now)))
+        ? changes.map(({ cell, label, old, now }) => h("li", { title: ofModel(words.family(cell).doc).text || null }, h("code", {}, label), ` ${old} → `, h("b", {}, now)))
         : h("li", {}, say("nothing that the model follows changes"))),
       action.doc ? h("p", { class: "quiet", lang: ENGLISH }, ruled(model, action.doc)) : null,
       run.loop !== null && run.at === run.steps.length ? h("p", { class: "warn" }, say("From step {0} on this repeats for ever.", run.loop)) : null,

@@ -1,13 +1,19 @@
 // Ids of rules in a text become links to what the rule says.
 
 import { byId, fill, h } from "./dom.mjs";
-import { ENGLISH, say } from "./language.mjs";
+import { ENGLISH, ofModel, say } from "./language.mjs";
 
 const RULE = /\b([A-Z]{1,2}-?\d+)(\.\d+)?\b/g;
 
 /** A text with its rules as buttons, and names in backquotes as code. */
 export function ruled(model, text) {
   return text.split(/`{1,2}/).map((part, at) => (at % 2 ? h("code", {}, part) : linked(model, part)));
+}
+
+/** What the model says, with its rules as buttons, and marked with its language where that is not the page's. */
+export function told(model, said) {
+  const { text, lang } = ofModel(said);
+  return h("span", { lang }, ruled(model, text));
 }
 
 function linked(model, text) {

@@ -1,7 +1,7 @@
 // The run as a sequence diagram that grows: lanes, and what travels between them.
 
 import { h } from "./dom.mjs";
-import { ENGLISH, say } from "./language.mjs";
+import { ENGLISH, ofModel, say } from "./language.mjs";
 
 const ROW = 34;
 const TOP = 8;
@@ -62,7 +62,7 @@ function step({ model, run, number, position, x, full, gap, mark }) {
     parts.push(h("text", { class: "label", lang: ENGLISH, x: middle, y: above - 5 }, text));
   }
   return h("g", { class: classes.join(" "), "data-at": at, onclick: () => run.jump(at) },
-    h("title", { lang: ENGLISH }, `${at}. ${instance.tells}`),
+    h("title", {}, `${at}. ${ofModel(instance.tells).text}`),
     h("rect", { class: "row", x: 0, y: y - 17, width: full, height: ROW }),
     h("text", { class: "number", x: LEFT - 10, y: y + 4 }, String(at)),
     mark ? h("circle", { class: `mark ${mark}`, cx: full - 12, cy: y, r: 5 }, h("title", {}, say("a property turns here"))) : null,

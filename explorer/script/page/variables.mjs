@@ -1,8 +1,7 @@
 // All variables of a state, with what each means; what the last step changed stands out.
 
 import { h } from "./dom.mjs";
-import { ENGLISH } from "./language.mjs";
-import { ruled } from "./rules.mjs";
+import { told } from "./rules.mjs";
 
 /** One entry for each family of variables. */
 export function variables({ model, words, run }) {
@@ -12,7 +11,7 @@ export function variables({ model, words, run }) {
     const family = model.families[number];
     const changed = run.before !== null && cells.some((cell) => run.before[cell] !== run.state[cell]);
     return h("div", { class: changed ? "changed" : "" },
-      h("dt", {}, h("code", {}, family.name), " ", family.doc ? h("span", { lang: ENGLISH }, ruled(model, family.doc)) : null),
+      h("dt", {}, h("code", {}, family.name), " ", family.doc ? told(model, family.doc) : null),
       h("dd", {}, cells.map((cell) => {
         const different = run.before !== null && run.before[cell] !== run.state[cell];
         const index = words.labels[cell].slice(family.name.length).replace(/^\[|\]$/g, "");

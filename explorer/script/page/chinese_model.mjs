@@ -1,0 +1,175 @@
+// What the model says of the presets, in Chinese, by what it is in English; `{0}`, `{1}` … are names such as c0 and q0.
+
+export const OF_MODEL = {
+  // Steps: members.
+  "the heartbeat of {0} reaches {1}": "{0} 的心跳到达 {1}",
+  "{0} finds {1} silent and removes it": "{0} 发现 {1} 没有动静，把它移除",
+  "{0} sees the connection of {1} close": "{0} 看到 {1} 的连接关闭",
+  "{0} restarts and has forgotten all members": "{0} 重启，忘掉了所有成员",
+  "{0} is cut off from {1}": "{0} 与 {1} 断开",
+  "{0} reaches {1} again": "{0} 又能到达 {1}",
+  "{0} starts": "{0} 启动",
+  "{0} begins to shut down": "{0} 开始关闭",
+  "{0} has persisted its offsets and unregisters": "{0} 已保存它的位点，正在注销",
+  "{0} unregisters {1}": "{0} 注销 {1}",
+  "{0} drops all its queues and is gone": "{0} 丢弃它的所有队列，离开了",
+  "{0} dies": "{0} 死亡",
+  "{0} rebalances with the member list of {1}": "{0} 用 {1} 的成员列表重平衡",
+  "a client starts in the place of {0}": "一个客户端代替 {0} 启动",
+
+  // Steps: queues, messages and offsets.
+  "{0} takes {1}": "{0} 取得 {1}",
+  "{0} drops {1}": "{0} 丢弃 {1}",
+  "{0} drops {1}; its last commit is lost": "{0} 丢弃 {1}；它最后的提交丢失了",
+  "{0} drops {1}; its last commit is held up": "{0} 丢弃 {1}；它最后的提交被耽搁了",
+  "{0} pulls from {1}": "{0} 从 {1} 拉取",
+  "{0} starts a listener with {1} of {2}": "{0} 用 {2} 的 {1} 启动一个监听器",
+  "the listener of {0} succeeds with {1} of {2}": "{0} 的监听器处理 {2} 的 {1} 成功",
+  "the listener of {0} fails with {1} of {2}": "{0} 的监听器处理 {2} 的 {1} 失败",
+  "the listener of {0} in a dropped window fails with {1} of {2}": "{0} 在已丢弃窗口里的监听器处理 {2} 的 {1} 失败",
+  "the listener of {0} in a dropped window succeeds with {1} of {2}": "{0} 在已丢弃窗口里的监听器处理 {2} 的 {1} 成功",
+  "{0} commits the offset of {1}": "{0} 提交 {1} 的位点",
+  "{0} commits the offset of {1}; the message is held up": "{0} 提交 {1} 的位点；这个请求被耽搁了",
+  "the held-up commit of {0} arrives": "{0} 被耽搁的提交到达了",
+  "the broker writes the offset of {0} to disk": "Broker 把 {0} 的位点写到磁盘",
+  "the broker crashes and comes back": "Broker 崩溃，又恢复",
+  "{0}, shutting down, persists the offset of {1}": "{0} 在关闭时保存 {1} 的位点",
+  "{0} writes its offsets to its file": "{0} 把它的位点写到它的文件",
+  "{0} dies while it writes its file; what was being written is {1}": "{0} 在写文件时死亡；正在写的那个成为 {1}",
+
+  // Steps: retries.
+  "{0} sends {1} of {2} back": "{0} 把 {2} 的 {1} 发回",
+  "{0} cannot send {1} of {2} back": "{0} 不能把 {2} 的 {1} 发回",
+  "{0} sends {1} of {2} back from a dropped window": "{0} 从已丢弃的窗口把 {2} 的 {1} 发回",
+  "{0} sends {1} of {2} back; the answer is lost, it falls back": "{0} 把 {2} 的 {1} 发回；应答丢失，它改用后备方式",
+  "{0} cannot send {1} of {2} back, and produces a copy": "{0} 不能把 {2} 的 {1} 发回，自己产生一份副本",
+  "the delay of {0} has passed": "{0} 的延迟已过",
+  "the broker delivers {0} to its topic": "Broker 把 {0} 投递到它的主题",
+
+  // Steps: orderly consumption.
+  "the broker forgets all its locks": "Broker 忘掉了所有的锁",
+  "{0} calls the listener with the next messages of {1}": "{0} 用 {1} 接下来的消息调用监听器",
+  "the listener of {0} succeeds with its batch of {1}": "{0} 的监听器处理 {1} 的这一批成功",
+  "the listener of {0} suspends {1}": "{0} 的监听器挂起 {1}",
+  "{0} commits what it has taken of {1}": "{0} 提交它从 {1} 取出的消息",
+  "{0} puts the batch of {1} back": "{0} 把 {1} 的这一批放回",
+  "the listener of {0} returns to a dropped window of {1}": "{0} 的监听器返回到 {1} 的已丢弃窗口",
+  "a tick passes": "过了一个时间单位",
+  "{0} renews its lock of {1}": "{0} 续期它对 {1} 的锁",
+  "{0} unlocks and removes {1}": "{0} 解锁并移除 {1}",
+  "{0} unlocks {1} by force": "{0} 强制解锁 {1}",
+  "{0} is allocated to {1} again": "{0} 又被分配给 {1}",
+  "the pull of {0} expires in {1}": "{1} 里对 {0} 的拉取过期",
+
+  // Variables.
+  "What a client instance is doing.": "客户端实例在做什么。",
+  "EN-1, EN-2": "EN-1、EN-2",
+  "the client does not reach the broker": "客户端到不了 Broker",
+  "in the table and not dropped": "在表中，没有丢弃",
+  "the member list of its last pass (RB-4)": "它上一轮重平衡的成员列表（RB-4）",
+  "ST-8 (2) is done": "ST-8 的第 2 步已完成",
+  "a listener succeeded, or a retry copy was stored": "监听器成功，或者已存下重试副本",
+  "what each client had": "每个客户端拿到过什么",
+  "some client had a message a second time": "有客户端第二次拿到同一条消息",
+  "where the next pull starts (PL-1)": "下一次拉取从哪里开始（PL-1）",
+  "in-memory offset (OF-1); -1: none": "内存里的位点（OF-1）；-1：没有",
+  "Where a window has a message.": "窗口里的消息在哪一步。",
+  "What still goes on about a message in a dropped window.": "已丢弃的窗口里，一条消息还在进行什么。",
+  "entries; -1: none": "条目；-1：没有",
+  "entries of the .bak": ".bak 的条目",
+  "What a reader finds where the file, or its copy, should be.": "在文件或其副本的位置上会读到什么。",
+  "a listener has had it": "监听器拿到过它",
+  "why it may come again": "为什么它可能再来",
+  "a message came again for no known cause": "有消息没有已知原因就再来了",
+  "a result was acted upon though its window had been dropped when the listener returned (U8)":
+    "监听器返回时窗口已丢弃，结果却仍被采用（U8）",
+  "the broker's cell (OF-20)": "Broker 上的值（OF-20）",
+  "a commit under way": "在途的提交",
+  "the cell as last flushed (OF-23)": "最近一次落盘的值（OF-23）",
+  "next free offset": "下一个空的位点",
+  "Where a copy is.": "副本在哪里。",
+  "it is for the dead-letter topic, not the retry topic": "它要去死信主题，而不是重试主题",
+  "reconsumeTimes": "reconsumeTimes",
+  "delay level; 0 is no delay": "延迟级别；0 为不延迟",
+  "the message of the topic it stems from ({0})": "它源自主题的哪条消息（{0}）",
+  "{0} (SB-21)": "{0}（SB-21）",
+  "of the retry queue": "重试队列的内容",
+  "of the topic; 0: not there yet": "主题的权限；0：还不存在",
+  "its delay has passed": "它的延迟已过",
+  "next entry that is delivered": "下一个要投递的条目",
+  "dropped, and still in the table": "已丢弃，仍在表中",
+  "1 + the client that the table names; 0 for no entry (OR-1)": "1 + 表中的客户端；0 为没有（OR-1）",
+  "ticks since the broker granted or renewed the lock": "Broker 给锁或续期以来的时间单位数",
+  "ProcessQueue.locked": "ProcessQueue.locked",
+  "ticks since ProcessQueue.lastLockTimestamp (PQ-10)": "ProcessQueue.lastLockTimestamp 以来的时间单位数（PQ-10）",
+  "returned, not yet acted upon": "已返回，尚未采用",
+  "ticks since the listener was called": "调用监听器以来的时间单位数",
+  "dropped, and allocated to its client again (RB-35)": "已丢弃，又分配给它的客户端（RB-35）",
+  "the message whose delivery led to it": "由哪条消息的投递产生",
+  "how often its message was sent back before it": "在它之前，它的消息发回过几次",
+  "why its message may have further copies": "为什么它的消息可能有更多副本",
+  "the last delivery has led to a copy already": "最近一次投递已经产生了副本",
+  "one delivery led to two copies for no known reason": "一次投递没有已知原因就产生了两份副本",
+
+  // What may still go wrong, and how often.
+  "how often a broker may restart, losing its member table; so many are left": "Broker 还可以重启几次（丢失成员表）",
+  "how many consumers may die without a word; so many are left": "还可以有几个消费者突然死亡",
+  "how often one consumer may be cut off from one broker; so many are left": "消费者与 Broker 还可以断开几次",
+  "how many consumers may stop gracefully; so many are left": "还可以有几个消费者正常停止",
+  "how many clients may die without a word; so many are left": "还可以有几个客户端突然死亡",
+  "how often a listener may fail; so many are left": "监听器还可以失败几次",
+  "how many clients may shut down in order; so many are left": "还可以有几个客户端正常关闭",
+  "how often a client may drop a queue and live on; so many are left": "客户端还可以丢弃队列并继续运行几次",
+  "how many clients may be started in the place of a gone one; so many are left": "还可以启动几个客户端来代替离开的",
+  "how many clients may die while they write their offset file; so many are left": "还可以有几个客户端在写位点文件时死亡",
+  "how often the broker may crash and come back; so many are left": "Broker 还可以崩溃并恢复几次",
+  "how many commits may arrive late; so many are left": "还可以有几次提交迟到",
+  "how many final commits may be lost; so many are left": "还可以有几次最后的提交丢失",
+  "how often a send-back and its fallback may both fail (SB-5); so many are left": "发回及其后备方式还可以一起失败几次（SB-5）",
+  "how often request 36 may store a copy and seem to fail (SB-7); so many are left": "请求 36 还可以存下副本却像是失败几次（SB-7）",
+  "how often a broker may forget its locks, by restart or failover; so many are left": "Broker 还可以因重启或切换忘掉锁几次",
+  "how often a queue being given up may be allocated to its client again; so many are left":
+    "正在放弃的队列还可以又分配给原客户端几次",
+  "how often request 36 may fail, nothing stored (SB-9 … SB-14); so many are left":
+    "请求 36 还可以失败几次，什么都没存下（SB-9 … SB-14）",
+
+  // Properties.
+  "Once all running consumers have applied the same true view, every queue has exactly one owner.":
+    "所有运行的消费者都采用了同一份真实视图之后，每个队列恰好有一个所有者。",
+  "No client's offset passes a message with which its listener was never called.":
+    "客户端的位点不会越过从未交给其监听器的消息。",
+  "No message waits to be sent back: a listener that failed has had its only chance.":
+    "没有消息等着发回：监听器失败了，机会就用完了。",
+  "A client that is gone can be started again.": "离开的客户端可以再次启动。",
+  "There is always an offset file, or a copy of it, that can be read.": "总有一个位点文件或它的副本可以读取。",
+  "The committed offset never passes a message that was neither acknowledged nor sent back.":
+    "已提交的位点不会越过既没有确认也没有发回的消息。",
+  "A message that is not handled is in somebody's window, or still to be pulled by whoever owns the queue.":
+    "没有处理的消息在某个窗口里，或者还要由队列的所有者拉取。",
+  "Between the in-memory offset and the pull position a window holds every message that is not handled.":
+    "在内存位点与拉取位置之间，窗口持有每一条没有处理的消息。",
+  "A message is delivered a second time only for a recorded cause.": "消息第二次投递，一定有记录在案的原因。",
+  "A message is sent back only after a listener has had it.": "监听器拿到过的消息才会发回。",
+  "Retries come to the group's retry topic only, dead letters to its dead-letter topic only.":
+    "重试只进消费组的重试主题，死信只进它的死信主题。",
+  "A dead letter does not wait in the schedule topic.": "死信不在延迟主题里等待。",
+  "The origin id of every retry and dead letter names the message it all began with.":
+    "每个重试和死信的原始 id 都是最初那条消息的。",
+  "The in-memory offset of a window never passes a message that the window still holds.":
+    "窗口的内存位点不会越过窗口仍持有的消息。",
+  "A message is handled for the first time only after all messages before it in its queue.":
+    "队列里前面的消息都处理了，一条消息才会第一次处理。",
+  "No listener gets a message before all earlier ones are handled, or come in the same batch.":
+    "前面的消息都已处理或同在一批，监听器才会拿到一条消息。",
+  "A message below the committed offset was handled, or a copy of it waits, is in the retry queue, or is a dead letter.":
+    "已提交位点之下的消息处理过，或者它的副本在等待、在重试队列里，或是死信。",
+  "A message that always fails is dead-lettered exactly when it was sent back once more than the maximum allows, neither earlier nor later.":
+    "总是失败的消息，恰好在发回次数比上限多一次时成为死信，不早也不晚。",
+  "The reconsumeTimes of a copy says how often its message was sent back.": "副本的 reconsumeTimes 就是它的消息发回的次数。",
+  "Dead letters can be read.": "死信可以读取。",
+  "One delivery leads to two copies only for a known reason: an answer that was lost, a listener that took too long, a send that was repeated.":
+    "一次投递产生两份副本，一定有已知的原因：应答丢失、监听器太久、发送重复。",
+  "A delayed message is not delivered before its delay has passed at the broker.": "延迟消息在 Broker 上的延迟过去之前不会投递。",
+  "Messages of one delay level are delivered in the order in which they were stored.": "同一延迟级别的消息按存储的顺序投递。",
+  "A delayed message is delivered once.": "延迟消息只投递一次。",
+};
