@@ -1,4 +1,7 @@
-"""Stores: how many messages were stored in each queue, and when, which no monitor needs one by one."""
+"""Stores: how many messages were stored in each queue, at once or when they were due, and when.
+
+No monitor needs them one by one.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def note_stores(kind: Any, slot: Any, offset: Any, time: Any, *, names: Names, s
 def _note(kind: Any, slot: Any, offset: Any, time: Any, found: Any) -> None:
     for i in range(len(kind)):
         at = slot[i]
-        if kind[i] == Kind.STORE and at >= 0:
+        if (kind[i] == Kind.STORE or kind[i] == Kind.DELAY_DELIVER) and at >= 0:
             if found[at, 0] == 0 or offset[i] > found[at, 1]:
                 found[at, 1], found[at, 2] = offset[i], time[i]
             if found[at, 0] == 0 or offset[i] < found[at, 3]:
