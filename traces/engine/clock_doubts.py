@@ -6,7 +6,7 @@ a clock more room than that, no such order is certain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -93,12 +93,33 @@ def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor
     return found
 
 
-def steps_as_holes(clocks: Clocks) -> Sequence[Hole]:
-    """The times in which a clock was set: what happened then has no order between recorders."""
+def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> Sequence[Hole]:
+    """The times in which a clock was set: what happened then has no order between recorders.
+
+    By the clock of a client go the events of its own groups, by that of a broker those of any.
+
+    Args:
+        clocks: of the recorders.
+        groups: in which each process acted.
+    """
     return [
-        Hole(since=step.since // 1000, until=-(-step.until // 1000), why=str(step), recorder=_only(step.recorders))
+        Hole(
+            since=step.since // 1000,
+            until=-(-step.until // 1000),
+            why=str(step),
+            recorder=_only(step.recorders),
+            group=group,
+        )
         for step in clocks.steps
+        for group in _groups_of(step.recorders, groups)
     ]
+
+
+def _groups_of(recorders: Sequence[Actor], groups: Mapping[Actor, Collection[str]]) -> Sequence[str]:
+    """The groups that go by some of these clocks; an empty one stands for any."""
+    if not recorders or any(one.incarnation < 0 or not groups.get(one) for one in recorders):
+        return [""]
+    return sorted({group for one in recorders for group in groups[one]})
 
 
 def _only(recorders: Sequence[Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..encoding.names import Slot
+from ..encoding.names import Actor, Slot
 from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import Kind
 from ..format.schema import Header
@@ -27,7 +27,11 @@ BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers
 
 def coverage_in(trace: Recorded, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
     """The coverage of a trace that was read to its end; ``slots``: queues that events are about."""
-    holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks)]
+    groups: dict[Actor, set[str]] = {}
+    for _, group, who in scanned.kinds_of:
+        if group:
+            groups.setdefault(who, set()).add(group)
+    holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks, groups)]
     return coverage_of(scanned, trace.header, slots=slots, evidence=trace.evidence, holes=holes)
 
 
