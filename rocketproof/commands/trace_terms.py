@@ -60,6 +60,7 @@ def terms_of(config: str) -> DeploymentTerms:
         route_poll=max(member.poll_name_server_interval for member in members),
         persist=max(member.persist_consumer_offset_interval for member in members),
         consume_timeout=MINUTE * max(member.consume_timeout for member in members),
+        consume_timeout_told=any("consume_timeout" in member.model_fields_set for member in members),
         stuck=max(member.pull_max_idle_time for member in members),
         lock_life=max(broker.lock_max_live_time for broker in description.brokers),
         lock_life_told=any("lock_max_live_time" in broker.model_fields_set for broker in description.brokers),

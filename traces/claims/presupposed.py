@@ -64,6 +64,7 @@ def _step(one: Step) -> Presupposed:
         # What the row needs at all, each client must have recorded that it is asked of.
         seen_or_told=evidence_mask(one.seen_or_told) | (evidence_mask(one.needs) & _CLIENTS),
         of_broker=evidence_mask(one.of_broker),
+        of_others=evidence_mask(one.of_others),
     )
 
 

@@ -53,6 +53,7 @@ class Settings:
         lock_life: how long a lock lasts that is not renewed.
         lock_life_told: whether that was said of these brokers.
         consume_timeout: how long a listener may run.
+        consume_timeout_told: whether that was said of these clients.
         stuck: how long a queue with messages left may stand still.
         late: how long after its due time a delayed message may come.
         flaps: how often one client may take one queue again without any other change.
@@ -68,6 +69,7 @@ class Settings:
     lock_life: int = LOCK_LIFE
     lock_life_told: bool = False
     consume_timeout: int = CONSUME_TIMEOUT
+    consume_timeout_told: bool = False
     stuck: int = IDLE_LIMIT
     late: int = 60_000
     flaps: int = 3
@@ -75,7 +77,12 @@ class Settings:
 
     def with_timers(self, timers: Mapping[str, Any]) -> Settings:
         """The same with the timers that the header of a trace states."""
-        return replace(self, **timers, lock_life_told=self.lock_life_told or "lock_life" in timers)
+        return replace(
+            self,
+            **timers,
+            lock_life_told=self.lock_life_told or "lock_life" in timers,
+            consume_timeout_told=self.consume_timeout_told or "consume_timeout" in timers,
+        )
 
     @property
     def rounds(self) -> int:

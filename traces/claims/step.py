@@ -26,6 +26,7 @@ class Step:
             does not follow is in doubt.
         seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
         of_broker: the same of the broker of the queue.
+        of_others: the same of every client of the group.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -39,6 +40,7 @@ class Step:
     seen: tuple[Kind, ...] = ()
     seen_or_told: tuple[Kind, ...] = ()
     of_broker: tuple[Kind, ...] = ()
+    of_others: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 

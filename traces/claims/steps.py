@@ -363,3 +363,34 @@ class Misstep(Steps):
         seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-1", "PL-24"),
     )
+    LEFT_OUT = Step(
+        statement="A pull of a group that takes all messages of a topic brings every one up to where it goes on.",
+        told="pulled {queue} from offset {offset}, and was not brought {expected} of the messages before the next one",
+        needs=(*_PULLS, Kind.HEARTBEAT),
+        seen=(Kind.PULL_RESULT, Kind.HEARTBEAT),
+        of_others=(Kind.HEARTBEAT,),
+        rules=("FI-3", "PL-17", "PL-19"),
+    )
+    NOT_ANSWERED = Step(
+        statement="A broker that answers a client otherwise answers its pulls: after 15 s where there are no messages.",
+        told="had no answer to two pulls of {queue} in {span}, while its broker told it who is in the group",
+        needs=(*_PULLS, Kind.REBALANCE, Kind.BROKER_START),
+        seen=(Kind.PULL_RESULT, Kind.REBALANCE),
+        rules=("PL-13", "PL-22"),
+    )
+    EXPIRED_EARLY = Step(
+        statement="A message is cleaned when its listener has had it for the consume timeout, a minute at least; asked "
+        "where the recording or the deployment says what the timeout is.",
+        told="cleaned {message} {span} after a listener was given it",
+        needs=(Kind.DELIVER, Kind.RESULT, Kind.EXPIRE),
+        seen=(Kind.DELIVER,),
+        rules=("PQ-9",),
+    )
+    REFUSED_FREE = Step(
+        statement="A broker refuses a lock only while another client may have it.",
+        told="was refused the lock of {queue} {span} after it had been given back",
+        needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, *_BROKER),
+        seen=(Kind.LOCK, Kind.REBALANCE),
+        of_others=(Kind.LOCK,),
+        rules=("OR-1", "OR-9"),
+    )

@@ -80,7 +80,8 @@ def test_a_message_below_delivered_ones_that_is_never_delivered() -> None:
 
 def test_a_message_that_is_filtered_is_not_missed() -> None:
     filtered = [assign(1_000, "one", 0), found(2_000, "one", 0, 4, count=3), *consumed(3_000, "one", 0, 2, 3)]
-    assert check(filtered, polls(10_000, 4), ALIVE, end=END).broken == {}
+    alive = [heartbeat(event["time"], "one", "T=a || b@1") for event in ALIVE]
+    assert check(filtered, polls(10_000, 4), alive, end=END).broken == {}
 
 
 def test_a_message_that_waits_in_a_window_that_ends_is_not_missed() -> None:

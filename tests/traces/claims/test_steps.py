@@ -65,7 +65,26 @@ def done(time: int, offset: int, low: int) -> list[dict[str, Any]]:
     return [*of, removed(time + 2, offset, low), memory(time + 3, low)]
 
 
+def beats(time: int, client: str = "one", expression: str = "*") -> dict[str, Any]:
+    subscriptions = [f"T={expression}@7"]
+    return event(time, Kind.HEARTBEAT, client, topic=None, broker=None, queue=None, subscriptions=subscriptions)
+
+
+def passes(time: int, *, client: str = "one", queues: tuple[str, ...] = ("b:0",)) -> dict[str, Any]:
+    return event(time, Kind.REBALANCE, client, broker=None, queue=None, members=["one"], queues=list(queues))
+
+
+def nothing(time: int) -> dict[str, Any]:
+    return found(time, "one", 2, 2) | {"result": "no_new_message", "count": 0}
+
+
+def unanswered(time: int) -> list[dict[str, Any]]:
+    error = event(time + 30_000, Kind.PULL_RESULT, "one", offset=2, result="error")
+    return [pull(time, 2), error, passes(time + 20_000)]
+
+
 ORDERLY = {"G": Group(listener="orderly")}
+TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
 RIGHT = [*BEGIN, *done(500, 1, 0), *done(600, 0, 2), commit(700, "one", 2)]
 
@@ -164,6 +183,14 @@ WRONG: dict[Misstep, list[Any]] = {
         *(*BEGIN, *done(500, 1, 0), found(600, "one", 2, 9), pull(610, 9)),
         *(event for offset in range(2, 9) for event in done(2_000 * offset, offset, 0)),
     ],
+    Misstep.LEFT_OUT: [beats(50), *RIGHT, found(800, "one", 2, 6, count=3), pull(810, 6)],
+    Misstep.NOT_ANSWERED: [*RIGHT, *unanswered(2_000), pull(32_010, 2), nothing(33_000), *unanswered(34_000)],
+    Misstep.EXPIRED_EARLY: [*BEGIN, deliver(500, "one", 0), event(30_000, Kind.EXPIRE, "one", offset=0)],
+    Misstep.REFUSED_FREE: [
+        *(locked(50), locked(2_000, Kind.UNLOCK)),
+        *(locked(time) | {"client": "two", "result": "failed"} for time in (2_100, 14_000, 20_000)),
+        passes(13_000, client="two"),
+    ],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
 }
 OF_ORDERLY = (
@@ -173,6 +200,7 @@ OF_ORDERLY = (
     Misstep.TWO_AT_ONCE,
     Misstep.NOT_UNLOCKED,
     Misstep.TOO_SOON,
+    Misstep.REFUSED_FREE,
 )
 
 
@@ -181,6 +209,8 @@ def groups_of(misstep: Misstep) -> dict[str, Any]:
         return {"groups": {"G": Group(mode="broadcasting")}}
     if misstep is Misstep.LOCKED_TWICE:
         return {"groups": ORDERLY, "settings": Settings(lock_life_told=True)}
+    if misstep is Misstep.EXPIRED_EARLY:
+        return {"settings": TIMEOUT_TOLD}
     return {"groups": ORDERLY} if misstep in OF_ORDERLY else {}
 
 
@@ -220,6 +250,49 @@ def test_messages_of_a_pull_may_be_handed_after_later_ones_for_a_while() -> None
     assert told(overtaken, revoke(5_000, "one"), commit(20_000, "one", 0)) == []
 
 
+def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
+    left_out = WRONG[Misstep.LEFT_OUT]
+    assert told(left_out) == [Misstep.LEFT_OUT]
+    assert told(left_out, beats(60, "two", "a || b")) == []
+    assert told([beats(50, expression="a"), *left_out[1:]]) == []
+    later = found(900, "one", 6, 7, log=9) | {"min": 4}
+    assert told(left_out, later) == []
+    assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
+    removing = found(800, "one", 2, 6, count=0) | {"result": "no_matched_message"}
+    assert told([beats(50), *RIGHT, removing, pull(810, 6)]) == []
+
+
+def test_a_pull_is_given_up_where_the_broker_is_not_heard_of() -> None:
+    silent = WRONG[Misstep.NOT_ANSWERED]
+    assert told(silent) == [Misstep.NOT_ANSWERED]
+    assert told(silent, broker_restart(20_000)) == []
+    # It was heard of while one of them waited.
+    assert told([one for one in silent if one["time"] != 22_000]) == []
+    several = [one | {"queues": ["b:0", "c:0"]} if one["kind"] == Kind.REBALANCE else one for one in silent]
+    assert told(several) == []
+    assert told(RIGHT, unanswered(2_000)) == []
+    assert told(RIGHT, unanswered(2_000), unanswered(200_000)) == []
+
+
+def test_a_message_is_cleaned_after_a_minute_at_least() -> None:
+    given = [*BEGIN, deliver(500, "one", 0)]
+    assert told(given, event(60_400, Kind.EXPIRE, "one", offset=0), settings=TIMEOUT_TOLD) == []
+    assert told(WRONG[Misstep.EXPIRED_EARLY]) == []
+    # Its time runs from when it was given first: the client may have looked at it before it gave it again.
+    again = [result(50_000, "one", 0, "later"), deliver(61_000, "one", 0), event(61_100, Kind.EXPIRE, "one", offset=0)]
+    assert told(given, again, settings=TIMEOUT_TOLD) == []
+
+
+def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
+    free = WRONG[Misstep.REFUSED_FREE]
+    assert told(free, groups=ORDERLY) == [Misstep.REFUSED_FREE]
+    assert told(free, locked(2_200) | {"client": "three"}, groups=ORDERLY) == []
+    assert told(free[:3], passes(2_900, client="two"), groups=ORDERLY) == []
+    # Nobody knows whether the broker was reached.
+    assert told(free[:-1], groups=ORDERLY) == []
+    assert told(free, broker_restart(9_000), groups=ORDERLY) == []
+
+
 def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:
     back = WRONG[Misstep.END_BACK]
     assert told(*back, broker_restart(815), name=FIT) == []
@@ -250,12 +323,20 @@ def test_what_was_put_off_comes_after_a_pause(why: str) -> None:
 
 
 def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is_resumed() -> None:
-    def passes(time: int) -> dict[str, Any]:
-        return event(time, Kind.REBALANCE, "one", broker=None, queue=None)
-
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     assert told(idle, passes(28_999), revoke(29_000, "one")) == []
     assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
+
+
+def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:
+    idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
+    stopped = {"time": 40_000, "kind": "broker_stop", "broker": "b"}
+    before = [*idle, passes(5_000), passes(20_000), revoke(55_000, "one")]
+    assert told(before, stopped, broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
+    assert told(before, stopped | {"time": 6_000}, broker_restart(50_000)) == []
+    assert told(idle, passes(70_000), revoke(90_000, "one"), broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
+    # Of one that was killed nobody knows since when it was down.
+    assert told(idle, passes(20_000), revoke(45_000, "one"), broker_restart(40_000)) == []
 
 
 def test_an_answer_to_the_window_before_may_come_first_and_look_like_that_to_this_one() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
 from ..queue_events import QueueEvents
+from ..subscriptions import parse_subscription
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten
-from .pulls import answer, pull
+from .pulls import HELD, answer, pull
 from .state import (
     APART,
     COMPLETE,
@@ -44,6 +46,7 @@ from .state import (
     NOBODY,
     OF_ANOTHER,
     PLACES,
+    SHORTEST_TIMEOUT,
     SILENCE,
     UNKNOWN,
     WHOLE,
@@ -55,7 +58,7 @@ from .state import (
     note_misstep,
 )
 from .stores import COPIES, stored
-from .windows import UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
+from .windows import STUCK, STUCK_ORDERLY, UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
@@ -125,6 +128,7 @@ class StepFold:
                     context.evidence & evidence_mask((Kind.SEND_BACK,)) != 0,
                     settings.lock_life,
                     settings.lock_life_told,
+                    min(settings.consume_timeout, SHORTEST_TIMEOUT) if settings.consume_timeout_told else NEVER,
                 ],
                 WHOLE,
             ),
@@ -134,6 +138,8 @@ class StepFold:
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
         self._ends: dict[Actor, list[int]] = {}
+        self._answered: dict[tuple[Actor, str], list[int]] = {}
+        self._expressions: dict[tuple[str, str], set[str]] = {}
         self._end = context.end
         self._learnt = settings.route_poll + settings.persist + SILENCE
         # Those of the whole trace, whichever queues this fold is given.
@@ -148,6 +154,15 @@ class StepFold:
                 self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
             elif event["kind"] == Kind.REBALANCE:
                 self._passes.setdefault(actor_of(event), []).append(event["time"])
+                # RB-4: some broker of the topic has told who is in the group.
+                asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
+                if len(asked) == 1 and event.get("members"):
+                    self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
+            elif event["kind"] == Kind.HEARTBEAT:
+                for text in event.get("subscriptions") or ():
+                    topic, expression, _ = parse_subscription(text)
+                    key = event.get("group") or "", topic
+                    self._expressions.setdefault(key, set()).add(expression or "*")
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
 
@@ -202,12 +217,21 @@ class StepFold:
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         apart = APART + int(self._tables.terms[WIDEST])
         if misstep == Misstep.NOT_PULLED_ON:
-            # One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
-            passes = self._passes.get(self._names.actors[line["actor"]], ())
-            is_awake = any(found["since"] + APART < time < found["time"] - SILENCE for time in passes)
-            restarts = any(found["since"] - LATE <= time <= found["time"] + apart for time in times)
-            lost = any(begin <= found["time"] and found["since"] - LATE <= end for begin, end in gaps)
-            return not is_awake or restarts or lost
+            return not self._is_idle(line, found["since"], found["time"], apart)
+        if misstep == Misstep.LEFT_OUT:
+            # What lies before the beginning of the queue may be removed while a pull reads it.
+            slot = self._names.slots[line["slot"]]
+            return line["beginning"] > found["offset"] or self._expressions.get((slot.group, slot.topic)) != {"*"}
+        if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
+            since, until = int(found["since"]), int(found["time"])
+            answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+            waits = [(since + LATE, until)]
+            if misstep == Misstep.NOT_ANSWERED:
+                waits = [(begin, begin + HELD) for begin in (since, int(found["expected"]))]
+            is_heard = all(any(begin < time < end for time in answered) for begin, end in waits)
+            restarts = any(since - LATE <= time <= until + apart for time in times)
+            lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
+            return not is_heard or restarts or lost
         if misstep == Misstep.LEFT_UNSTORED:
             return self._is_unheard(line, found["since"], found["since"])
         if misstep == Misstep.NOT_UNLOCKED:
@@ -227,6 +251,27 @@ class StepFold:
         if misstep == Misstep.NO_SHUTDOWN:
             times = self._ends.get(self._names.actors[line["actor"]], ())
             return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
+        return False
+
+    def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
+        """Whether a process pulled nothing for long although it went on and its broker answered all the while.
+
+        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
+        """
+        broker = self._names.slots[line["slot"]].broker
+        away = [(time - LATE, time + LATE + apart) for time in self._restarts.get(broker, ())]
+        away += [(begin - LATE, end + LATE) for begin, end in self._gaps.get(broker, ())]
+        starts = self._starts.get(broker, set())
+        times = since, *self._restarts.get(broker, ())
+        away += [(before, time) for before, time in pairwise(times) if time in starts]
+        passes = self._passes.get(self._names.actors[line["actor"]], ())
+        longest, begin = STUCK_ORDERLY if self._names.flags[line["slot"]] & ORDERLY else STUCK, since
+        for left, right in sorted([*away, (until, until)]):
+            end = min(left, until)
+            is_awake = any(begin + APART < time < end - SILENCE for time in passes)
+            if end - begin > longest and is_awake:
+                return True
+            begin = max(begin, right)
         return False
 
     def _is_unheard(self, line: Any, since: int, until: int) -> bool:

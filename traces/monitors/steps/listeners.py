@@ -18,6 +18,7 @@ from .state import (
     NEVER,
     SENDS_BACK,
     SHORTEST_PAUSE,
+    TIMEOUT,
     UNKNOWN,
     add,
     drop,
@@ -72,6 +73,7 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
             note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
     item = t.items[at]
     if is_new or item.window != line.window:
+        item.given = now
         handed(t, n, offset)
     if item.window != line.window:
         item.earlier = item.running
@@ -236,7 +238,10 @@ def expire(t: Any, n: int, offset: int) -> None:
     t.lines[n].cleaned = 1
     at = find(t, n, offset)
     if at >= 0:
-        t.items[at].expired = 1
+        item = t.items[at]
+        if item.window == t.lines[n].window and t.lines[n].last - item.given < t.terms[TIMEOUT] - APART:
+            note_misstep(t, n, Misstep.EXPIRED_EARLY, item.given, offset, int64(UNKNOWN))
+        item.expired = 1
 
 
 @part

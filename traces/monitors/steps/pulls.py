@@ -16,6 +16,12 @@ REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, R
 SOON = 900
 """A pull that failed is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
 
+HELD = 25_000
+"""A pull is held for 15 s and looked at every 5 s (PL-13, PL-22): unanswered for longer it was not held, ms."""
+
+AGAIN = 120_000
+"""Two pulls are given up so near each other that it is the same that keeps them from being answered, ms."""
+
 _FARTHEST = 4_096
 
 
@@ -58,6 +64,10 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.position = UNKNOWN
             return
         note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
+    if line.asked >= 0 and (int64(1) << result) & REFUSED and now - line.asked_at > HELD:
+        if line.unanswered_at != NEVER and now - line.unanswered_at < AGAIN:
+            note_misstep(t, n, Misstep.NOT_ANSWERED, line.unanswered_at, offset, line.asked_at)
+        line.unanswered_at = line.asked_at
     line.asked = UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     line.idle_since = now if served and line.late == 0 else int64(NEVER)
@@ -71,6 +81,9 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             wrong = True
         if wrong:
             note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
+        elif known and result == Result.FOUND and 0 < count < after - offset:
+            # Where it brings none, the next ones may just be removed (PL-19).
+            note_misstep(t, n, Misstep.LEFT_OUT, now, offset, after - offset - count)
         if known and line.late == 0:
             if high < line.end:
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, high, line.end)

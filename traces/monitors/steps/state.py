@@ -19,6 +19,9 @@ LATE = 10_000
 SHORTEST_PAUSE = 5
 """OR-7: what was put off comes after 10 ms at least; so much is left of them where clocks count whole ms."""
 
+SHORTEST_TIMEOUT = 60_000
+"""PQ-9: ``consumeTimeout`` counts whole minutes, and a client whose timeout is 0 does not start; ms."""
+
 SILENCE = 5_000
 """A process of which nothing was recorded for so long may have been stopped meanwhile, ms."""
 
@@ -36,7 +39,7 @@ BITS = 62
 LINES, PLACES, ITEMS, FREE = range(4)
 """What stands where in :attr:`Tables.used`."""
 
-WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD = range(7)
+WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD, TIMEOUT = range(8)
 """What stands where in :attr:`Tables.terms`."""
 
 _BEFORE = 2
@@ -109,6 +112,7 @@ LINE = np.dtype(
                 "watched_end",  # and where it went on
                 "awaited",  # how many of them were not given yet
                 "overtaken",  # since when later ones are given, ms; NEVER: none was
+                "unanswered_at",  # when a pull was sent that was given up without an answer; NEVER: none was
             )
         ),
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
@@ -126,6 +130,7 @@ ITEM = np.dtype(
             "offset",  # of a free entry the place of another one, NOBODY for none
             "running",  # listeners that have not returned, of earlier windows too
             "earlier",  # listeners of earlier windows, whose results are discarded when they come
+            "given",  # when it was given first in its window, ms
             "returned",  # 1: one has, since it was given last
             "origin",
             "attempt",
@@ -160,7 +165,7 @@ class Tables(NamedTuple):
         used: lines, items with those that are free, items, and the place of a free one, NOBODY for none.
         terms: how far clocks may be apart, ms; whether what leaves a window is recorded; whether the recording begins
             with the first event; when it ends; whether send-backs are recorded; how long a lock lasts, ms,
-            and whether that was told.
+            and whether that was told; how long a listener may run at least, ms, NEVER where nothing was told.
     """
 
     judged: Any
@@ -209,7 +214,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
     line.end = line.beginning = UNKNOWN
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
-    line.behind_at = line.idle_since = line.kept = line.overtaken = NEVER
+    line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN

@@ -10,7 +10,7 @@ from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .listeners import tell_if_not_handed
 from .pulls import REFUSED
-from .state import APART, COMPLETE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
+from .state import APART, COMPLETE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
 
 POLL = 35_000
 """A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
@@ -135,8 +135,29 @@ def lock(t: Any, n: int, status: Result) -> None:
                 note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, int64(UNKNOWN), one.actor)
             other = one.beside
         line.locked, line.refused_at = line.last, NEVER
-    elif line.refused_at == NEVER:
-        line.refused_at = line.last
+    else:
+        _tell_if_free(t, n)
+        if line.refused_at == NEVER:
+            line.refused_at = line.last
+
+
+@part
+def _tell_if_free(t: Any, n: int) -> None:
+    """Whether a lock is refused that was given back a while ago, and that nobody has got since."""
+    line = t.lines[n]
+    slack = LATE + t.terms[WIDEST]
+    since = int64(NEVER)
+    other = int64(t.latest[line.slot, 1])
+    while other >= 0:
+        one = t.lines[other]
+        if one.locked != NEVER and one.unlocked < one.locked:
+            if other != n and (not t.terms[LIFE_TOLD] or line.last - one.locked <= t.terms[LOCK_LIFE] + slack):
+                return
+        elif one.locked != NEVER:
+            since = max(since, one.unlocked)
+        other = one.beside
+    if since != NEVER and line.last - since > slack:
+        note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), int64(UNKNOWN))
 
 
 @part
