@@ -95,16 +95,15 @@ class Order:
     def is_loose(self, actor: Actor) -> bool:
         """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
 
-        Where nothing had to be corrected, nothing contradicts what is assumed of clocks, and it counts. Of a recorder
-        without any pair it does until another clock was corrected by more than that.
+        What is assumed of clocks counts until one was corrected by more than that, or this one was corrected at all:
+        it may be further off to the side that is open.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None:
             return False
-        if not clock.pairs:
-            return self._is_refuted
-        open_ = clock.uncertainty if clock.uncertainty is not None else UNBOUNDED
-        return self._clocks.corrects and open_ > max(self.skew, LOOSE)
+        if clock.pairs and clock.uncertainty is not None and clock.uncertainty <= max(self.skew, LOOSE):
+            return False
+        return self._is_refuted or any(clock.ahead)
 
     def _row(self, clocks: Clocks, actor: Actor) -> tuple[int, int, int, int, int]:
         clock = clocks.clocks[actor]

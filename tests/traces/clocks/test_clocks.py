@@ -151,6 +151,17 @@ def test_a_clock_that_is_bounded_to_one_side_is_loose() -> None:
 
 
 @pytest.mark.parametrize(("shift", "is_loose"), [(0, False), (-40, False), (-400, True)])
+def test_a_clock_that_is_bounded_to_one_side_is_loose_where_another_one_is_further_off_than_is_assumed(
+    shift: int, is_loose: bool
+) -> None:
+    events = run(20, one=lambda _: shift)
+    found = clocks([event for event in events if event["kind"] != "commit" or event["client"] != "two"])
+    assert found.clocks[TWO].uncertainty is None
+    assert "two" not in ahead(found)
+    assert Order(found, 50).is_loose(TWO) == is_loose
+
+
+@pytest.mark.parametrize(("shift", "is_loose"), [(0, False), (-40, False), (-400, True)])
 def test_a_clock_that_nothing_bounds_is_loose_where_another_one_is_off(shift: int, is_loose: bool) -> None:
     asked = {"kind": "offset_query", "client": "three", "group": "g", "topic": "t", "broker": "b", "queue": 0}
     found = clocks([*run(20, one=lambda _: shift), {"time": BEGIN, "result": "ok", "offset": 0, **asked}])
