@@ -21,6 +21,7 @@ from ..clocks.clocks import Clocks
 from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
+from .beginnings import beginnings
 from .confirming import confirmed
 from .endings import endings
 from .in_time import put_in_time
@@ -84,7 +85,7 @@ def join(
     tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
     stamps = np.concatenate([recording.stamps for recording in recordings])
     gaps = _gaps(recordings, killed, problems, missing)
-    added = [*killed, *gaps, *missing_events(recordings, processes)]
+    added = [*killed, *gaps, *beginnings(recordings, processes), *missing_events(recordings, processes)]
     if added:
         tables.append(Recording.of_events("", added).table)
         stamps = np.concatenate([stamps, np.array([event["time"] * 1000 + 999 for event in added], np.int64)])
