@@ -12,6 +12,7 @@ from .events import Event
 from .follow import Follower, Handler
 from .listeners import fails, has_returned, settle
 from .processes import begins_to_stop
+from .unseen import REQUEST
 from .windows import BEFORE, Held
 
 _SENT = frozenset({Path.REQUEST, Path.FALLBACK, Path.NONE})
@@ -61,8 +62,7 @@ def assign(f: Follower, event: Event) -> bool:
     _settle(f, c)
     if f.owns(c):
         raise Impossible("the queue is in the table of the client already")
-    if f.get("life", c) == Life.STOPPING:
-        # A pass may be under way: its thread ends with ST-8 (5), after the last commit. The machine's end sooner.
+    if _is_stopping(f, event, c):
         event.pass_over("assignments of clients that are shutting down")
         side.unseen = "of windows that began during a shutdown"
         return False
@@ -100,6 +100,16 @@ def assign(f: Follower, event: Event) -> bool:
     side.answered = Result.NONE
     f.begins(c, event.epoch)
     return True
+
+
+def _is_stopping(f: Follower, event: Event, c: int) -> bool:
+    """Whether a pass, or a ``lockAll``, may be under way that began before the shutdown: the machine's end sooner.
+
+    Their threads end with ST-8 (5), after the last commit; where other groups of the process go on, not even then. What
+    is under way has its answer, or gives up, within the time of a request.
+    """
+    stopped = f.sides[c].stopped
+    return f.get("life", c) == Life.STOPPING or (stopped is not None and event.time - stopped <= REQUEST)
 
 
 def _settle(f: Follower, c: int) -> None:
@@ -201,10 +211,11 @@ def lock(f: Follower, event: Event) -> bool:
             return False
         return True
     _lock_free(f, c)
-    if f.get("life", c) == Life.GONE:
+    stopping = _is_stopping(f, event, c)
+    if f.get("life", c) == Life.GONE and not stopping:
         raise Impossible("the client is gone")
     holder = f.get("holder", texts.Q)
-    if f.get("life", c) == Life.STOPPING and holder in (0, c + 1):
+    if stopping and holder in (0, c + 1):
         # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays behind.
         f.run(texts.unlocked, holder=c + 1)
         return True

@@ -17,6 +17,7 @@ def starts(f: Follower, event: Event) -> None:
         f.take("restart", "it cannot start: the process before it has left no readable offset file", c=c)
         f.sides[c].old.clear()
         f.sides[c].values.clear()
+        f.sides[c].stopped = None
 
 
 def begins_to_stop(f: Follower, c: int) -> None:
@@ -43,6 +44,7 @@ def stops(f: Follower, event: Event) -> None:
     # The process may live on for a while, and its listeners with it: what they return changes nothing (CC-9).
     side.outlives = {m for m in side.live if f.stage(c, m) is Stage.RUNNING or f.orphan(c, m) is Orphan.RUNNING}
     f.take("end_stop", "it cannot end its shutdown", c=c)
+    side.stopped = event.time
     side.drop(event.time)
     side.live.clear()
 

@@ -17,6 +17,8 @@ from .result import Mismatch
 DUE_WITHIN = 1_000
 """How far a due time may be from the recorded time of storing plus the delay, ms (DL-3)."""
 
+_OF_GROUPS = ("%RETRY%", "%DLQ%")
+
 
 def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
     event.outcome = "mismatches"
@@ -78,15 +80,15 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
                 event.pass_over(f"{event.kind}: {error}")
         return []
     found = []
-    asked: dict[str, list[Event]] = defaultdict(list)
+    asked: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in events:
         if event.kind is Kind.SEND_BACK and event.key is not None:
-            asked[event.key].append(event)
+            asked[_group(event), event.key].append(event)
     for event in events:
         if event.kind not in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
             continue
-        requests = asked.get(event.key or "", [])
-        if event.attempt == 0 and event.topic is not None and not event.topic.startswith(("%RETRY%", "%DLQ%")):
+        requests = asked.get((_group(event), event.key or ""), [])
+        if event.attempt == 0 and event.topic is not None and not event.topic.startswith(_OF_GROUPS):
             event.pass_over(f"{event.kind}: a message that its producer delays")
             continue
         if not requests or event.attempt is None:
@@ -107,6 +109,12 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
         else:
             event.follow()
     return found
+
+
+def _group(event: Event) -> str:
+    """The group that failed: a copy is stored in its retry or dead-letter topic."""
+    topic = event.topic or ""
+    return event.group or next((topic[len(prefix) :] for prefix in _OF_GROUPS if topic.startswith(prefix)), "")
 
 
 def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:

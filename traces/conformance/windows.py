@@ -90,6 +90,7 @@ class Side:
         live: offsets that its windows, dropped ones included, may hold.
         memory: its in-memory offset as it was noted last.
         outlives: offsets whose listeners ran when the shutdown was complete.
+        stopped: when it was, ms; None where it is not.
         unseen: why its events cannot be followed now; empty where they can.
     """
 
@@ -102,6 +103,7 @@ class Side:
     live: Held = field(default_factory=Held)
     memory: int | None = None
     outlives: set[int] = field(default_factory=set)
+    stopped: int | None = None
     unseen: str = BEFORE
 
     def window_of(self, event: Event) -> Window | None:

@@ -48,9 +48,22 @@ def test_even_one_that_begins_where_no_store_says(tmp_path: Path) -> None:
     assert whys(of_lines(tmp_path, *before, ASSIGNED)) == ["it begins where the store says, at 1"]
 
 
-@pytest.mark.parametrize("end", [STOPPED, "client_crash c0"])
-def test_after_its_end_a_client_gets_no_queue(end: str, tmp_path: Path) -> None:
-    assert whys(of_lines(tmp_path, UNREGISTERED, end, ASSIGNED)) == ["the client is gone"]
+def test_a_pass_that_outlives_the_shutdown_adds_the_queue_later(tmp_path: Path) -> None:
+    # Other groups of the process go on, so that its rebalance thread does too.
+    answer = of_lines(
+        tmp_path, "client_start c0", UNREGISTERED, STOPPED, ASSIGNED, "pull_result c0 result=error epoch=1"
+    )
+    assert (answer.verdict, answer.followed) == (Verdict.HOLDS, 3)
+    assert answer.passed_over == {
+        "assignments of clients that are shutting down": 1,
+        "of windows that began during a shutdown": 1,
+    }
+
+
+@pytest.mark.parametrize(("end", "later"), [(STOPPED, 5), ("client_crash c0", 0)])
+def test_after_its_end_a_client_gets_no_queue(end: str, later: int, tmp_path: Path) -> None:
+    others = ["route c1"] * later  # a second each: what was under way has its answer by then
+    assert whys(of_lines(tmp_path, UNREGISTERED, end, *others, ASSIGNED)) == ["the client is gone"]
 
 
 def test_a_queue_that_it_has_is_not_added_again(tmp_path: Path) -> None:
@@ -88,9 +101,10 @@ def test_a_lock_that_another_client_has_is_not_taken_by_a_late_request(tmp_path:
     assert whys(answer) == ["the lock is held by c1"]
 
 
-@pytest.mark.parametrize("end", [STOPPED, "client_crash c0"])
-def test_after_its_end_a_client_locks_nothing(end: str, tmp_path: Path) -> None:
-    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, UNREGISTERED, end, LOCKED)
+@pytest.mark.parametrize(("end", "later"), [(STOPPED, 5), ("client_crash c0", 0)])
+def test_after_its_end_a_client_locks_nothing(end: str, later: int, tmp_path: Path) -> None:
+    others = ["route c1"] * later
+    answer = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, UNREGISTERED, end, *others, LOCKED)
     assert whys(answer) == ["the client is gone"]
 
 

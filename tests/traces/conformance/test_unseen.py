@@ -137,6 +137,19 @@ def test_a_recording_that_ends_before_a_send_back_is_written_down(
     assert len(answer.mismatches) == wrong
 
 
+def test_what_is_stored_for_one_group_is_not_held_against_what_another_one_sent_back(tmp_path: Path) -> None:
+    # Both consume the message, and both fail; of the second one only the broker tells.
+    place = {"topic": "Orders", "broker": "broker-0", "key": "A"}
+    back = {"time": 1_000, "kind": "send_back", "client": "c0", "queue": 0, "offset": 0, "attempt": 0, **place}
+    asked = {**back, "group": "billing", "result": "ok", "path": "request", "level": 1}
+    stored = {"time": 1_001, "kind": "delay_store", "attempt": 1, **place}
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
+    for group, level, wrong in (("billing", 1, 0), ("billing", 3, 1), ("audit", 3, 0), ("audit", 1, 0)):
+        copy = {**stored, "topic": f"%RETRY%{group}", "level": level}
+        for named in ({}, {"group": group}):
+            assert len(of_events(header, [asked, {**copy, **named}], tmp_path).mismatches) == wrong, (group, level)
+
+
 def test_a_member_that_recorded_nothing_may_have_stored_what_is_found(tmp_path: Path) -> None:
     header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
     place = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0, "client": "c0"}
