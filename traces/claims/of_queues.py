@@ -105,7 +105,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="overlaps-are-short",
-        statement="Two clients own one queue no longer than two rounds of rebalance.",
+        statement="Two clients own one queue no longer than two rounds of rebalance, from the poll of a new route on.",
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
         violated_by=((Kind.ASSIGN,),),
@@ -113,7 +113,7 @@ OF_QUEUES = (
         lasts=True,
         counts_with=((Kind.REVOKE,),),
         seen_or_told=(Kind.REVOKE, Kind.CLIENT_START),  # who does not record its start does not record its end either
-        rules=("RB-1", "RB-30"),
+        rules=("RB-1", "RB-30", "EN-11"),
         bugs=("A1", "A5"),
         settled_by=ASSIGNMENTS,
     ),

@@ -6,6 +6,7 @@ with what the context tells of groups: few rows, plain Python.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,12 @@ from .memberships import Membership, Memberships
 from .notes import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
 
-_OWNED, _MOVES, _FLAPPING = CODE["every-queue-gets-an-owner"], CODE["every-queue-moves"], CODE["no-flapping"]
+_OWNED, _MOVES, _FLAPPING, _OVERLAPS = (
+    CODE["every-queue-gets-an-owner"],
+    CODE["every-queue-moves"],
+    CODE["no-flapping"],
+    CODE["overlaps-are-short"],
+)
 _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_BIT[Kind.CLIENT_START]
 
 
@@ -31,6 +37,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
     suspects = (rows["note"] == 0) & (
         (rows["claim"] == _OWNED)
         | (rows["claim"] == _FLAPPING)
+        | (rows["claim"] == _OVERLAPS)
         | ((rows["claim"] == _MOVES) & (rows["value"] == Reason.NO_OWNER))
     )
     if not suspects.any():
@@ -40,16 +47,21 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
     for at in np.flatnonzero(suspects):
         row = rows[at]
         slot = names.slots[row["slot"]]
-        since, until = int(row["since"]), int(row["time"])
+        since, until, unseen = int(row["since"]), int(row["time"]), False
         if row["claim"] == _FLAPPING:
             changes = group.changes(slot.group, since, until)
             keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
+        elif row["claim"] == _OVERLAPS:
+            both = (names.actors[row["actor"]], names.actors[row["other"]])
+            keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)
+            unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
         else:
             keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
-            if keep[at] and not context.evidence & _SIGNS:
-                counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
-                counts[DOUBTFUL, row["claim"]] += 1
-                rows["doubt"][at] |= int(Doubt.EVIDENCE)
+            unseen = not context.evidence & _SIGNS
+        if keep[at] and unseen:
+            counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
+            counts[DOUBTFUL, row["claim"]] += 1
+            rows["doubt"][at] |= int(Doubt.EVIDENCE)
         if not keep[at]:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
     return rows[keep]
@@ -128,6 +140,22 @@ class _Groups:
         """
         within = self._settings.heartbeat + self._settings.rounds
         return any(start <= until and until <= start + within for start in self._broker_starts)
+
+    def routes_learnt(self, slot: Slot, actors: Collection[Actor], since: int, until: int) -> int:
+        """EN-11: by how many other lists of queues of a topic than one some processes have divided it in a period.
+
+        Each is learnt at the next poll of routes, so that two clients may give themselves one queue until then.
+        """
+        seen = {
+            frozenset(run.queues)
+            for run in self._told.of(slot.group, Kind.REBALANCE)
+            if run.topic == slot.topic
+            and run.actor in actors
+            and run.queues is not None
+            and run.first <= until
+            and run.last >= since - self._settings.rounds
+        }
+        return max(len(seen) - 1, 0)
 
     def changes(self, group: str, since: int, until: int) -> int:
         """How often a process of a group came or went in a period, or shortly before it."""

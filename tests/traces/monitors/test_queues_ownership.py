@@ -95,6 +95,22 @@ def test_an_overlap_longer_than_two_rounds() -> None:
     assert (checked.actor(row["actor"]), checked.actor(row["other"])) == ("two", "one")
 
 
+def test_a_route_that_one_of_them_has_not_polled_yet_lets_an_overlap_last_longer() -> None:
+    # EN-11: the poll comes after 30 s at most, and two rounds later both divide the same queues.
+    def passes(client: str, *times: int, queues: list[str]) -> list[dict[str, object]]:
+        told = {"queue": None, "broker": None, "queues": queues, "members": ["one", "two"]}
+        return [{**event(t, Kind.REBALANCE, client), **told} for t in times]
+
+    old, new = passes("one", 1_000, 21_000, queues=["b:0"]), passes("two", 30_000, 50_000, queues=["b:0", "b:1"])
+    assert check(LONG, old, new, revoke(100_000, "one"), end=120_000).counts(OVERLAPS) == (0, 0)
+    assert check(LONG, old, new, revoke(100_500, "one"), end=120_000).counts(OVERLAPS) == (1, 0)
+    same = passes("two", 30_000, 50_000, queues=["b:0"])
+    assert check(LONG, old, same, revoke(100_000, "one"), end=120_000).counts(OVERLAPS) == (1, 0)
+    unseen = EVERYTHING - {Kind.REBALANCE}
+    assert check(LONG, revoke(100_000, "one"), end=120_000, evidence=unseen).doubts(OVERLAPS) == [Doubt.EVIDENCE]
+    assert check(LONG, revoke(100_500, "one"), end=120_000, evidence=unseen).counts(OVERLAPS) == (1, 0)
+
+
 def test_an_overlap_that_lasts_until_the_end() -> None:
     checked = check(LONG, end=120_000)
     assert checked.broken == {OVERLAPS: (1, 0)}
