@@ -63,6 +63,7 @@ public final class ClientSide implements Side {
         with = window(with, "commit", "Commit");
         with = window(with, "rollback", "Rollback");
         with = window(with, "takeMessages", "Take");
+        with = window(with, "takeMessags", "Take"); // its name before 4.7
         with = window(with, "setDropped", "Drop");
         with = window(with, "setLocked", "SetLocked");
         return window(with, "cleanExpiredMsg", "Clean");

@@ -48,8 +48,12 @@ final class Evidence {
         hooks.put("pull", new String[] {API, "pullMessage"});
         hooks.put("pull_result", new String[] {CONSUMER + "PullAPIWrapper", "processPullResult"});
         hooks.put("flow_control", new String[] {IMPL, "executePullRequestLater"});
-        hooks.put("deliver", new String[] {service + "$ConsumeRequest", "run"});
-        hooks.put("result", new String[] {service + "$ConsumeRequest", "run"});
+        // What a call of an orderly listener is about is seen where its messages are taken.
+        String[] called = orderly
+                ? new String[] {WINDOW, "takeMessages", WINDOW, "takeMessags"}
+                : new String[] {service + "$ConsumeRequest", "run"};
+        hooks.put("deliver", called);
+        hooks.put("result", called);
         hooks.put("removed", new String[] {WINDOW, "removeMessage"});
         hooks.put("discarded", new String[] {service, "processConsumeResult"});
         hooks.put("expire", new String[] {WINDOW, "cleanExpiredMsg"});

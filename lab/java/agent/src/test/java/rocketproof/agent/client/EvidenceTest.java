@@ -21,11 +21,15 @@ final class EvidenceTest {
             assertEquals(26, Evidence.of(loader, orderly, false).size());
             assertEquals(26, Evidence.of(loader, orderly, true).size());
         }
-        List<String> before = Evidence.of(loader, false, false);
+        List<List<String>> lost = new ArrayList<>();
+        for (boolean orderly : new boolean[] {false, true}) {
+            lost.add(new ArrayList<>(Evidence.of(loader, orderly, false)));
+        }
         Hooks.failed(WINDOW);
-        List<String> lost = new ArrayList<>(before);
-        lost.removeAll(Evidence.of(loader, false, false));
-        assertEquals(Arrays.asList("revoke", "lock_lost", "removed", "expire"), lost);
+        lost.get(0).removeAll(Evidence.of(loader, false, false));
+        lost.get(1).removeAll(Evidence.of(loader, true, false));
+        assertEquals(Arrays.asList("revoke", "lock_lost", "removed", "expire"), lost.get(0));
+        assertEquals(Arrays.asList("revoke", "lock_lost", "deliver", "result", "removed", "expire"), lost.get(1));
     }
 
     @Test
