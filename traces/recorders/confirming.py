@@ -171,8 +171,11 @@ class _Brokers:
                 last = _FOR_EVER
             since, until = self._spans.get(name, (first, last))
             self._spans[name] = min(since, first), max(until, last)
-            gaps = recording.events(recording.rows((Kind.GAP,)))
-            self._gaps.setdefault(name, []).extend((gap.get("due", 0) * 1000, gap["time"] * 1000) for gap in gaps)
+            rows = recording.rows((Kind.GAP,))
+            ends, gaps = recording.stamps[rows].tolist(), recording.events(rows)
+            self._gaps.setdefault(name, []).extend(
+                (gap.get("due", 0) * 1000, end) for end, gap in zip(ends, gaps, strict=True)
+            )
 
     @property
     def any(self) -> bool:

@@ -78,9 +78,10 @@ def _never_joined(
 def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:
     """Lists of members as brokers and clients had them: when, ms, of which group, who."""
     for recording in recordings:
-        for event in recording.events(recording.rows((Kind.MEMBERS, Kind.REBALANCE))):
+        rows = recording.rows((Kind.MEMBERS, Kind.REBALANCE))
+        for stamp, event in zip(recording.stamps[rows].tolist(), recording.events(rows), strict=True):
             if "members" in event:
-                yield event["time"], event.get("group", ""), frozenset(event["members"])
+                yield stamp // 1000, event.get("group", ""), frozenset(event["members"])
 
 
 def _gone(

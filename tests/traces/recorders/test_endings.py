@@ -50,6 +50,16 @@ def test_who_is_in_no_list_any_more_was_killed() -> None:
     assert found(files) == [("gap", "c", 0, 2_000, 3_000), ("client_crash", "c", 0, 0, 3_000)]
 
 
+def test_lists_count_at_their_corrected_times() -> None:
+    # The broker's clock was 5 s behind: its stamps are corrected, the times in its events are as they were recorded.
+    broker = [listed("c", "d", when=-5 * SECOND), listed("d", when=-2 * SECOND), at(195 * SECOND, "broker_stop")]
+    files = {C: lives("c", 10, 2 * SECOND), D: lives("d", 10, 200 * SECOND), BROKER: broker}
+    recordings = [Recording.of_events(file, events) for file, events in files.items()]
+    recordings[2].stamps = recordings[2].stamps + 5 * SECOND
+    died = [event["time"] - 1_700_000_000_000 for event in endings(recordings, Processes(recordings))]
+    assert died == [3_000, 3_000]
+
+
 def test_a_host_that_lost_power_is_noticed_late_and_died_before_its_next_heartbeat() -> None:
     broker = [
         listed("c", "d", when=0),
