@@ -2,6 +2,7 @@ package rocketproof.agent.client;
 
 import static net.bytebuddy.matcher.ElementMatchers.hasSuperType;
 import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
+import static net.bytebuddy.matcher.ElementMatchers.isSynchronized;
 import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
@@ -39,7 +40,8 @@ public final class ClientSide implements Side {
         with = Advices.around(with, API, "sendHearbeat", advice("Life", "Beat")); // so 4.8 and before call it
         with = Advices.around(with, API, "sendHeartbeatV2", advice("Life", "Beat"));
         with = Advices.around(with, IMPL, "updateTopicSubscribeInfo", advice("Life", "Route"));
-        return Advices.around(with, IMPL, named("shutdown").and(takesArguments(1)), advice("Life", "Shutdown"));
+        // The form that does it: since 4.7 it has an argument, and another one calls it.
+        return Advices.around(with, IMPL, named("shutdown").and(isSynchronized()), advice("Life", "Shutdown"));
     }
 
     private static AgentBuilder rebalances(AgentBuilder builder) {
