@@ -22,6 +22,7 @@ from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
 from ..properties.orderly_lock_progress import claims as lock_progress_claims
+from ..properties.orderly_lock_steps import claims as lock_step_claims
 from ..properties.presets import preset_claims, preset_named
 from ..properties.pulls import claims as pull_claims
 from ..properties.refinements import refinement_claims
@@ -79,6 +80,7 @@ def _claims() -> Iterator[Claim]:
     yield from assignment_claims()
     yield from orderly_lock_claims()
     yield from lock_progress_claims()
+    yield from lock_step_claims()
     yield from long_polling_claims()
     yield from delivery_claims()
     yield from pull_claims()

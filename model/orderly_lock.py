@@ -61,6 +61,7 @@ orderly_lock.constant(
 orderly_lock.constant("crashes", 0, high=2, doc="how many clients may die")
 orderly_lock.constant("pauses", 0, high=2, doc="how often a client may stand still (garbage collection, SIGSTOP)")
 orderly_lock.constant("clock_steps", 0, high=2, doc="how often the clock of a client may be set back")
+orderly_lock.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
 orderly_lock.constraint(
     "version", "force", holds=lambda k: not k.force or k.version == "5.3.3", message="only 5.2.0 and later force it"
 )
@@ -108,6 +109,11 @@ orderly_lock.variable(
 )
 orderly_lock.variable("unlocking", bool, Consumer, Queue, when=lambda k: k.version == "4.9.8", doc="unlock put off")
 orderly_lock.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="the process stands still")
+orderly_lock.remember(
+    *("life", "window", "runs", "batch_age", "round", "request", "unlocking", "paused"),
+    *("holder", "holder_age", "locked", "lock_age"),
+    when=lambda k: k.watch_steps == 1,
+)
 
 
 def is_up(s: State, c: Consumer) -> BoolLike:

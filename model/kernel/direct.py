@@ -169,6 +169,7 @@ class Direct:
                     action.function(self._state, **arguments)
             else:
                 action.function(self._state, **arguments)
+            self.frame.configuration.machine.end_step(self._state)
         except NotEnabled:
             return False
         self._commit()
@@ -179,6 +180,7 @@ class Direct:
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)
+            self.frame.configuration.machine.end_step(self._state)
         except NotEnabled:
             return False
         self._commit()

@@ -133,6 +133,7 @@ def _lower_instance(
         lowering.assign(left, (), getattr(state, left) - 1)
     with _saying_where(lowering):
         action.function(state, **given)
+        lowering.frame.configuration.machine.end_step(state)
         guard = as_bool(all_of(*recording.guards))
     simple = z3.simplify(guard)
     if z3.is_false(simple):

@@ -77,6 +77,7 @@ class Machine:
         name: lower-case name, used on the command line.
         doc: what the machine is about, one paragraph.
         mutation: id of the mutant that is in place, if one is.
+        remembered: names of the variables of which it is kept what they were before the last step.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Machine:
     mutants: dict[str, Mutant] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
     mutation: str = ""
+    remembered: list[str] = field(default_factory=list)
 
     @property
     def budgets(self) -> frozenset[str]:
@@ -151,6 +153,39 @@ class Machine:
         self.variables[name] = Variable(
             name=name, kind=kind, domains=domains, init=init, when=when, doc=doc, lives_in=lives_in
         )
+
+    def remember(self, *names: str, when: Callable[[Constants], bool]) -> None:
+        """Keep, where ``when`` says so, what variables were before the last step: of ``x`` that is ``was_x``.
+
+        Properties then speak of steps, and not just of states. Every state is there once for each way into it that
+        differs in what is kept, so this is for small configurations.
+
+        Raises:
+            ModelError: there is no such variable.
+        """
+        for name in names:
+            variable = self.variables.get(name)
+            if variable is None:
+                raise ModelError(
+                    f"machine {self.name} has no variable {name!r} to remember.{nearest(name, self.variables)}"
+                )
+            self._fresh(earlier(name))
+            self.variables[earlier(name)] = dataclasses.replace(
+                variable,
+                name=earlier(name),
+                when=lambda k, variable=variable: bool(variable.when(k) and when(k)),  # type: ignore[misc]
+                doc=f"what {name} was before the last step",
+                lives_in=None,
+            )
+            self.remembered.append(name)
+
+    def end_step(self, s: Any) -> None:
+        """What belongs to every step, whichever action it is: what is remembered is written down."""
+        for name in self.remembered:
+            if self.variables[earlier(name)].when(s.constants):
+                before = getattr(s, name)
+                family = bool(self.variables[name].domains)
+                setattr(s, earlier(name), (lambda *index, before=before: before[index]) if family else before)
 
     @typing.overload
     def action(self, function: ActionFunction, /) -> ActionFunction: ...
@@ -377,6 +412,7 @@ class Machine:
             for explanation in part.explanations.values():
                 self._add_explanation(explanation)
             self.constraints.extend(part.constraints)
+            self.remembered.extend(part.remembered)
         return self
 
     def configure(self, **constants: int | str) -> Configuration:
@@ -416,6 +452,11 @@ class Machine:
             )
         if name in self.constants or name in self.variables:
             raise ModelError(f"machine {self.name} declares {name!r} twice; rename one.")
+
+
+def earlier(name: str) -> str:
+    """Name of what a variable was before the last step."""
+    return f"was_{name}"
 
 
 def _parameters(text: Callable[..., None]) -> dict[str, Any]:

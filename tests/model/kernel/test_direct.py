@@ -14,6 +14,7 @@ from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.direct import Direct
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.model.orderly_lock import orderly_lock
 from rocketproof.model.process_queue import Stage
 
 MACHINES: list[tuple[str, Machine, dict[str, int | str], int, int]] = [
@@ -85,6 +86,7 @@ MACHINES: list[tuple[str, Machine, dict[str, int | str], int, int]] = [
         832,
         2452,
     ),
+    ("steps", orderly_lock, {"consumers": 1, "pauses": 1, "watch_steps": 1}, 519, 1491),
 ]
 
 

@@ -18,6 +18,7 @@ from rocketproof.model.kernel import (
     State,
     lower,
 )
+from rocketproof.model.kernel.plain import PlainMachine
 
 pytestmark = pytest.mark.smoke
 
@@ -300,6 +301,38 @@ def test_include_adds_everything_and_refuses_clashes() -> None:
         whole.include(clash)
     with pytest.raises(ModelError, match="machine example has two actions named pull; rename one"):
         whole.action(pull)
+
+
+def test_what_was_before_the_last_step_is_remembered_where_that_is_asked_for() -> None:
+    part = machine()
+    part.variable("x", Int(0, 2), Queue)
+    part.variable("light", Light)
+    part.remember("x", "light", when=lambda k: k.mode == "slow")
+
+    @part.action
+    def fill(s: State) -> None:
+        s.x[0] = s.x[0] + 1
+
+    @part.action
+    def change(s: State) -> None:
+        s.light = Light.GREEN
+
+    whole = Machine("whole").include(part)
+    assert [cell.label for cell in lower(whole.configure()).cells] == ["x[q0]", "x[q1]", "light"]
+    lowered = lower(whole.configure(mode="slow"))
+    assert [cell.label for cell in lowered.cells][3:] == ["was_x[q0]", "was_x[q1]", "was_light"]
+    plain = PlainMachine(lowered)
+    state, seen = plain.initial, []
+    for number in (0, 1, 0):
+        state = dict(plain.successors(state))[number]
+        seen.append(state)
+    assert seen == [(1, 0, 0, 0, 0, 0), (1, 0, 1, 1, 0, 0), (2, 0, 1, 1, 0, 1)]
+    with pytest.raises(
+        ModelError, match=r"machine example has no variable 'lights' to remember\. Did you mean 'light'"
+    ):
+        part.remember("lights", when=lambda k: True)
+    with pytest.raises(ModelError, match="machine example declares 'was_x' twice"):
+        part.remember("x", when=lambda k: True)
 
 
 def test_what_a_constant_switches_off_leaves_nothing_behind() -> None:

@@ -1,0 +1,400 @@
+"""What a single step may do to the lock of a queue, and to the client that has it.
+
+Two owners are excluded, and locks come free in the end, whether or not steps are these: so a mutant that adds a step
+between two states that are possible anyway is noticed here only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.membership import Consumer, Life
+from ..model.orderly_lock import Request, Window, is_up, orderly_lock, renewable
+from ..model.rebalance import Queue
+from .claim import Claim
+from .orderly_lock import KEPT_TABLE
+from .property import Kind, Property
+
+Constants = dict[str, int | str]
+
+
+def _each(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
+
+
+def _step(name: str, statement: str, holds: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
+    """What is true of every step, for each client and queue."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.ALWAYS,
+        holds=lambda s: _each(s, lambda c, q: holds(s, c, q)),
+        assuming=(KEPT_TABLE,),
+        rules=rules,
+    )
+
+
+def _mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return s.holder[q] == c + 1
+
+
+def _was_mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return s.was_holder[q] == c + 1
+
+
+def _not_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """The broker has neither given ``c`` the lock nor renewed it, and ``c`` has heard of no such thing."""
+    broker = implies(_mine(s, c, q), all_of(_was_mine(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
+    client = implies(s.locked[c, q], all_of(s.was_locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]))
+    return all_of(broker, client)
+
+
+def _same_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    unlock = same(s.unlocking[c, q], s.was_unlocking[c, q]) if s.version == "4.9.8" else True
+    return all_of(same(s.window[c, q], s.was_window[c, q]), unlock)
+
+
+def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """No request of ``c`` has begun, been heard of or been given up: only the broker may have answered one."""
+    if s.renewals != "in-flight":
+        return True
+    answered = all_of(s.was_request[c, q] == Request.ASKED, s.request[c, q] != Request.TAKING)
+    return any_of(same(s.request[c, q], s.was_request[c, q]), answered)
+
+
+def _stands_still(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    was_there = _same_table(s, c, q)
+    broker = True if s.renewals == "in-flight" else _not_renewed(s, c, q)
+    runs = same(s.runs[c, q], s.was_runs[c, q])
+    alive = same(s.life[c], s.was_life[c]) if s.leaves else True
+    return implies(s.was_paused[c], all_of(was_there, broker, runs, alive, _asks_nothing(s, c, q)))
+
+
+STANDS_STILL = _step(
+    "paused-client-does-nothing",
+    "A client that stands still does nothing until it goes on: what it has, and what it runs, stays as it is.",
+    _stands_still,
+    "OR-11",
+)
+
+
+def _stopping(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.runs[c, q], not_(s.was_runs[c, q])) if s.await_listeners else False
+    lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+    quiet = all_of(_same_table(s, c, q), _not_renewed(s, c, q), _asks_nothing(s, c, q), not_(begins))
+    return implies(lasts, quiet)
+
+
+STOPS = _step(
+    "stopping-client-locks-nothing",
+    "A client that shuts down takes, renews and drops no queue any more.",
+    _stopping,
+    "ST-8",
+)
+
+
+def _gone(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    kept = implies(_was_mine(s, c, q), any_of(_mine(s, c, q), s.holder[q] != 0))
+    return implies(s.was_life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
+
+
+STAYS_GONE = _step(
+    "gone-client-does-nothing", "A client that is gone takes, renews and gives back no lock.", _gone, "ST-8"
+)
+
+
+def _one_after_the_other(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    now, before = s.window[c, q], s.was_window[c, q]
+    ended = all_of(s.life[c] == Life.GONE, s.was_life[c] != Life.GONE) if s.leaves + s.crashes else False
+    return any_of(
+        same(now, before),
+        all_of(before == Window.OUT, now == Window.IN),
+        all_of(before == Window.IN, now == Window.DROPPED),
+        all_of(before == Window.DROPPED, now == Window.OUT),
+        ended,
+    )
+
+
+IN_TURN = _step(
+    "queue-is-dropped-before-it-is-removed",
+    "A queue enters the table of a client, is dropped, is removed: in this order, unless the client ends.",
+    _one_after_the_other,
+    "RB-30",
+    "RB-33",
+)
+
+
+def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
+    late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
+    stops = all_of(s.was_life[c] == Life.UP, s.life[c] == Life.STOPPING) if s.leaves else False
+    freed = all_of(s.holder[q] == 0, any_of(removed, late, all_of(stops, s.was_window[c, q] == Window.IN)))
+    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
+    return implies(all_of(_was_mine(s, c, q), not_(_mine(s, c, q))), any_of(freed, taken))
+
+
+GIVEN_BACK = _step(
+    "lock-is-given-back-or-expires",
+    "A client loses its lock only because it gives it back, or because another takes it after it has expired.",
+    _given_back,
+    "OR-1",
+    "RB-33",
+)
+
+
+def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    younger = all_of(_was_mine(s, c, q), _mine(s, c, q), s.holder_age[q] < s.was_holder_age[q])
+    return implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0))
+
+
+RENEWED_BY_HOLDER = _step(
+    "lock-is-renewed-by-its-holder",
+    "A lock gets young again only because the client that has it renews it.",
+    _renewed_by_holder,
+    "OR-9",
+)
+
+
+def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
+    alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
+    freed = not_(_mine(s, c, q))
+    later = s.unlocking[c, q] if s.version == "4.9.8" else False
+    return implies(all_of(removed, alive), all_of(any_of(freed, later), not_(s.locked[c, q])))
+
+
+REMOVED_IS_UNLOCKED = _step(
+    "removed-queue-is-unlocked",
+    "A client that removes a queue from its table unlocks it, or says that it will, and believes in its lock no more.",
+    _removed_is_unlocked,
+    "RB-33",
+    "RB-34",
+)
+
+
+def _unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.unlocking[c, q], not_(s.was_unlocking[c, q]))
+    return implies(begins, all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT))
+
+
+UNLOCKED_LATER = _step(
+    "unlock-put-off-for-dropped-queues-only",
+    "An unlock is put off only of a queue that was dropped and is removed with it.",
+    _unlocked_later,
+    "RB-34",
+)
+
+
+def _late_unlock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    ends = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q]))
+    alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
+    return implies(all_of(ends, alive), not_(_mine(s, c, q)))
+
+
+LATE_UNLOCK = _step(
+    "late-unlock-unlocks", "An unlock that was put off frees the queue when it comes.", _late_unlock, "RB-34"
+)
+
+
+def _begins_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.runs[c, q], not_(s.was_runs[c, q]))
+    fresh = all_of(s.was_locked[c, q], s.was_lock_age[c, q] <= s.client_window)
+    return implies(begins, all_of(s.was_window[c, q] == Window.IN, fresh))
+
+
+BEGINS_IN_TURN = _step(
+    "listener-begins-under-its-lock",
+    "A listener begins only on a queue in use, whose lock its client believes in.",
+    _begins_in_turn,
+    "OR-4",
+    "OR-6",
+)
+
+
+RENEWS_ITS_OWN = _step(
+    "only-own-queues-are-renewed",
+    "A client asks to renew the locks of queues in its table only.",
+    lambda s, c, q: implies(all_of(s.was_request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q)),
+    "OR-9",
+)
+
+
+def _one_request(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    now, before = s.request[c, q], s.was_request[c, q]
+    granted = all_of(before == Request.ASKED, now == Request.GRANTED)
+    return any_of(
+        same(now, before), now == Request.NONE, all_of(before == Request.NONE, now != Request.GRANTED), granted
+    )
+
+
+ONE_REQUEST = _step(
+    "one-lock-request-at-a-time",
+    "A client asks for a lock, for another time, only when its last request for it is over.",
+    _one_request,
+    "OR-1",
+)
+
+
+def _by_one(now: IntLike, before: IntLike) -> BoolLike:
+    return any_of(same(now, 0), same(now, before), same(now, before + 1))
+
+
+def _one_clock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Where one clock went on, all did that are read for a lock: ages stop only at their end."""
+    broker_ran = s.holder_age[q] > s.was_holder_age[q]
+    client_ran = s.lock_age[c, q] > s.was_lock_age[c, q]
+    broker_runs = any_of(broker_ran, s.holder[q] == 0, s.holder_age[q] > s.broker_window)
+    client_runs = any_of(client_ran, not_(s.locked[c, q]), s.lock_age[c, q] > s.client_window)
+    by_one = all_of(_by_one(s.holder_age[q], s.was_holder_age[q]), _by_one(s.lock_age[c, q], s.was_lock_age[c, q]))
+    rounds = _by_one(s.round[c], s.was_round[c]) if s.renewals == "certain" else True
+    return all_of(by_one, rounds, implies(client_ran, broker_runs), implies(broker_ran, client_runs))
+
+
+ONE_CLOCK = _step(
+    "clocks-go-on-together",
+    "Time passes for brokers and clients alike, one tick after the other.",
+    _one_clock,
+    "OR-1",
+    "PQ-10",
+)
+
+
+def _of_what_goes_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    answer = implies(s.request[c, q] < Request.GRANTED, s.request_age[c, q] == 0) if s.renewals == "in-flight" else True
+    outlived = implies(s.outlived[c, q], s.runs[c, q]) if s.force else True
+    return all_of(implies(not_(s.runs[c, q]), s.batch_age[c, q] == 0), answer, outlived)
+
+
+AGES_BEGIN_ANEW = _step(
+    "ages-are-of-what-goes-on",
+    "What is over has no age: each listener call and each answer is timed from its own beginning.",
+    _of_what_goes_on,
+    "OR-5",
+    "OR-9",
+)
+
+
+def _can(name: str, statement: str, happens: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
+    """A step that is possible."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.SOMETIMES,
+        holds=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: happens(s, c, q))),
+        rules=rules,
+    )
+
+
+def _refused(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    over = s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True
+    in_use = all_of(s.was_window[c, q] == Window.IN, s.window[c, q] == Window.IN)
+    return all_of(over, in_use, s.was_locked[c, q], not_(s.locked[c, q]))
+
+
+REFUSED = _can(
+    "refused-renewal-is-heard-of",
+    "A client that is refused the lock of a queue that it has stops to believe in it, and its request is over.",
+    _refused,
+    "OR-9",
+)
+DROPPED_IS_RENEWED = _can(
+    "dropped-queue-is-renewed",
+    "Clients of 4.9.8 renew the locks of queues that they have dropped, too.",
+    lambda s, c, q: all_of(
+        s.was_window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was_lock_age[c, q]
+    ),
+    "OR-9",
+)
+OLD_CALL_KEEPS_NOTHING = _can(
+    "call-of-an-old-window-keeps-no-new-one",
+    "A call that outlived the forced unlock does not keep the queue, taken anew, from being removed.",
+    lambda s, c, q: all_of(
+        s.was_window[c, q] == Window.DROPPED,
+        s.window[c, q] == Window.OUT,
+        s.runs[c, q],
+        s.was_lock_age[c, q] <= s.unlock_delay,
+    ),
+    "RB-33",
+)
+
+
+def _late_round(s: State, c: IntLike) -> BoolLike:
+    """Whether time has passed though the next round of ``c`` was due."""
+    return all_of(s.was_round[c] == s.renewal, s.round[c] == s.renewal)
+
+
+STOPPING_ENDS_ROUNDS = _can(
+    "time-passes-while-a-client-stops",
+    "A client that shuts down renews no more, and its listeners run on beyond the next round.",
+    lambda s, c, q: all_of(
+        _late_round(s, c),
+        s.was_life[c] == Life.STOPPING,
+        s.window[c, q] == Window.IN,
+        s.batch_age[c, q] > s.was_batch_age[c, q],
+    ),
+    "ST-8",
+    "OR-9",
+)
+DROPPED_IS_NOT_IN_ROUNDS = _can(
+    "dropped-queue-grows-old",
+    "The lock of a dropped queue gets older than a round: rounds leave it out.",
+    lambda s, c, q: all_of(
+        _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was_holder_age[q]
+    ),
+    "OR-9",
+)
+RENEWAL_IS_ASKED = Property(
+    id="renewal-is-asked-for",
+    statement="A client asks to renew the lock of a queue that it has, some time after its last request is over.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _could_ask(s, c, q))),
+    holds=lambda s: s.forall(Queue, lambda q: s.forall(Consumer, lambda c: not_(_could_ask(s, c, q)))),
+    rules=("OR-9",),
+)
+
+
+def _could_ask(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return all_of(s.window[c, q] == Window.IN, s.request[c, q] == Request.NONE)
+
+
+_WATCHED: Constants = {"watch_steps": 1}
+_ALONE: Constants = {**_WATCHED, "consumers": 1}
+_OLD: Constants = {**_ALONE, "version": "4.9.8"}
+_FLIGHT: Constants = {**_ALONE, "renewals": "in-flight", "answer": 1}
+_CERTAIN: Constants = {**_ALONE, "renewals": "certain"}
+_SHORT: Constants = {"client_window": 1, "broker_window": 2, "batch": 1}
+"""Windows as short as they may be: what a step does is not a matter of how long they are."""
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about steps."""
+    asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
+        ({**_ALONE, "pauses": 1}, (STANDS_STILL, IN_TURN, AGES_BEGIN_ANEW)),
+        ({**_ALONE, "pauses": 1, "leaves": 1}, (STANDS_STILL, STOPS)),
+        ({**_OLD, "pauses": 1}, (STANDS_STILL, DROPPED_IS_RENEWED, GIVEN_BACK)),
+        ({**_FLIGHT, "pauses": 1}, (STANDS_STILL,)),
+        ({**_CERTAIN, "pauses": 1}, (STANDS_STILL, ONE_CLOCK)),
+        (
+            {**_ALONE, "force": 1, "pauses": 1},
+            (STANDS_STILL, IN_TURN, REMOVED_IS_UNLOCKED, GIVEN_BACK, AGES_BEGIN_ANEW, OLD_CALL_KEEPS_NOTHING),
+        ),
+        ({**_ALONE, "leaves": 1, "await_listeners": 0}, (STOPS,)),
+        ({**_OLD, "leaves": 1}, (STOPS, REMOVED_IS_UNLOCKED, UNLOCKED_LATER, LATE_UNLOCK, IN_TURN)),
+        ({**_FLIGHT, "leaves": 1}, (STOPS, IN_TURN, RENEWS_ITS_OWN, ONE_REQUEST, BEGINS_IN_TURN)),
+        ({**_CERTAIN, "leaves": 1}, (STOPS, BEGINS_IN_TURN, DROPPED_IS_NOT_IN_ROUNDS)),
+        ({**_CERTAIN, "leaves": 1, "await_listeners": 0}, (STOPPING_ENDS_ROUNDS,)),
+        ({**_ALONE, "force": 1, "leaves": 1}, (STOPS,)),
+        (
+            {**_WATCHED, **_SHORT, "crashes": 1},
+            (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER, REMOVED_IS_UNLOCKED, BEGINS_IN_TURN, ONE_CLOCK, REFUSED),
+        ),
+        ({**_WATCHED, **_SHORT, "leaves": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
+        ({**_FLIGHT, "crashes": 1}, (STAYS_GONE, ONE_CLOCK, AGES_BEGIN_ANEW)),
+        ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (REFUSED,)),
+        ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (RENEWAL_IS_ASKED,)),
+    )
+    for constants, properties in asked:
+        for property in properties:
+            yield Claim(property=property, machine=orderly_lock, constants=constants)
