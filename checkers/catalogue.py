@@ -17,12 +17,14 @@ from ..properties.filtering import claims as filtering_claims
 from ..properties.flow_control import FLOW_THEOREMS, NAIVE_FLOW_THEOREMS
 from ..properties.flow_control import claims as flow_control_claims
 from ..properties.long_polling import claims as long_polling_claims
+from ..properties.member_steps import claims as member_step_claims
 from ..properties.members import claims as member_claims
 from ..properties.offset_claims import claims as offset_claims
 from ..properties.orderly import claims as orderly_claims
 from ..properties.orderly_lock import claims as orderly_lock_claims
 from ..properties.orderly_lock_progress import claims as lock_progress_claims
 from ..properties.orderly_lock_steps import claims as lock_step_claims
+from ..properties.orderly_steps import claims as orderly_step_claims
 from ..properties.presets import preset_claims, preset_named
 from ..properties.pulls import claims as pull_claims
 from ..properties.refinements import refinement_claims
@@ -65,7 +67,7 @@ def default_rows() -> list[Row]:
 
 def member_rows() -> list[Row]:
     """What groups with real members owe; that each action happens is claimed of the machines it comes from."""
-    return [claim_row(claim) for claim in member_claims()]
+    return [claim_row(claim) for claim in (*member_claims(), *member_step_claims())]
 
 
 def refinement_rows() -> list[Row]:
@@ -81,6 +83,7 @@ def _claims() -> Iterator[Claim]:
     yield from orderly_lock_claims()
     yield from lock_progress_claims()
     yield from lock_step_claims()
+    yield from orderly_step_claims()
     yield from long_polling_claims()
     yield from delivery_claims()
     yield from pull_claims()

@@ -39,3 +39,8 @@ consumption.include(retry_copy, send_back, schedule)
 consumption.include(start_position, first_query, lost_log, pull_expiry, correction, reset, replicas)
 consumption.include(late_update, hung_listener, lost_memory)
 consumption.include(broadcast, filtering, orderly, orderly_ownership)
+consumption.remember(
+    *("life", "owns", "dropped", "holder", "holder_age", "locked", "lock_age", "unlocking", "wanted"),
+    *("stage", "orphan", "result", "suspended", "handled"),
+    when=lambda k: k.watch_steps == 1,
+)

@@ -30,6 +30,7 @@ everything = Machine(
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
 everything.include(start_position, retry_copy, send_back, schedule)
+everything.remember("life", "members", "owns", "view", "committed", when=lambda k: k.watch_steps == 1)
 everything.constraint(
     "orderly",
     "repairs",

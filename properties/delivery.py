@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from ..model.consume_queue import Message, end
@@ -147,6 +148,13 @@ LOST_COMMIT_REPEATS = Property(
     assuming=("one owner at a time", "nobody dies"),
     rules=("OF-5", "RB-32", "G3"),
 )
+LATE_COMMIT_REPEATS = replace(
+    LOST_COMMIT_REPEATS,
+    id="late-commit-repeats",
+    statement="What the old owner of a queue has handled is with a listener once more: its last commit is still on its "
+    "way.",
+    rules=("OF-8", "RB-32", "G3"),
+)
 PROGRESS = Property(
     id="every-message-is-handled",
     statement="Every message is handled some time, if a client lives.",
@@ -274,6 +282,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(LOST_COMMIT_REPEATS, {"messages": 1, "moves": 1, "lost_commits": 1, "overlaps": 0})
     for failures in (0, 1):
         yield _claim(ENDS_AT_LAST, {"messages": 1, "moves": 1, "orphans": 1, "failures": failures})
+    yield _claim(LATE_COMMIT_REPEATS, {"messages": 1, "moves": 1, "late_commits": 1, "overlaps": 0})
     yield _claim(WAITS_AT_BROKER, {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"})
     yield _claim(PROGRESS, {"messages": 2, "moves": 1, "crashes": 1, "failures": 1})
     yield _claim(PROGRESS, {"messages": 2, "pauses": 1, "leaves": 1, "pulls": "fine"})

@@ -39,6 +39,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 overlaps=0 version=4.9.8 corrections=steps retentions=1 moves=1 repeats=1": (914, 1_962),
     "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1": (429, 1_364),
     "messages=1 moves=1 lost_commits=1 overlaps=0": (46, 68),
+    "messages=1 moves=1 late_commits=1 overlaps=0": (81, 157),
 }
 
 # Property, configuration: steps of the shortest run, for what is violated or can happen.
@@ -62,6 +63,7 @@ RUNS: dict[tuple[str, str], int] = {
     ("again-suspended", "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1"): 6,
     ("request-waits-at-the-broker", "messages=1 arriving=1 consumers=1 pulls=fine"): 2,
     ("lost-commit-repeats", "messages=1 moves=1 lost_commits=1 overlaps=0"): 8,
+    ("late-commit-repeats", "messages=1 moves=1 late_commits=1 overlaps=0"): 8,
 }
 
 

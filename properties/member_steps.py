@@ -1,0 +1,224 @@
+"""What a single step may do to a group: its members, their views, their queues.
+
+A group comes to rest whether or not steps are these, so a mutant that adds a step between two states that are possible
+anyway is noticed here only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.assignment import assignment
+from ..model.everything import everything
+from ..model.kernel import BoolLike, IntLike, Machine, State, all_of, any_of, implies, not_, same
+from ..model.membership import Broker, Consumer, Life, reaches
+from ..model.rebalance import Queue, wanted
+from .claim import Claim
+from .property import Kind, Property
+
+Constants = dict[str, int | str]
+
+
+def _always(name: str, statement: str, holds: Callable[[State, Any], BoolLike], *rules: str) -> Property:
+    """What is true of every step, for each client."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.ALWAYS,
+        holds=lambda s: s.forall(Consumer, lambda c: holds(s, c)),
+        rules=rules,
+    )
+
+
+def _lists_nobody(s: State, b: IntLike) -> BoolLike:
+    return s.forall(Consumer, lambda d: not_(s.members[b].has(d)))
+
+
+def _listed_in_turn(s: State, c: IntLike) -> BoolLike:
+    def in_turn(b: IntLike) -> BoolLike:
+        was, now = s.was_members[b].has(c), s.members[b].has(c)
+        comes = implies(all_of(now, not_(was)), all_of(s.was_life[c] == Life.UP, reaches(s, c, b)))
+        restarted = _lists_nobody(s, b) if s.broker_restarts else False
+        stopped = all_of(s.life[c] == Life.STOPPING, reaches(s, c, b))
+        silent = any_of(s.life[c] == Life.GONE, not_(reaches(s, c, b)))
+        return all_of(comes, implies(all_of(was, not_(now)), any_of(silent, stopped, restarted)))
+
+    return s.forall(Broker, in_turn)
+
+
+LISTED_IN_TURN = _always(
+    "members-come-and-go-for-a-reason",
+    "A broker lists a client that runs and reaches it, and forgets one that stops, is silent, or with all the others.",
+    _listed_in_turn,
+    "EN-1",
+    "ST-4",
+    "ST-6",
+)
+
+
+def _life_in_turn(s: State, c: IntLike) -> BoolLike:
+    was, now = s.was_life[c], s.life[c]
+    ends = all_of(any_of(was == Life.UP, was == Life.STOPPING), now == Life.GONE)
+    starts = all_of(was == Life.NEW, now == Life.UP)
+    return any_of(same(was, now), starts, all_of(was == Life.UP, now == Life.STOPPING), ends)
+
+
+LIFE_IN_TURN = _always(
+    "a-client-starts-stops-ends",
+    "A client starts, stops and ends, in this order, and does not come back.",
+    _life_in_turn,
+    "ST-1",
+    "ST-8",
+)
+
+
+def _nothing(s: State, c: IntLike) -> BoolLike:
+    owns = s.exists(Queue, lambda q: s.owns[c, q])
+    sees = s.exists(Consumer, lambda d: s.view[c].has(d))
+    paused = s.paused[c] if s.pauses else False
+    woken = s.woken[c] if s.periodic == 0 else False
+    runs = any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
+    return any_of(runs, not_(any_of(owns, sees, paused, woken)))
+
+
+NOTHING_WHILE_GONE = _always(
+    "client-that-does-not-run-has-nothing",
+    "A client that does not run yet, or no more, has no queues, sees no members, and is told nothing.",
+    _nothing,
+    "ST-8",
+)
+
+
+def _stopping_keeps(s: State, c: IntLike) -> BoolLike:
+    lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+    queues = s.forall(Queue, lambda q: same(s.owns[c, q], s.was_owns[c, q]))
+    view = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.was_view[c].has(d)))
+    locks = s.forall(Queue, lambda q: s.lock[q] != c + 1) if s.orderly else True
+    return all_of(implies(lasts, all_of(queues, view)), implies(s.life[c] == Life.STOPPING, locks))
+
+
+STOPPING_KEEPS = _always(
+    "stopping-client-rebalances-no-more",
+    "A client that shuts down keeps its queues until it is gone, takes no others, and has no locks any more.",
+    _stopping_keeps,
+    "ST-8",
+    "ST-9",
+)
+
+
+def _seen_from_a_broker(s: State, c: IntLike) -> BoolLike:
+    changed = s.exists(Consumer, lambda d: not_(same(s.view[c].has(d), s.was_view[c].has(d))))
+
+    def read(b: IntLike) -> BoolLike:
+        equal = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.members[b].has(d)))
+        return all_of(reaches(s, c, b), equal, not_(_lists_nobody(s, b)))
+
+    works = all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
+    return implies(all_of(changed, s.life[c] != Life.GONE), all_of(works, s.exists(Broker, read)))
+
+
+SEEN_FROM_A_BROKER = _always(
+    "views-are-read-from-a-broker-in-reach",
+    "A client that works takes its view of the group from a broker that it reaches and that knows members.",
+    _seen_from_a_broker,
+    "RB-4",
+    "RB-5",
+)
+
+
+def _table_in_turn(s: State, c: IntLike) -> BoolLike:
+    def in_turn(q: IntLike) -> BoolLike:
+        lost = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.life[c] != Life.GONE)
+        won = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
+        locked = all_of(any_of(s.was_lock[q] == 0, s.was_lock[q] == c + 1), s.lock[q] == c + 1) if s.orderly else True
+        works = all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
+        return all_of(
+            implies(lost, all_of(works, not_(wanted(s, c, q)))), implies(won, all_of(works, wanted(s, c, q), locked))
+        )
+
+    return s.forall(Queue, in_turn)
+
+
+TABLE_IN_TURN = _always(
+    "a-pass-changes-only-what-it-must",
+    "A pass takes queues of the new share, with their locks if it is orderly, and drops only those that left it.",
+    _table_in_turn,
+    "RB-30",
+)
+
+
+def _lock_in_turn(s: State, c: IntLike) -> BoolLike:
+    def in_turn(q: IntLike) -> BoolLike:
+        mine, was = s.lock[q] == c + 1, s.was_lock[q] == c + 1
+        gone = any_of(not_(s.owns[c, q]), s.life[c] != Life.UP)
+        got = all_of(s.owns[c, q], s.was_life[c] == Life.UP)
+        return all_of(
+            implies(all_of(was, not_(mine)), all_of(gone, s.lock[q] == 0)), implies(all_of(mine, not_(was)), got)
+        )
+
+    return s.forall(Queue, in_turn)
+
+
+LOCK_IN_TURN = _always(
+    "lock-goes-with-the-queue",
+    "The lock of a queue comes and goes with the queue itself, or is left behind by a client that ended.",
+    _lock_in_turn,
+    "RB-30",
+    "OR-1",
+)
+
+
+def _forgets_its_own(s: State, c: IntLike) -> BoolLike:
+    def own(q: IntLike) -> BoolLike:
+        restarted = s.forall(Broker, lambda b: implies(q % s.brokers == b, _lists_nobody(s, b)))
+        return implies(s.committed[q] < s.was_committed[q], restarted)
+
+    return s.forall(Queue, own)
+
+
+FORGETS_ITS_OWN = _always(
+    "broker-forgets-its-own-queues-only",
+    "A broker that restarts forgets the last commits of its own queues, and of no others.",
+    _forgets_its_own,
+    "OF-23",
+)
+
+_WATCHED: Constants = {"consumers": 2, "running": 2, "queues": 2, "watch_steps": 1}
+_MESSAGES: Constants = {"running": 0, "consumers": 1, "queues": 2, "messages": 1, "watch_steps": 1}
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about steps."""
+    asked: tuple[tuple[Machine, Constants, tuple[Property, ...]], ...] = (
+        (
+            assignment,
+            {**_WATCHED, "running": 1, "leaves": 2, "crashes": 1},
+            (LISTED_IN_TURN, LIFE_IN_TURN, NOTHING_WHILE_GONE, STOPPING_KEEPS, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
+        ),
+        (
+            assignment,
+            {**_WATCHED, "brokers": 2, "cuts": 1, "broker_restarts": 1},
+            (LISTED_IN_TURN, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
+        ),
+        (assignment, {**_WATCHED, "brokers": 2, "cuts": 1, "leaves": 1}, (LISTED_IN_TURN, STOPPING_KEEPS)),
+        (
+            assignment,
+            {**_WATCHED, "orderly": 1, "leaves": 1, "crashes": 1},
+            (STOPPING_KEEPS, TABLE_IN_TURN, LOCK_IN_TURN, LIFE_IN_TURN),
+        ),
+        (
+            assignment,
+            {**_WATCHED, "pauses": 1, "crashes": 1},
+            (NOTHING_WHILE_GONE, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
+        ),
+        (assignment, {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1}, (NOTHING_WHILE_GONE,)),
+        (
+            everything,
+            {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
+            (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN),
+        ),
+    )
+    for machine, constants, properties in asked:
+        for property in properties:
+            yield Claim(property=property, machine=machine, constants=constants)

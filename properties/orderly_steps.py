@@ -1,0 +1,293 @@
+"""What a single step may do to an orderly client: its locks, its calls, and the windows that it has dropped.
+
+``orderly_lock_steps`` says it of locks alone; here are messages, and the texts are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..model.consume_queue import Message
+from ..model.consumption import consumption
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.membership import Consumer, Life
+from ..model.orderly import Result, calls
+from ..model.orderly_ownership import unlocks_late
+from ..model.process_queue import Orphan, Stage, listener_runs
+from ..model.rebalance import Queue
+from .claim import Claim
+from .offsets import STORED
+from .orderly_lock import KEPT_TABLE
+from .property import Kind, Property
+
+Constants = dict[str, int | str]
+Step = Callable[[State, Any, Any], BoolLike]
+
+
+def _always(name: str, statement: str, holds: Step, *rules: str) -> Property:
+    """What is true of every step, for each client and queue."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.ALWAYS,
+        holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: holds(s, c, q))),
+        assuming=(KEPT_TABLE,),
+        rules=rules,
+    )
+
+
+def _can(name: str, statement: str, happens: Step, *rules: str) -> Property:
+    """A step that is possible."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.SOMETIMES,
+        holds=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: happens(s, c, q))),
+        rules=rules,
+    )
+
+
+def _mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return s.holder[q] == c + 1
+
+
+def _was_mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return s.was_holder[q] == c + 1
+
+
+def _alive(s: State, c: IntLike) -> BoolLike:
+    return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
+
+
+def _had(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the queue was in the table."""
+    return any_of(s.was_owns[c, q], s.was_dropped[c, q] if s.moves else False)
+
+
+def _has(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
+
+
+def _stops(s: State, c: IntLike) -> BoolLike:
+    return all_of(s.was_life[c] == Life.UP, s.life[c] == Life.STOPPING)
+
+
+def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), not_(s.was_owns[c, q]))
+    late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if unlocks_late(s.constants) else False
+    freed = all_of(s.holder[q] == 0, any_of(removed, late, all_of(_stops(s, c), s.was_owns[c, q])))
+    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
+    return implies(all_of(_was_mine(s, c, q), not_(_mine(s, c, q))), any_of(freed, taken))
+
+
+GIVEN_BACK = _always(
+    "orderly-lock-is-given-back-or-expires",
+    "An orderly client loses its lock only because it gives it back, or because another takes it after it has expired.",
+    _given_back,
+    "OR-1",
+    "RB-33",
+)
+
+
+def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    younger = all_of(_was_mine(s, c, q), _mine(s, c, q), s.holder_age[q] < s.was_holder_age[q])
+    free = implies(s.holder[q] == 0, s.holder_age[q] == 0)
+    return all_of(free, implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0)))
+
+
+RENEWED_BY_HOLDER = _always(
+    "orderly-lock-is-renewed-by-its-holder",
+    "A lock gets young again only because the client that has it renews it; one that nobody has is of no age.",
+    _renewed_by_holder,
+    "OR-9",
+)
+
+
+def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), _alive(s, c))
+    later = s.unlocking[c, q] if unlocks_late(s.constants) else False
+    return implies(removed, all_of(any_of(not_(_mine(s, c, q)), later), not_(s.locked[c, q])))
+
+
+REMOVED_IS_UNLOCKED = _always(
+    "orderly-queue-removed-is-unlocked",
+    "An orderly client that removes a queue unlocks it, or says that it will, and believes in its lock no more.",
+    _removed_is_unlocked,
+    "RB-33",
+    "RB-34",
+)
+
+
+def _stop_unlocks(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    owned = all_of(_stops(s, c), s.was_owns[c, q])
+    dropped = all_of(_stops(s, c), not_(s.was_owns[c, q]))
+    kept = all_of(same(s.holder[q], s.was_holder[q]), same(s.locked[c, q], s.was_locked[c, q]))
+    return all_of(implies(owned, all_of(not_(_mine(s, c, q)), not_(s.locked[c, q]))), implies(dropped, kept))
+
+
+STOP_UNLOCKS = _always(
+    "stop-unlocks-what-is-owned",
+    "The stop of an orderly client unlocks all queues that it owns, and no others: not those that it has dropped.",
+    _stop_unlocks,
+    "ST-8",
+)
+
+
+def _no_way_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    gone = implies(s.was_life[c] == Life.GONE, s.life[c] == Life.GONE)
+    stopping = implies(s.was_life[c] == Life.STOPPING, s.life[c] != Life.UP)
+    nothing = all_of(not_(_has(s, c, q)), not_(s.locked[c, q]), s.result[c, q] == Result.NONE, not_(calls(s, c, q)))
+    wants = not_(s.wanted[c, q]) if s.reallocations else True
+    locks = implies(_mine(s, c, q), all_of(_was_mine(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
+    return all_of(gone, stopping, implies(s.was_life[c] == Life.GONE, all_of(nothing, wants, locks)))
+
+
+STAYS_GONE = _always(
+    "gone-orderly-client-does-nothing",
+    "An orderly client that is gone has nothing, locks nothing and runs nothing, and does not come back.",
+    _no_way_back,
+    "ST-8",
+)
+
+
+def _result_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    returned = all_of(s.result[c, q] != Result.NONE, not_(same(s.result[c, q], s.was_result[c, q])))
+    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
+    return implies(returned, all_of(s.was_result[c, q] == Result.NONE, ran))
+
+
+RESULT_OF_A_CALL = _always(
+    "a-result-comes-from-a-call",
+    "A result to act upon is that of a listener that was running, and only one at a time.",
+    _result_of_a_call,
+    "OR-6",
+)
+
+
+def _one_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    runs = s.exists(Message, lambda m: listener_runs(s, c, q, m))
+    return not_(all_of(runs, s.exists(Message, lambda m: s.orphan[c, q, m] != Orphan.NONE)))
+
+
+ONE_CALL = _always(
+    "one-call-of-a-queue-in-a-client",
+    "A client calls no orderly listener while one runs for a window of the same queue that is gone.",
+    _one_call,
+    "OR-4",
+)
+
+
+def _left_running(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def left(m: IntLike) -> BoolLike:
+        new = all_of(s.orphan[c, q, m] != Orphan.NONE, s.was_orphan[c, q, m] == Orphan.NONE)
+        return implies(new, s.was_stage[c, q, m] == Stage.RUNNING)
+
+    return s.forall(Message, left)
+
+
+LEFT_RUNNING = _always(
+    "what-outlives-a-window-ran-in-it",
+    "A call that outlives its window is one that was running when the window went.",
+    _left_running,
+    "RB-33",
+)
+
+
+def _returned(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
+    def done(m: IntLike) -> BoolLike:
+        ended = all_of(s.was_orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, s.life[c] == Life.UP)
+        now = all_of(s.handled[q, m], not_(s.was_handled[q, m]))
+        return all_of(ended, now if handled else not_(s.handled[q, m]))
+
+    return s.exists(Message, done)
+
+
+DONE_IS_DONE = _can(
+    "late-success-counts",
+    "What a listener does for a window that is gone is done: it may be the first to handle the message.",
+    lambda s, c, q: _returned(s, c, q, True),
+    "OR-7",
+)
+LATE_FAILURE = _can(
+    "late-failure-is-forgotten",
+    "A listener that fails for a window that is gone leaves the message to the next owner.",
+    lambda s, c, q: _returned(s, c, q, False),
+    "OR-7",
+)
+
+
+def _wanted_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.wanted[c, q], not_(s.was_wanted[c, q]))
+    ends = all_of(s.was_wanted[c, q], not_(s.wanted[c, q]))
+    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
+    returned = s.was_result[c, q] == Result.NONE
+    expired = any_of(s.life[c] != Life.STOPPING, not_(s.dropped[c, q]))
+    return all_of(implies(begins, all_of(s.was_dropped[c, q], ran, returned)), implies(ends, expired))
+
+
+WANTED_IN_TURN = _always(
+    "allocated-again-while-being-given-up",
+    "Only a dropped queue whose listener runs is allocated again without being taken; a client at work ends that.",
+    _wanted_in_turn,
+    "RB-35",
+)
+
+
+def _attempts_kept(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def kept(m: IntLike) -> BoolLike:
+        stays = all_of(s.owns[c, q], s.stage[c, q, m] != Stage.ABSENT, s.was_stage[c, q, m] != Stage.ABSENT)
+        none = implies(s.stage[c, q, m] == Stage.ABSENT, s.suspended[c, q, m] == 0)
+        return all_of(none, implies(stays, s.suspended[c, q, m] >= s.was_suspended[c, q, m]))
+
+    return s.forall(Message, kept)
+
+
+ATTEMPTS_KEPT = _always(
+    "attempts-are-counted-until-the-message-leaves",
+    "The attempts of an orderly message are counted from when it comes into a window until it leaves it.",
+    _attempts_kept,
+    "OR-8",
+)
+
+DROPPED_GROWS_OLD = _can(
+    "dropped-queue-loses-its-lock",
+    "The lock of a dropped queue gets too old to be believed in, while its listener runs: rounds leave it out.",
+    lambda s, c, q: all_of(s.dropped[c, q], s.locked[c, q], s.lock_age[c, q] > s.client_window),
+    "OR-9",
+)
+
+_COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
+_WATCHED: Constants = {**_COARSE, "watch_steps": 1, "messages": 1}
+_ALONE: Constants = {**_WATCHED, "consumers": 1}
+_STILL: Constants = {"listener": "orderly", "clock": "stopped", "consumers": 1, "watch_steps": 1}
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about steps."""
+    asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
+        ({**_ALONE, "moves": 1, "leaves": 2}, (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED)),
+        ({**_ALONE, "moves": 1, "version": "4.9.8"}, (GIVEN_BACK, REMOVED_IS_UNLOCKED, RENEWED_BY_HOLDER)),
+        ({**_ALONE, "moves": 1, "crashes": 1, "failures": 1}, (STAYS_GONE, RESULT_OF_A_CALL)),
+        ({**_WATCHED, "moves": 1}, (RENEWED_BY_HOLDER,)),
+        ({**_WATCHED, "crashes": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
+        ({**_WATCHED, "leaves": 1}, (STOP_UNLOCKS, GIVEN_BACK, RENEWED_BY_HOLDER)),
+        (
+            {**_ALONE, "moves": 1, "orphans": 1, "forced_unlock": 1},
+            (ONE_CALL, LEFT_RUNNING, DONE_IS_DONE, LATE_FAILURE, REMOVED_IS_UNLOCKED, GIVEN_BACK),
+        ),
+        ({**_ALONE, "moves": 1, "reallocations": 1, "leaves": 1}, (WANTED_IN_TURN, STAYS_GONE)),
+        ({**_ALONE, "moves": 1, "renewals": "certain"}, (DROPPED_GROWS_OLD,)),
+        (
+            {**_STILL, "messages": 2, "give_up": "attempts", "attempts": 2, "failures": 2, "refusals": 1},
+            (ATTEMPTS_KEPT,),
+        ),
+        (
+            {**_STILL, "messages": 2, "give_up": "attempts", "auto_commit": 0, "failures": 3},
+            (ATTEMPTS_KEPT, RESULT_OF_A_CALL),
+        ),
+        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 2, "batch": 2}, (STORED,)),
+    )
+    for constants, properties in asked:
+        for property in properties:
+            yield Claim(property=property, machine=consumption, constants=constants)

@@ -1,0 +1,21 @@
+"""What steps may do to a group: everything claimed is so, in exactly so many states."""
+
+from rocketproof.checkers.suite import claim_row, run_suite
+from rocketproof.properties.member_steps import claims
+
+STATES = {
+    "consumers=2 running=1 queues=2 watch_steps=1 leaves=2 crashes=1": 517,
+    "consumers=2 running=2 queues=2 watch_steps=1 brokers=2 cuts=1 broker_restarts=1": 1336,
+    "consumers=2 running=2 queues=2 watch_steps=1 brokers=2 cuts=1 leaves=1": 1140,
+    "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 leaves=1 crashes=1": 179,
+    "consumers=2 running=2 queues=2 watch_steps=1 pauses=1 crashes=1": 46,
+    "consumers=2 running=1 queues=2 watch_steps=1 periodic=0 leaves=1 crashes=1": 336,
+    "running=0 consumers=1 queues=2 messages=1 watch_steps=1 brokers=2 cuts=1 broker_restarts=1": 3503,
+}
+
+
+def test_everything_claimed_is_so() -> None:
+    outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
+    assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
+    assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
+    assert len({outcome.row.id for outcome in outcomes}) == 8

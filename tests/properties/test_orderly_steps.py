@@ -1,0 +1,28 @@
+"""What steps may do to orderly clients: everything claimed is so, in exactly so many states."""
+
+from rocketproof.checkers.suite import claim_row, run_suite
+from rocketproof.properties.orderly_steps import claims
+
+COARSE = "listener=orderly client_window=1 broker_window=2 call=1 unlock_delay=1"
+STILL = "listener=orderly clock=stopped consumers=1"
+STATES = {
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 leaves=2": 501,
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 version=4.9.8": 392,
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 crashes=1 failures=1": 677,
+    f"{COARSE} watch_steps=1 messages=1 moves=1": 6652,
+    f"{COARSE} watch_steps=1 messages=1 crashes=1": 2619,
+    f"{COARSE} watch_steps=1 messages=1 leaves=1": 4971,
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 orphans=1 forced_unlock=1": 237,
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 reallocations=1 leaves=1": 780,
+    f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 renewals=certain": 145,
+    f"{STILL} watch_steps=1 messages=2 give_up=attempts attempts=2 failures=2 refusals=1": 174,
+    f"{STILL} watch_steps=1 messages=2 give_up=attempts auto_commit=0 failures=3": 795,
+    f"{STILL} messages=2 batch=2": 21,
+}
+
+
+def test_everything_claimed_is_so() -> None:
+    outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
+    assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
+    assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
+    assert len({outcome.row.id for outcome in outcomes}) == 14
