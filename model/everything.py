@@ -30,7 +30,6 @@ everything = Machine(
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
 everything.include(start_position, retry_copy, send_back, schedule)
-everything.remember("life", "members", "owns", "view", "committed", when=lambda k: k.watch_steps == 1)
 everything.constraint(
     "orderly",
     "repairs",
@@ -91,6 +90,7 @@ def windows_end(s: State, c: IntLike, in_order: bool) -> None:
 
 
 everything.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
+everything.remember("life", "members", "owns", "view", "committed", "persisted", when=lambda k: k.watch_steps == 1)
 
 
 @everything.refine(may_unregister)

@@ -184,6 +184,111 @@ FORGETS_ITS_OWN = _always(
     "OF-23",
 )
 
+
+def _lock_comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
+    def comes(q: IntLike) -> BoolLike:
+        got = all_of(s.lock[q] == c + 1, s.was_lock[q] != c + 1)
+        return implies(got, all_of(s.owns[c, q], s.was_life[c] == Life.UP))
+
+    return s.forall(Queue, comes)
+
+
+LOCK_COMES_WITH_THE_QUEUE = _always(
+    "only-owners-get-locks",
+    "Whoever gets the lock of a queue has the queue.",
+    _lock_comes_with_the_queue,
+    "RB-30",
+    "OR-1",
+)
+
+
+def _left(s: State, b: IntLike, c: IntLike) -> BoolLike:
+    return all_of(s.was_members[b].has(c), not_(s.members[b].has(c)))
+
+
+def _told(s: State, d: IntLike) -> BoolLike:
+    return all_of(s.woken[d], not_(s.was_woken[d]))
+
+
+def _told_of_changes(s: State, d: IntLike) -> BoolLike:
+    def changed(b: IntLike) -> BoolLike:
+        return s.exists(Consumer, lambda c: not_(same(s.members[b].has(c), s.was_members[b].has(c))))
+
+    def others(b: IntLike) -> BoolLike:
+        stopped = s.exists(Consumer, lambda c: all_of(_left(s, b, c), s.life[c] == Life.STOPPING))
+        return implies(all_of(stopped, s.members[b].has(d), s.life[d] == Life.UP), s.woken[d])
+
+    starts = all_of(s.was_life[d] == Life.NEW, s.life[d] == Life.UP)
+    why = any_of(starts, s.exists(Broker, changed))
+    return all_of(implies(starts, s.woken[d]), implies(_told(s, d), why), s.forall(Broker, others))
+
+
+TOLD_OF_CHANGES = _always(
+    "members-are-told-of-changes",
+    "A client that starts rebalances at once; one that leaves in order makes all others rebalance; nothing else does "
+    "but a change of the group.",
+    _told_of_changes,
+    "ST-1",
+    "ST-6",
+    "ST-7",
+)
+
+
+def _commits_before_it_leaves(s: State, c: IntLike) -> BoolLike:
+    leaves = all_of(s.life[c] == Life.STOPPING, s.exists(Broker, lambda b: _left(s, b, c)))
+    ends = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.GONE)
+    return implies(any_of(leaves, ends), s.was_persisted[c])
+
+
+COMMITS_BEFORE_IT_LEAVES = _always(
+    "offsets-are-persisted-before-leaving",
+    "A client that shuts down persists its offsets before it leaves the group, and leaves before it ends.",
+    _commits_before_it_leaves,
+    "ST-8",
+)
+
+
+def _can(name: str, statement: str, happens: Callable[[State, Any], BoolLike], *rules: str) -> Property:
+    """A step that is possible."""
+    return Property(
+        id=name,
+        statement=statement,
+        kind=Kind.SOMETIMES,
+        holds=lambda s: s.exists(Consumer, lambda c: happens(s, c)),
+        rules=rules,
+    )
+
+
+def _others_told(s: State, c: IntLike) -> BoolLike:
+    def closed(b: IntLike) -> BoolLike:
+        return all_of(_left(s, b, c), s.exists(Consumer, lambda d: _told(s, d)))
+
+    return all_of(s.life[c] == Life.GONE, s.exists(Broker, closed))
+
+
+CLOSED_IS_TOLD = _can(
+    "closed-connection-is-told",
+    "When the connection of a client that died closes, the others are told.",
+    _others_told,
+    "ST-6",
+)
+ENDS_CUT_OFF = _can(
+    "a-stop-does-not-wait-for-a-broker-out-of-reach",
+    "A client that stops while it is cut off from a broker ends, and stays listed there.",
+    lambda s, c: all_of(s.life[c] == Life.GONE, s.exists(Broker, lambda b: s.members[b].has(c))),
+    "ST-8",
+)
+DIES_STOPPING = _can(
+    "a-client-may-die-while-it-stops",
+    "A client dies in the middle of its shutdown, and brokers go on listing it.",
+    lambda s, c: all_of(
+        s.was_life[c] == Life.STOPPING,
+        s.life[c] == Life.GONE,
+        s.exists(Broker, lambda b: s.members[b].has(c)),
+    ),
+    "ST-8",
+)
+
 _WATCHED: Constants = {"consumers": 2, "running": 2, "queues": 2, "watch_steps": 1}
 _MESSAGES: Constants = {"running": 0, "consumers": 1, "queues": 2, "messages": 1, "watch_steps": 1}
 
@@ -201,7 +306,11 @@ def claims() -> Iterator[Claim]:
             {**_WATCHED, "brokers": 2, "cuts": 1, "broker_restarts": 1},
             (LISTED_IN_TURN, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
-        (assignment, {**_WATCHED, "brokers": 2, "cuts": 1, "leaves": 1}, (LISTED_IN_TURN, STOPPING_KEEPS)),
+        (
+            assignment,
+            {**_WATCHED, "brokers": 2, "cuts": 1, "leaves": 1},
+            (LISTED_IN_TURN, STOPPING_KEEPS, ENDS_CUT_OFF),
+        ),
         (
             assignment,
             {**_WATCHED, "orderly": 1, "leaves": 1, "crashes": 1},
@@ -212,7 +321,13 @@ def claims() -> Iterator[Claim]:
             {**_WATCHED, "pauses": 1, "crashes": 1},
             (NOTHING_WHILE_GONE, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
-        (assignment, {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1}, (NOTHING_WHILE_GONE,)),
+        (assignment, {**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
+        (
+            assignment,
+            {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1},
+            (NOTHING_WHILE_GONE, TOLD_OF_CHANGES, CLOSED_IS_TOLD, DIES_STOPPING),
+        ),
+        (everything, {**_MESSAGES, "queues": 1, "leaves": 1}, (COMMITS_BEFORE_IT_LEAVES,)),
         (
             everything,
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
