@@ -146,7 +146,9 @@ EXPECTED: list[tuple[str, str, int | None, int | None, int | None]] = [
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
-    return list(run_suite([row for row in default_rows() if row.machine == "assignment"]))
+    # What is claimed of steps has a test of its own.
+    rows = [row for row in default_rows() if row.machine == "assignment" and "watch_steps" not in row.constants]
+    return list(run_suite(rows))
 
 
 def test_every_claim_is_as_expected(outcomes: list[Outcome]) -> None:
