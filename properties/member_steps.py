@@ -278,9 +278,9 @@ ENDS_CUT_OFF = _can(
     lambda s, c: all_of(s.life[c] == Life.GONE, s.exists(Broker, lambda b: s.members[b].has(c))),
     "ST-8",
 )
-DIES_STOPPING = _can(
-    "a-client-may-die-while-it-stops",
-    "A client dies in the middle of its shutdown, and brokers go on listing it.",
+CUT_SHORT = _can(
+    "a-stop-may-be-cut-short",
+    "A process ends in the middle of its shutdown, and brokers go on listing it.",
     lambda s, c: all_of(
         s.was_life[c] == Life.STOPPING,
         s.life[c] == Life.GONE,
@@ -325,7 +325,7 @@ def claims() -> Iterator[Claim]:
         (
             assignment,
             {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1},
-            (NOTHING_WHILE_GONE, TOLD_OF_CHANGES, CLOSED_IS_TOLD, DIES_STOPPING),
+            (NOTHING_WHILE_GONE, TOLD_OF_CHANGES, CLOSED_IS_TOLD, CUT_SHORT),
         ),
         (everything, {**_MESSAGES, "queues": 1, "leaves": 1}, (COMMITS_BEFORE_IT_LEAVES,)),
         (
