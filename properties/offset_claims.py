@@ -21,6 +21,7 @@ from .offsets import (
     EMPTY_AGAIN,
     FOREIGN_FORGOTTEN,
     NEVER_BACK,
+    OLD_COPY_SERVES,
     ON_DISK,
     ONE_PULL,
     OWNED_ONLY,
@@ -364,6 +365,7 @@ def _progress_claims() -> Iterator[Claim]:
     for constants in repaired:
         yield _claim(STORED, constants)
     yield _claim(COPIED, {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1})
+    yield _claim(OLD_COPY_SERVES, {"messages": 2, "consumers": 1, "slaves": 1, "fail_overs": 1})
     yield _claim(FOREIGN_FORGOTTEN, {"messages": 1, "moves": 1, "held_updates": 1, "overlaps": 0})
     yield _claim(CORRECTED_KEPT, OLD_CORRECTION)
     yield _claim(MARK_KEPT, {**FINE, "lost_pulls": 0, "piggyback": 1, "truncations": 1, "watch_marks": 1})

@@ -202,6 +202,13 @@ COPIED = Property(
     assuming=("a master that is away comes back",),
     rules=("OF-23",),
 )
+OLD_COPY_SERVES = Property(
+    id="slave-serves-an-old-copy",
+    statement="While the master is away its slave answers with an offset below what was committed.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: all_of(s.failed_over, s.exists(Queue, lambda q: s.committed[q] < s.other[q])),
+    rules=("OF-4", "OF-23"),
+)
 PINNED = Property(
     id="hung-message-pins-the-offset",
     statement="The committed offset never passes a message whose listener hangs, whatever is finished above it.",

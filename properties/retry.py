@@ -255,6 +255,7 @@ CHAIN_ONLY: Constants = {
     "watch_retries": 1,
 }
 FALLBACK: Constants = {**CHAIN_ONLY, "refused": 3}
+COUNT_LOST: Constants = {**CHAIN_ONLY, "attempts": 1, "count_resets": 1}
 LOST_REPLY: Constants = {
     **CHAIN_ONLY,
     "messages": 4,
@@ -274,6 +275,7 @@ SENT_TWICE: Constants = {
 DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
 LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
 EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1}
+EXPIRED_OLD: Constants = {**EXPIRED, "version": "4.9.8"}
 
 TAKEN_OVER: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "crashes": 1}
 
@@ -293,6 +295,11 @@ def claims() -> Iterator[Claim]:
         SENT_TWICE,
         "The copy that a client produces may be stored though its answer is lost: the second attempt makes another, "
         "with count 0.",
+    )
+    yield _claim(
+        ONE_COPY,
+        EXPIRED_OLD,
+        "4.9.8 sends a message back for its time, and again for its failure: two copies of one delivery.",
     )
     yield _claim(
         ONE_COPY,
@@ -317,7 +324,7 @@ def claims() -> Iterator[Claim]:
     )
     yield _claim(
         ATTEMPTS,
-        {**CHAIN_ONLY, "attempts": 1, "count_resets": 1},
+        COUNT_LOST,
         "A fallback that needs a second attempt loses the count: the message starts again from 0.",
     )
     yield _claim(
@@ -349,7 +356,7 @@ def claims() -> Iterator[Claim]:
     )
     yield _claim(
         COPY_HAS_CAUSE,
-        {**EXPIRED, "version": "4.9.8"},
+        EXPIRED_OLD,
         "4.9.8 sends an expired message back again when its listener fails at last.",
     )
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, CHAIN):
@@ -361,14 +368,14 @@ def claims() -> Iterator[Claim]:
         yield Claim(property=property, machine=consumption, constants=FALLBACK)
     yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
     yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
-    for constants in (DROPPED, LOCAL_RETRY, EXPIRED, SENT_TWICE):
+    for constants in (DROPPED, LOCAL_RETRY, EXPIRED, SENT_TWICE, COUNT_LOST):
         yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
         yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
     for constants in (DROPPED, EXPIRED):
         for property in (EXPLAINED, AT_LEAST_ONCE):
             yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
     yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
-    yield _claim(AFTER_DELIVERY, {**CHAIN_ONLY, "attempts": 1, "count_resets": 1, "causes": 1})
+    yield _claim(AFTER_DELIVERY, {**COUNT_LOST, "causes": 1})
     yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
     yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):
