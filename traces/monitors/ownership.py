@@ -16,7 +16,7 @@ from ..encoding.names import ORDERLY
 from ..engine.context import CRASHED, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
-from ..machine_code.compiled import constant, hot, part
+from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 
@@ -111,17 +111,21 @@ def settle(s: Any, q: int, time: int) -> None:
 def touch(s: Any, q: int, actor: int, time: int) -> Any:
     """The window in which an actor pulls or calls its listener now; an implied one where none is known."""
     at = window_of(s, q, actor)
+    resumed = s.actors[actor].resumed
+    if at >= 0 and s.windows[q, at].until <= resumed <= time:
+        at = UNKNOWN  # it may have taken the queue where nothing was recorded of it
     if at < 0:
         slot, terms = s.slots[q], s.terms[0]
-        # Owners from before the trace show themselves soon; later, whoever was not assigned does not own. Where the
-        # trace is complete, nobody owns from before it.
-        early = slot.explicit == 0 or time - terms.begin <= terms.rounds
-        early = early and not (terms.complete and terms.assign)
+        # Owners from before the trace, or from a gap in what they record, show themselves soon; later, whoever was not
+        # assigned does not own. Where the trace is complete, nobody owns from before it.
+        begin = max(resumed, terms.begin) if resumed <= time else int64(terms.begin)
+        early = slot.explicit == 0 or time - begin <= terms.rounds
+        early = early and not (terms.complete and terms.assign and begin == terms.begin)
         at = _free(s, q)
-        _fill(s, q, at, actor, terms.begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
+        _fill(s, q, at, actor, begin if early else time, UNKNOWN, IMPLIED if early else VISIT)
         if not early:
             s.windows[q, at].until = time
-        elif time - terms.begin > terms.rounds:
+        elif time - begin > terms.rounds:
             # It may be the answer to a pull from a window before the trace: that it had the queue till now is not seen.
             s.windows[q, at].woke = time
     window = s.windows[q, at]

@@ -169,8 +169,8 @@ TERMS = np.dtype(
 """The terms of a check, as compiled code reads them."""
 
 
-ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE)])
-"""A process: 1 if it is a client, and the place of its first end."""
+ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
+"""A process: 1 if it is a client, the place of its first end, and when its recording went on after the last gap, ms."""
 
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
 """The end of a process: when, ms, and how, see :mod:`..engine.context`."""

@@ -19,7 +19,7 @@ from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.coding import Coded
 from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
-from ..engine.context import Context
+from ..engine.context import Context, actor_of
 from ..engine.findings import ROW, Note
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
@@ -39,7 +39,7 @@ from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages
 from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_events import QueueEvents
-from .queue_state import ACTOR, END, UNKNOWN, State, new_slots, new_windows, terms_of
+from .queue_state import ACTOR, END, NEVER, UNKNOWN, State, new_slots, new_windows, terms_of
 from .ranges import PASSED, RANGE
 from .steps.fold import STEP_KINDS, StepFold
 
@@ -96,6 +96,8 @@ class QueueFold:
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
+        gaps = [event for event in context.events if event["kind"] == Kind.GAP and event.get("client")]
+        self._resumed = {actor_of(gap): int(gap["time"]) for gap in gaps}
         pages = 64 + 2 * messages // SIZE
         ends = np.zeros(len(self._ends.time), END)
         ends["time"], ends["how"] = self._ends.time, self._ends.how
@@ -217,6 +219,7 @@ class QueueFold:
             table = np.zeros(actors + 1, ACTOR)
             table["client"][:actors] = [actor.incarnation >= 0 for actor in names.actors[:actors]]
             table["ends"] = np.searchsorted(self._ends.actor, np.arange(actors + 1))
+            table["resumed"][:actors] = [self._resumed.get(actor, NEVER) for actor in names.actors[:actors]]
             state = state._replace(actors=table, order=self._order.table(names.actors))
         slots, known = len(names.slots), len(state.slots)
         if slots > known:

@@ -246,3 +246,13 @@ def test_an_answer_of_before_is_no_log_that_lost_its_end() -> None:
     assert causes(both, anew, first, old) == [Cause.OVERLAP, Cause.BROKER_RESTART]
     unseen = EVERYTHING - {Kind.PULL}
     assert causes(both, first, old, evidence=unseen) == [Cause.OVERLAP, Cause.OVERLAP]
+
+
+def test_who_took_the_queue_in_a_gap_shows_itself_soon_after_it() -> None:
+    unseen = {**gap(10_000, MINUTE), "client": "two", "incarnation": 0, "group": "G"}
+    two = [*consumed(MINUTE + 500, "two", 3), *consumed(2 * MINUTE, "two", 4)]
+    both = [assign(100_000, "one", 3), *consumed(2 * MINUTE + 5, "one", 4)]
+    events = sorted([*ONE_HAS_IT, revoke(9_000, "one"), unseen, *two, *both], key=lambda event: event["time"])
+    assert causes(events, complete=True) == [Cause.OVERLAP]
+    late = [event for event in events if event["time"] != MINUTE + 500 and event["time"] != MINUTE + 510]
+    assert check(late, complete=True).counts(CLAIM)[0] == 1
