@@ -394,3 +394,12 @@ class Misstep(Steps):
         of_others=(Kind.LOCK,),
         rules=("OR-1", "OR-9"),
     )
+    END_AHEAD = Step(
+        claim=_STORES,
+        statement="A client is told of messages that the broker has stored.",
+        told="was told that {queue} ends at offset {offset}, and nothing was stored from offset {expected} on",
+        needs=(Kind.PULL_RESULT, *_STORED),
+        seen=(Kind.PULL_RESULT,),
+        of_broker=(Kind.STORE,),
+        rules=("DL-8", "PL-19"),
+    )

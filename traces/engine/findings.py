@@ -31,6 +31,7 @@ class Note(enum.IntEnum):
     OFFSET = 3  # the stored offset was ``value`` at ``time``, by actor; expected = path code, until = log end or -1
     CHAIN = 4  # what became of a message: value = verdict code, see traces.verdicts
     UNPULLED = 5  # actor had the queue from ``since`` to ``time``, and never pulled it; ``offset`` = where it starts
+    END = 6  # the queue ended at ``offset``: as actor was told at ``time``, or, if it is a broker, as it has stored
 
 
 ROW = np.dtype(

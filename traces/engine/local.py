@@ -23,6 +23,7 @@ from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
 from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
+from ..monitors.queue_ends import settle_ends
 from ..monitors.queues import queue_folds
 from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
@@ -105,7 +106,7 @@ def conclude(
     """The answer of a check, from what its monitors say."""
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
-    outcome = settle_unpulled(outcome, names, stores, settings)
+    outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
     outcome = settle_waiting(outcome, trace, names, settings)
     outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)

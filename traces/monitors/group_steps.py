@@ -161,7 +161,8 @@ class _Steps:
         """A process divides a topic."""
         member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
-        assigned = None if event.get("assigned") is None else frozenset(event["assigned"])
+        # A log tells of a pass when it is over, and of its outcome only.
+        assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])
         if queues is not None:
             if assigned is not None and not assigned <= set(queues):
                 self._miss(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)

@@ -59,6 +59,11 @@ def store(time: int, offset: int) -> dict[str, Any]:
     return event(time, Kind.STORE, group=None, offset=offset, attempt=0)
 
 
+def written(time: int) -> dict[str, Any]:
+    """The broker lives."""
+    return event(time, Kind.FILE_PERSIST, group=None, topic=None, queue=None)
+
+
 def done(time: int, offset: int, low: int) -> list[dict[str, Any]]:
     """A message that is consumed, leaves the window and moves the in-memory offset."""
     of = deliver(time, "one", offset, count=1, next=offset + 1), result(time + 1, "one", offset)
@@ -192,6 +197,7 @@ WRONG: dict[Misstep, list[Any]] = {
         passes(13_000, client="two"),
     ],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
+    Misstep.END_AHEAD: [*RIGHT, found(800, "one", 2, 3, log=9), store(300, 2), written(20_000)],
 }
 OF_ORDERLY = (
     Misstep.NOT_LOCKED,
@@ -297,6 +303,8 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     back = WRONG[Misstep.END_BACK]
     assert told(*back, broker_restart(815), name=FIT) == []
     assert told(*WRONG[Misstep.STORED_TWICE], broker_restart(250), name=STORES) == []
+    crash = event(500, Kind.BROKER_CRASH, group=None, topic=None, queue=None)
+    assert told(*WRONG[Misstep.END_AHEAD], crash, name=STORES) == []
     assert told(*WRONG[Misstep.NOT_UNLOCKED], broker_restart(1_500), groups=ORDERLY) == []
     assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
     left = WRONG[Misstep.LEFT_UNSTORED]
@@ -305,6 +313,18 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]
     assert told(*given_up, commit(606, "one", 0)) == []
+
+
+def test_of_what_a_client_is_told_each_message_was_stored() -> None:
+    stored, told_of = [store(100, 0), store(101, 1)], found(300, "one", 0, 2, log=3)
+    assert told(stored, told_of, store(299, 2), written(20_000), name=STORES, complete=True) == []
+    # The broker may have stored more when nothing was recorded of it any more; and what was stored first is not known.
+    assert told(stored, told_of, name=STORES, complete=True) == []
+    assert told(told_of, written(20_000), name=STORES, complete=True) == []
+    checked = check(stored, told_of, found(400, "two", 0, 2, log=4), written(20_000), complete=True)
+    assert sentence(checked, STORES) == (
+        "two was told that T@b:0 ends at offset 4, and nothing was stored from offset 2 on"
+    )
 
 
 @pytest.mark.parametrize("why", ["suspend", "exception", "null", "rollback"])

@@ -52,6 +52,7 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("walked batches 1", changes.without_kinds, "result"),
         ("walked retries 0", changes.damaged_lines, "line 31, bits"),
         ("simulated churn", changes.lesser_recorders, "log of 10.0.0.2@4712#0"),
+        ("log-only-5.3.3", changes.unsaid_kinds, "assign"),
         ("simulated churn", changes.lesser_recorders, "membership of 10.0.0.2@4712#0"),
         ("kill-9-mid-batch-4.9.8+orderly-hand-over-4.9.8", changes.unsaid_kinds, "result of 127.0.0.1@one-2#0"),
         ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.unsaid_kinds, "assign of client-2791"),

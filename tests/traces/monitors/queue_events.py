@@ -21,6 +21,7 @@ from rocketproof.traces.format.kinds import CONTEXT, Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ARROW, Group
 from rocketproof.traces.monitors.fold import Outcome
+from rocketproof.traces.monitors.queue_ends import settle_ends
 from rocketproof.traces.monitors.queues import queue_folds
 from rocketproof.traces.recorders.members import members_of
 
@@ -232,7 +233,7 @@ def check(
     for at in range(0, len(events), batch):
         for fold in folds:
             fold.feed(coder.code(_batch(events[at : at + batch])))
-    outcome = merge([fold.finish() for fold in folds], len(names.slots))
+    outcome = settle_ends(merge([fold.finish() for fold in folds], len(names.slots)), names)
     return Checked(covered(outcome, names, context, settings), names)
 
 

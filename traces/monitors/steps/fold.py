@@ -21,7 +21,7 @@ from ...clocks.order import Order
 from ...encoding.coding import Coded
 from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
-from ...engine.findings import ROW
+from ...engine.findings import ROW, Note
 from ...format.coverage import evidence_mask
 from ...format.kinds import Kind, Path, codes
 from ...machine_code.compiled import entry, int64
@@ -88,6 +88,8 @@ STEP_KINDS = (
 
 _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
 _RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
+_MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
+_OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
 _LEAVES = (Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 _ROOM = 64
 _IS_STEP = np.zeros(256, np.bool_)
@@ -134,6 +136,7 @@ class StepFold:
             ),
         )
         self._restarts: dict[str, list[int]] = {}
+        self._heard: dict[str, int] = {}
         self._starts: dict[str, set[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
@@ -165,6 +168,12 @@ class StepFold:
                     self._expressions.setdefault(key, set()).add(expression or "*")
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
+            if event["kind"] in _OF_BROKERS and not event.get("client"):
+                self._heard[event.get("broker") or ""] = event["time"]
+        began = Counter(event.get("broker") or "" for event in context.events if event["kind"] == Kind.BROKER_START)
+        unsure = {event.get("broker") or "" for event in context.events if event["kind"] in _MAY_LOSE}
+        for broker in unsure | self._gaps.keys() | {name for name, times in began.items() if times > 1}:
+            self._heard.pop(broker, None)
 
     def feed(self, coded: Coded) -> None:
         """Go on with events."""
@@ -205,11 +214,33 @@ class StepFold:
         for name in ("time", "since", "offset", "expected"):
             rows[name] = found[name]
         rows["until"] = rows["offset"] + 1
+        violated = np.bincount(rows["claim"], minlength=len(CODE))
+        rows = np.concatenate([rows, self._queue_ends(lines)])
         judged = np.zeros(len(CODE), WHOLE)
         for claim in {one.step.claim for one in Misstep}:
             is_judged = any(self._tables.judged[one] for one in Misstep if one.step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
-        return replace(nothing(0), rows=rows, judged=judged, violated=np.bincount(rows["claim"], minlength=len(CODE)))
+        return replace(nothing(0), rows=rows, judged=judged, violated=violated)
+
+    def _queue_ends(self, lines: Any) -> Any:
+        """Where queues ended, as clients were told and as brokers have stored: the two are in different folds.
+
+        A broker that began anew may have lost what it told of, and one of which nothing is heard later may have stored
+        more.
+        """
+        if not self._tables.judged[Misstep.END_AHEAD]:
+            return np.zeros(0, ROW)
+        slots = self._names.slots
+        heard = [NEVER if slot.topic.startswith("%") else self._heard.get(slot.broker, NEVER) for slot in slots]
+        apart = APART + int(self._tables.terms[WIDEST])
+        ends = lines[(lines["end"] >= 0) & (lines["end_at"] + apart < np.array(heard, WHOLE)[lines["slot"]])]
+        rows = np.zeros(len(ends), ROW)
+        rows["claim"], rows["note"] = CODE[Misstep.END_AHEAD.step.claim], Note.END
+        rows["value"], rows["other"] = Misstep.END_AHEAD, NOBODY
+        rows["slot"], rows["actor"], rows["offset"] = ends["slot"], ends["actor"], ends["end"]
+        rows["since"] = rows["time"] = ends["end_at"]
+        rows["until"] = rows["offset"] + 1
+        return rows
 
     def _is_excused(self, line: Any, misstep: int, found: Any) -> bool:
         """Whether a restart of the broker, or the end of the process, makes it right."""

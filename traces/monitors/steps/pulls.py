@@ -89,7 +89,9 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, high, line.end)
             elif low < line.beginning:
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, low, line.beginning)
-            line.end, line.beginning, line.end_at = max(line.end, high), max(line.beginning, low), now
+            if high > line.end or low > line.beginning:
+                line.end_at = now
+            line.end, line.beginning = max(line.end, high), max(line.beginning, low)
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
