@@ -91,6 +91,13 @@ class GroupMisstep(Steps):
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
     )
+    NOT_ALL_TOLD = Step(
+        claim=LIFECYCLE,
+        statement="A process tells the brokers of all that it has subscribed to.",
+        told="told the brokers nothing of {topic}, which it had subscribed to before",
+        needs=(Kind.HEARTBEAT,),
+        rules=("EN-9", "ST-4"),
+    )
     NOT_TOLD = Step(
         claim=LIFECYCLE,
         statement="A process balances the topics that it tells the brokers.",

@@ -50,6 +50,7 @@ class Member:
     first: int | None = None  # its first event but a start, ms
     last: int = EVER  # its last event
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics
+    told_at: int = EVER  # when that was
     before: dict[str, int] = field(default_factory=dict)  # the highest version of each topic that it ever told
     routes: dict[str, frozenset[str]] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)

@@ -29,6 +29,9 @@ APART = 1_000
 
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
 
+SUBSCRIBED, _DAY = 6_000, 86_400_000
+"""A subscription is told once it is this old, ms. What is older than a day is no time: simulated ones are numbered."""
+
 SOME = 4
 """Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
 
@@ -131,8 +134,12 @@ class _Steps:
             again = member.told is not None and topic not in member.told and version <= before
             if version < before or again:
                 self._miss(GroupMisstep.OLD_SUBSCRIPTION, member, event, topic=topic)
+            elif member.told is not None and topic not in member.told:
+                # A version is the time of the subscription.
+                if SUBSCRIBED < member.told_at - version < _DAY:
+                    self._miss(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
-        member.told = told
+        member.told, member.told_at = told, event["time"]
 
     def unregister(self, event: Event) -> None:
         """A process leaves its group at the brokers."""

@@ -92,6 +92,11 @@ def test_what_follows_step_by_step_is_healthy() -> None:
         assert found.judged(LIFECYCLE) == found.judged(SHARES) == 1
 
 
+def test_a_topic_may_be_subscribed_to_later() -> None:
+    for version in (24_000, 29_990, 30_010):
+        assert told([*OWNS, heartbeat(40_000, "one", "T=*@7", f"U=*@{version}"), *ENDS, stop(60_021)]) == []
+
+
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
 WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.NOT_STARTED: [start(3, "two", "H"), *without(Kind.CLIENT_START)],
@@ -108,6 +113,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.HAD_AT_STOP: without(Kind.REVOKE),
     GroupMisstep.STARTED_IN_VAIN: [*BEGIN[:2], event(100, Kind.CLIENT_START, "one", "H"), *RIGHT[2:]],
     GroupMisstep.OLD_SUBSCRIPTION: [*OWNS, heartbeat(40_000, "one", "T=*@6")],
+    GroupMisstep.NOT_ALL_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "U=*@23000")],
     GroupMisstep.NOT_TOLD: [*OWNS, heartbeat(40_000, "one", "U=*@6"), pass_(41_000)],
     GroupMisstep.BROKER_NOT_RUNNING: without(Kind.BROKER_START),
     GroupMisstep.BROKER_TWICE: [*OWNS, LOADED | {"time": 39_000}, of_broker(40_000, Kind.BROKER_START)],
