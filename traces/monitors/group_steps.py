@@ -134,10 +134,9 @@ class _Steps:
             again = member.told is not None and topic not in member.told and version <= before
             if version < before or again:
                 self._miss(GroupMisstep.OLD_SUBSCRIPTION, member, event, topic=topic)
-            elif member.told is not None and topic not in member.told:
-                # A version is the time of the subscription.
-                if SUBSCRIBED < member.told_at - version < _DAY:
-                    self._miss(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
+            # A version is the time of the subscription.
+            elif member.told is not None and topic not in member.told and SUBSCRIBED < member.told_at - version < _DAY:
+                self._miss(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
         member.told, member.told_at = told, event["time"]
 
