@@ -173,7 +173,9 @@ def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[
         gaps = [{**gap, "group": group} for group in groups] or [gap]
         if any(event["kind"] in OF_BROKERS for event in lost):
             gaps = [gap]
-        yield Changed(change="removed recorder", how=recorder, files=_one(replace(recording, events=[*kept, *gaps])))
+        # Of events without numbers equal ones would be one.
+        numbered = [{**event, "seq": seq} for seq, event in enumerate([*kept, *gaps])]
+        yield Changed(change="removed recorder", how=recorder, files=_one(replace(recording, events=numbered)))
 
 
 def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Changed]:

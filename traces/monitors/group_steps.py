@@ -70,6 +70,8 @@ class _Steps:
         starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
+        passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
+        self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
         files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
         reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
         self._tables: dict[str, set[str]] = {}
@@ -207,6 +209,7 @@ class _Steps:
         topic, queue = event.get("topic") or "", queue_of(event)
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
+        given = given or member.actor in self._logged
         if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._miss(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
         had = member.queues.setdefault((topic, queue), QueueHeld())
