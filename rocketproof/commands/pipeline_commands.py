@@ -145,6 +145,31 @@ def report(
 
 
 @pipeline.command(
+    short_help="Copy what a trace table has into tables of a catalog.",
+    help="Copy what a trace table has, and what its last run has found, into tables of a catalog of Spark, in Iceberg, "
+    "Delta or another format. What is there already is not copied again." + EXIT_CODES,
+    epilog="Example: rocketproof pipeline copy /lake/rocketmq lake.rocketmq --format iceberg",
+)
+def copy(
+    table: TableFolder,
+    schema: Annotated[
+        str,
+        typer.Argument(metavar="SCHEMA", show_default=False, help="Schema of a catalog, such as lake.rocketmq."),
+    ],
+    format: Annotated[
+        str, typer.Option(metavar="NAME", help="Of new tables, such as iceberg; usually what the catalog takes.")
+    ] = "",
+    master: Master = "",
+    conf: Conf = None,
+    json: Json = "",
+) -> None:
+    """Copy what is new."""
+    from .pipeline_copy import copy as run
+
+    raise typer.Exit(run(table, schema, format=format, master=master, conf=conf or [], json_file=json))
+
+
+@pipeline.command(
     short_help="Ingest, mine and tell what arrives, as a stream.",
     help="Watch folders into which recordings come, or a source of Spark such as Kafka: what arrives is ingested and "
     "mined, and each finding is told once, or that it is otherwise now. Ctrl-C and SIGTERM end it; it goes on where it "

@@ -1,9 +1,10 @@
 """The pipeline: recordings are ingested into a trace table, the table is mined, and reports tell what was found.
 
 Reading order: ``table`` (folders, and how a part of the table is published), ``manifest`` (what a batch says of
-itself), ``ingest``, ``recording`` (a cluster of the table as a trace), ``carried`` (from run to run), ``mining``,
-``answers`` (from a run back to the answer of a check). As a stream: ``alerts`` (what is to be told of a run, with
-``late``), ``arriving`` (from where), ``watching``.
+itself), ``ingest``, ``recording`` (a cluster of the table as a trace), ``latest`` (the time that it has reached),
+``carried`` (from run to run), ``mining``, ``answers`` (from a run back to the answer of a check), ``copying`` (into
+tables of a catalog). As a stream: ``alerts`` (what is to be told of a run, with ``late``), ``arriving`` (from where),
+``watching``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from .alerts import Told, publish_alerts
 from .answers import Answered, answers_of
 from .arriving import Folders, Lines
+from .copying import SparkCatalog, copy_table
 from .ingest import Ingested, ingest
 from .mining import Mining, mine_table
 from .recording import read_events
@@ -23,11 +25,13 @@ __all__ = [
     "Ingested",
     "Lines",
     "Mining",
+    "SparkCatalog",
     "Table",
     "Told",
     "Watch",
     "Watched",
     "answers_of",
+    "copy_table",
     "ingest",
     "mine_table",
     "publish_alerts",

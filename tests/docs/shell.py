@@ -61,6 +61,12 @@ NOT_HERE: Mapping[str, str] = {
     "rocketproof check --engine spark --master spark://host:7077 trace/": _SPARK_CLUSTER,
     "rocketproof pipeline ingest /lake/rocketmq s3a://captures/prod/2026-11-22 --cluster prod "
     "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:3.5.0": "needs an object store and its library",
+    "rocketproof pipeline copy /lake/rocketmq lake.rocketmq --format iceberg "
+    "--conf spark.jars.packages=org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0 "
+    "--conf spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog "
+    "--conf spark.sql.catalog.lake.type=hadoop --conf spark.sql.catalog.lake.warehouse=hdfs:///warehouse": (
+        "needs Iceberg's library and a warehouse: tests/spark/pipeline/test_iceberg.py"
+    ),
     "rocketproof pipeline watch /lake/rocketmq --cluster prod --header header.jsonl "
     "--from kafka --option kafka.bootstrap.servers=10.0.0.5:9092 --option subscribe=rocketproof "
     "--option startingOffsets=earliest --option maxOffsetsPerTrigger=5000000 "

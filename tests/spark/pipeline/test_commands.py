@@ -67,6 +67,7 @@ def test_from_files_to_a_report(spark: Any, tmp_path: Path, capsys: pytest.Captu
         (("mine", "{}", "--since", "2026-11-22", "--until", "2026-11-21"), "is after --until"),
         (("mine", "{}"), "there is no trace table"),
         (("report", "{}"), "there is no trace table"),
+        (("copy", "{}", "lake.rocketmq"), "there is no trace table"),
         (("ingest", "{}", "none"), "there is no such file or folder"),
         (("ingest", "s3a://bucket/table", "none"), "mount the store"),
         (("ingest", "{}", "none", "--conf", "memory"), "is not NAME=VALUE"),
