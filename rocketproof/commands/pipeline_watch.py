@@ -207,6 +207,11 @@ def _say(console: SafeConsole, done: Watched) -> None:
     for since in () if done.mining is None else done.mining.since.values():
         if since.why:
             console.say(f"  mined from its beginning, since {since.why}")
+    for file, time in () if done.told is None else done.told.ahead:
+        console.say(
+            f"  {file}: has events dated up to {moment(time)}, after it was written or ingested: a clock is ahead, and "
+            "set it right; they are mined, and do not move the watermark"
+        )
     for why in new.left_out:
         console.say(f"  left out: {why}")
     if new.problems.count:

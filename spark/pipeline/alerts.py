@@ -2,9 +2,9 @@
 
 What is told follows from what is published alone: the run, and what was told last of the same cluster. So whoever was
 killed tells after a restart what is left to tell, and nothing twice. A finding is known by what it is about, where and
-when (:data:`IDENTITY`), and held back until the *watermark* has passed it: the time of the latest event, less how late
-events may come. Events that come later still are counted and located, and mined like all others; what they change of
-what was told is told.
+when (:data:`IDENTITY`), and held back until the *watermark* has passed it: the time of the latest event
+(:mod:`.latest`), less how late events may come. Events that come later still are counted and located, and mined like
+all others; what they change of what was told is told.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ...traces.errors import TraceError
 from ...traces.explain.report.tables import FINDINGS
 from ...traces.io.parquet import beside_a_trace
 from .late import Late, late_of
+from .latest import ahead_of, latest_of, possible
 from .recording import live_of
 from .table import RUN, Table, folder_of, table_of
 
@@ -95,11 +96,13 @@ class Told:
         name: under which it was published; empty if nothing was left to tell.
         alerts: rows of ALERT.
         watermark: ms; up to there findings are told.
+        ahead: new recordings with events that are dated after they were ingested, each with the latest time, ms.
     """
 
     name: str
     alerts: Sequence[Mapping[str, Any]]
     watermark: int
+    ahead: Sequence[tuple[str, int]] = ()
 
 
 def publish_alerts(
@@ -124,15 +127,17 @@ def publish_alerts(
             raise TraceError(f"{table.folder / run}: has nothing about the cluster {cluster}.")
         before = next(told_of(table, cluster), None)
         live = live_of(table, until=said["last"])[cluster]
-        watermark = max(piece.end for one in live.sources for part in one.parts for piece in part) - lateness
+        watermark, last = latest_of(live) - lateness, ""
         late, passed = Late(), None
         if before is not None:
             folder, earlier = before
             passed = folder / STANDING / folder_of(cluster) / "standing.parquet"
-            watermark = max(watermark, earlier["watermark"])
+            last = earlier["last"]
+            if earlier["watermark"] <= max(map(possible, live.sources)):  # else an earlier kit believed a clock
+                watermark = max(watermark, earlier["watermark"])
             if (earlier["run"], earlier["watermark"]) == (run, watermark):
                 return Told(name="", alerts=(), watermark=watermark)
-            late = late_of(table, live, since=earlier["last"], watermark=earlier["watermark"])
+            late = late_of(table, live, since=last, watermark=earlier["watermark"])
         standing = STANDS.empty_table() if passed is None else _read(passed)
         found = _read(table.folder / run / "findings" / folder_of(cluster) / "findings.parquet")
         changes, stands = changed(standing, found, cluster=cluster, watermark=watermark, doubtful=doubtful)
@@ -148,7 +153,8 @@ def publish_alerts(
             )
         if passed is not None:
             shutil.rmtree(passed.parent, ignore_errors=True)
-        return Told(name=name, alerts=alerts.to_pylist(), watermark=watermark)
+        ahead = tuple(ahead_of(live, after=last, more=lateness))
+        return Told(name=name, alerts=alerts.to_pylist(), watermark=watermark, ahead=ahead)
 
 
 def told_of(table: Table, cluster: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:

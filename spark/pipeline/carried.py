@@ -16,6 +16,7 @@ from ...traces.claims.settings import Settings
 from ...traces.engine.carrying import Carried, Part, StartOverError, check_on, read_carried, write_carried
 from ...traces.engine.result import CheckResult
 from ...traces.errors import TraceError
+from .latest import latest_of
 from .recording import Recorded
 from .table import RUN, Table, failed, folder_of
 
@@ -76,7 +77,7 @@ def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, late
         trace: what counts of the cluster.
         settings: the terms.
         before: the state; None: from the beginning.
-        lateness: so long before the last event the new state is, ms.
+        lateness: so long before the latest event the new state is, ms, see :func:`.latest.latest_of`.
         folder: where to it is written.
 
     Raises:
@@ -84,7 +85,7 @@ def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, late
         TraceError: the table cannot be read or written.
     """
     assert trace.time_range is not None
-    begin, end = trace.time_range
+    begin, end = trace.time_range[0], latest_of(trace.live, trace.days)
     cut = max(end - lateness, begin if before is None else before.cut)
 
     def keep(carried: Carried) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -386,6 +387,7 @@ class _Ingesting:
             problems=problems,
             holes=holes_of(problems, [source]),
             replaces=[one.id for one in self._seen.replaced_by(files)],
+            at=time.time_ns() // 1_000_000,
         )
 
 

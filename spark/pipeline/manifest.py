@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -63,6 +64,7 @@ class Source:
         clocks: by which times are corrected already.
         problems: what was wrong with it; ``holes``: what that takes away.
         replaces: ids of recordings of which this has all, and more.
+        at: when it was ingested, ms.
     """
 
     id: str
@@ -77,6 +79,7 @@ class Source:
     problems: Problems
     holes: Sequence[Hole]
     replaces: Sequence[str] = ()
+    at: int = sys.maxsize
 
     @property
     def rows(self) -> int:
@@ -144,6 +147,7 @@ def _source_as_json(source: Source) -> dict[str, Any]:
         "problems": told_as(source.problems).get("problems"),
         "holes": [asdict(hole) for hole in source.holes],
         "replaces": list(source.replaces),
+        "at": source.at,
     }
 
 
@@ -162,6 +166,7 @@ def _source_of(said: Mapping[str, Any]) -> Source:
         problems=_problems_of(said["problems"]),
         holes=[Hole(**hole) for hole in said["holes"]],
         replaces=said["replaces"],
+        at=said.get("at", sys.maxsize),  # it was not always told
     )
 
 

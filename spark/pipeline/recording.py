@@ -90,7 +90,12 @@ def _without(problems: Problems, files: Collection[str]) -> Problems:
 
 
 class Recorded(Trace):
-    """What counts of a cluster, as a trace; ``left_out``, ``problems`` and holes are those of ingesting."""
+    """What counts of a cluster, as a trace; ``left_out``, ``problems`` and holes are those of ingesting.
+
+    Attributes:
+        live: the recordings.
+        days: the first and the last day whose events count; empty: no bound.
+    """
 
     def __init__(self, live: Live, days: tuple[str, str] = ("", "")) -> None:
         """Put it together.
@@ -107,7 +112,7 @@ class Recorded(Trace):
         for source in live.sources:
             problems.join(source.problems)
         problems.join(live.problems)
-        self._live, self._days = live, days
+        self.live, self.days = live, days
         opened = [(source, _stored(source, live.folders[source.id], days)) for source in live.sources]
         # A file of which no event could be read counts too: its header, and that it is not whole.
         counting = [(source, one) for source, one in opened if one.rows or not source.rows]
@@ -127,7 +132,7 @@ class Recorded(Trace):
 
     def begins(self) -> dict[str, int]:
         """When the earliest event of each of its recordings was, ms; what has none is not there."""
-        begins = {source.id: [piece.begin for piece in _pieces(source, self._days)] for source in self._counting}
+        begins = {source.id: [piece.begin for piece in pieces_of(source, self.days)] for source in self._counting}
         return {id_: min(times) for id_, times in begins.items() if times}
 
     def between(self, since: int | None, until: int | None) -> Trace:
@@ -136,7 +141,7 @@ class Recorded(Trace):
         What was wrong with it is told by the whole.
         """
         sources = [
-            _stored(source, self._live.folders[source.id], self._days, (since, until)) for source in self._counting
+            _stored(source, self.live.folders[source.id], self.days, (since, until)) for source in self._counting
         ]
         return Trace(sources, Problems())
 
@@ -145,7 +150,7 @@ class Recorded(Trace):
         return list(self._lost)
 
 
-def _pieces(source: Source, days: tuple[str, str]) -> Iterator[Piece]:
+def pieces_of(source: Source, days: tuple[str, str] = ("", "")) -> Iterator[Piece]:
     """The pieces of some days."""
     first, last = days
     for part in source.parts:
@@ -153,7 +158,7 @@ def _pieces(source: Source, days: tuple[str, str]) -> Iterator[Piece]:
 
 
 def _stored(source: Source, folder: Path, days: tuple[str, str], between: Between = (None, None)) -> Stored:
-    wanted = {piece.path for piece in _pieces(source, days)}
+    wanted = {piece.path for piece in pieces_of(source, days)}
     since, until = between
     parts = [
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shutil
 import signal
@@ -129,6 +130,31 @@ def test_late_events_are_counted_located_and_mined(spark: Any, tmp_path: Path) -
         if one["claim"] and not (one["note"] or one["cause"]) and one["time"].timestamp() * 1_000 <= watermark
     ]
     assert len(stands) == len(found) > 0
+
+
+def test_one_event_far_in_the_future_makes_nothing_late(spark: Any, tmp_path: Path) -> None:
+    first, second = hours_of(tmp_path, cuts=1, seed=2, mutant="B2", messages=400)
+    header, *events = first.read_text().splitlines()
+    right = max(json.loads(line)["time"] for line in events)
+    at = next(at for at, line in enumerate(events) if json.loads(line)["kind"] == "heartbeat")
+    events[at] = json.dumps({**json.loads(events[at]), "time": 4_070_908_800_000})
+    write(first, [header, *events])
+    stream = Stream(spark, tmp_path, lateness=500)
+    stream.arrive(first)
+    stream.run()
+    stream.arrive(second)
+    assert [alert for alert in stream.run() if alert["change"] == "late"] == []
+    stream.is_as_checked()
+    before, after = stream.done
+    assert before.told is not None
+    assert after.told is not None
+    assert after.mining is not None
+    assert (before.told.watermark, before.told.ahead) == (
+        right - 500, ((str(stream.inbox / first.name), 4_070_908_800_000),),
+    )  # fmt: skip
+    assert before.told.watermark < after.told.watermark < right + 86_400_000
+    assert after.told.ahead == ()
+    assert after.mining.since["default"].time == right - 500
 
 
 def test_a_file_that_has_grown_has_no_late_events_but_its_new_ones(spark: Any, tmp_path: Path) -> None:
