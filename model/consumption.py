@@ -44,3 +44,4 @@ consumption.remember(
     *("stage", "orphan", "result", "suspended", "handled"),
     when=lambda k: k.watch_steps == 1,
 )
+consumption.remember("next_offset", "asked", "reset_noted", when=lambda k: k.watch_pulls == 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, State, not_
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.rebalance import Queue
 from .claim import Claim, claim_about
@@ -37,8 +37,42 @@ MARK_PULLED = Property(
     assuming=("no late answer for a dropped window",),
     rules=("PL-23", "PQ-2"),
 )
+
+
+def _moved(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """The last step has moved the pull position of a window."""
+    return all_of(s.owns[c, q], not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
+
+
+ENDS_ITS_REQUEST = Property(
+    id="an-answer-ends-its-request",
+    statement="An answer that moves the pull position of a window ends the request: it is answered once.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(s, lambda c, q: implies(_moved(s, c, q), not_(s.asked[c, q]))),
+    rules=("PL-1", "PL-23"),
+)
+
+
+def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """The last step has moved the pull position of a window, or answered its request with nothing."""
+    ended = all_of(s.was_asked[c, q], not_(s.asked[c, q])) if s.pulls == "fine" else False
+    return any_of(_moved(s, c, q), ended)
+
+
+NOTHING_BEFORE_THE_RESET = Property(
+    id="nothing-is-pulled-before-a-reset-is-learnt",
+    statement="While the broker has a reset for a queue it answers no pull otherwise: the next answer is the reset.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: every_window(
+        s, lambda c, q: implies(all_of(s.was_reset_noted[q], s.reset_noted[q]), not_(_answered(s, c, q)))
+    ),
+    assuming=("one client",),
+    rules=("OF-30", "PL-18"),
+)
+
 WAITING: Constants = {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"}
 REMOVED: Constants = {"messages": 2, "consumers": 1, "removals": 1}
+RESET: Constants = {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "watch_pulls": 1}
 FILTERED: Constants = {"messages": 2, "consumers": 1, "expression": "C", "tags": "C,Aa"}
 
 _claim = partial(claim_about, consumption)
@@ -50,3 +84,6 @@ def claims() -> Iterator[Claim]:
         yield _claim(ANSWERED, constants)
     for constants in (WAITING, REMOVED, {**REMOVED, "pulls": "fine"}, FILTERED):
         yield _claim(MARK_PULLED, constants)
+    yield _claim(ENDS_ITS_REQUEST, {**REMOVED, "pulls": "fine", "watch_pulls": 1})
+    for pulls in ("whole", "fine"):
+        yield _claim(NOTHING_BEFORE_THE_RESET, {**RESET, "pulls": pulls})
