@@ -672,6 +672,15 @@ EXPECTED: list[tuple[str, str, str, int, int, int | None]] = [
     ("progress-is-stored", "messages=2 consumers=1 moves=1 resets=1 version=4.9.8", "HOLDS", 619, 1417, None),
     ("progress-is-stored", "messages=2 consumers=1 moves=1 pulls=fine piggyback=1", "HOLDS", 341, 904, None),
     ("slave-has-the-offsets", "messages=2 crashes=1 slaves=1 fail_overs=1", "HOLDS", 2929, 14408, None),
+    ("slave-serves-an-old-copy", "messages=2 consumers=1 slaves=1 fail_overs=1", "HOLDS", 87, 185, 6),
+    (
+        "recreated-topic-is-empty",
+        "messages=1 arriving=1 consumers=1 moves=1 recreations=1 from_where=FIRST_OFFSET",
+        "HOLDS",
+        46,
+        75,
+        2,
+    ),
     ("progress-reaches-the-disk", "messages=2 watch_offsets=0 consumers=1 broker_restarts=1", "HOLDS", 50, 98, None),
     (
         "every-message-is-handled",

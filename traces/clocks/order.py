@@ -3,9 +3,9 @@
 The bounds of causal pairs say how far the clock of each process may be from its reference after correction, to either
 side. An event of one is surely before one of another where its stamp is earlier by more than both together allow, or
 by more than the skew that is assumed, if that is less: few events bound a clock loosely, and that alone is no reason to
-doubt it. Where nothing bounds a clock to a side, the skew is what is left; or as much as the tightest causal pair
-leaves open to the other side, if that is more: in steps, each twice the one before, since this bound changes a little
-with each hour of a recording. Of a clock that was seen to be off nothing is assumed.
+doubt it. Where nothing bounds a clock to a side, the skew is what is left; or as much as the tightest of some causal
+pairs leaves open to the other side, if that is more: in steps, each twice the one before, since this bound changes a
+little with each hour of a recording. Of a clock that was seen to be off nothing is assumed.
 
 Where no clock is off, two processes are apart by the greater of what is assumed of them: both their bounds together are
 at least as much where one of them is bounded to one side only, and else the skew decides.
@@ -24,6 +24,9 @@ from .clocks import HELD_UP, UNBOUNDED, Clocks
 
 LOOSE = 1_000
 """A clock that causal pairs leave more room than this is as good as not bounded, ms."""
+
+SOME = 3
+"""From so many causal pairs on, it is the clock if all of them leave much open, and not what happened between them."""
 
 ORDER = np.dtype([(name, np.int64) for name in ("reference", "slow", "fast", "assumed", "least")])
 """Of a process: code of the clock it is held against, -1 for none; by how many ms its corrected clock may be behind
@@ -114,7 +117,7 @@ class Order:
         assumed = self.skew
         if max(map(abs, clock.ahead)) > 1000 * self.skew:
             assumed = UNBOUNDED
-        elif len(known) == 1 and known[0] > self.skew:
+        elif len(known) == 1 and clock.pairs >= SOME and known[0] > self.skew:
             assumed = max(self.skew, 1)
             while assumed < known[0]:
                 assumed *= 2
