@@ -4,6 +4,7 @@ import { byId, fill, h, toast } from "./page/dom.mjs";
 import { ENGLISH, inLink, say, speak, spoken, standing } from "./page/language.mjs";
 import { unpacked } from "./page/packed.mjs";
 import { Page } from "./page/page.mjs";
+import { sameConstants } from "./page/share.mjs";
 import { serveSearches } from "./page/worker.mjs";
 
 const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last", u: "undo", r: "random", w: "walk", s: "hunt", l: "link", Backspace: "undo" };
@@ -22,6 +23,7 @@ class Site {
     this.entries = entries.filter(opens);
     this.model = model;
     this.page = null;
+    this.title = byId("name").textContent;
     this.sayStanding = standing(document);
   }
 
@@ -33,9 +35,12 @@ class Site {
   }
 
   open(entry, parameters = new URLSearchParams()) {
-    this.page?.hunter.stop();
+    const view = this.page?.view ?? "run";
+    this.page?.leave();
     document.body.dataset.view = "one";
     this.page = new Page(this.model(entry.model), entry, this.entries);
+    this.page.view = view;
+    byId("filter").value = this.page.filter;
     window.explorer = this.page;
     this.page.show();
     const given = parameters.get("run") !== null || parameters.get("set") !== null;
@@ -49,7 +54,11 @@ class Site {
 
   /** The list of everything the page can open. */
   home() {
+    this.page?.leave();
     document.body.dataset.view = "home";
+    byId("name").textContent = this.title;
+    fill(byId("about"));
+    document.title = say("{0} · rocketproof explorer", this.title);
     const missing = this.listed.filter((entry) => !opens(entry));
     const others = missing.some(({ page }) => page) ? say("the others in further pages beside this one.") : say("for the others the page has no room, so each names the command that opens it.");
     byId("home-note").hidden = missing.length === 0;
@@ -75,14 +84,15 @@ class Site {
       return;
     }
     if (elsewhere) toast(say("For {0} this page has no room; its command opens it.", wanted));
+    else if (wanted && wanted !== named?.id) toast(say("There is no “{0}” in this page.", wanted));
     if (named) this.open(this.#configured(named, parameters.get("set")), parameters);
     else this.home();
   }
 
   /** The entry of the same machine that has the constants of a link, if the page has one; else the one that is named. */
   #configured(named, set) {
-    if (set === null || named.set === set) return named;
-    return this.entries.find((entry) => entry.machine === named.machine && entry.set === set) ?? named;
+    if (set === null || sameConstants(named.set, set)) return named;
+    return this.entries.find((entry) => entry.machine === named.machine && sameConstants(entry.set, set)) ?? named;
   }
 
   #listen() {

@@ -254,6 +254,8 @@ export const CHINESE = {
   "The command": "命令",
   "A regression test": "回归测试",
   "This link is about other constants ({0}). Open it with: {1}": "这个链接用的是别的常量（{0}）。打开它的命令：{1}",
+  "There is no “{0}” in this page.": "这个页面里没有“{0}”。",
   "There is no step {0} in this configuration; the link is shown up to there.": "这个配置里没有步骤 {0}；链接只显示到那里。",
+  "The run of the link does not come back to step {0}.": "链接里的运行没有回到第 {0} 步。",
   "Step {0} of the link cannot happen here; the run is shown up to it.": "链接的第 {0} 步在这里不可能发生；运行只显示到它之前。",
 };

@@ -42,11 +42,11 @@ export function announce(text) {
   byId("said").textContent = text;
 }
 
-/** Tell everybody something for a few seconds. */
+/** Tell everybody something for a few seconds, or as long as it takes to read. */
 export function toast(text) {
   const box = byId("toast");
   box.textContent = text;
   box.classList.add("shown");
   clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => box.classList.remove("shown"), 3500);
+  toast.timer = setTimeout(() => box.classList.remove("shown"), Math.max(3500, 60 * text.length));
 }

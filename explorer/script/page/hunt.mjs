@@ -71,6 +71,12 @@ export class Hunter {
     toast(say("The search was stopped."));
   }
 
+  /** What is shown now is not what was searched. */
+  leave() {
+    this.stop();
+    byId("hunt-state").hidden = true;
+  }
+
   stop() {
     this.worker?.terminate();
     this.worker = null;

@@ -12,7 +12,7 @@ import { queues, Reader } from "./queues.mjs";
 import { ruled, told } from "./rules.mjs";
 import { Run } from "./run.mjs";
 import { sequence } from "./sequence.mjs";
-import { asStory, asTest, changed, command, explore, fragment, settings, stepsOf } from "./share.mjs";
+import { asStory, asTest, changed, command, explore, fragment, placeOf, sameConstants, settings, stepsOf } from "./share.mjs";
 import { variables } from "./variables.mjs";
 import { Words } from "./words.mjs";
 
@@ -53,6 +53,14 @@ export class Page {
     announce(`${how === "step" ? "" : say("Step {0}: ", run.at)}${last}. ${this.#lightsInWords()}`);
     this.draw();
     this.link();
+  }
+
+  /** Something else is shown from now on: what this configuration still does ends, and so do its searches and dialogs. */
+  leave() {
+    this.hunter.leave();
+    if (this.walking) this.walk();
+    clearTimeout(this.linking);
+    for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   }
 
   /** The address of the page says what it shows, a moment later. */
@@ -110,22 +118,22 @@ export class Page {
   restore(parameters) {
     const { model, run } = this;
     const asked = parameters.get("set") ?? "";
-    if (parameters.has("set") && asked !== changed(model)) {
+    if (parameters.has("set") && !sameConstants(asked, changed(model))) {
       if (document.body.dataset.served && parameters.get("from") !== "server") {
         const sets = settings(asked).map((text) => `set=${encodeURIComponent(text)}`);
         parameters.set("from", "server");
         location.href = `/?subject=${encodeURIComponent(model.machine)}&${sets.join("&")}#${parameters}`;
         return false;
       }
-      toast(say("This link is about other constants ({0}). Open it with: {1}", asked, explore(model, asked)));
+      toast(say("This link is about other constants ({0}). Open it with: {1}", asked, explore(model, settings(asked))));
       return false;
     }
     const { steps, unknown } = stepsOf(parameters.get("run") ?? "", model);
-    const at = parameters.has("at") ? Number(parameters.get("at")) : steps.length;
-    const loop = parameters.has("loop") ? Number(parameters.get("loop")) : null;
-    const broken = run.load(steps, Number.isFinite(at) ? at : steps.length, loop);
+    const loop = parameters.get("loop");
+    const broken = run.load(steps, placeOf(parameters.get("at")) ?? steps.length, placeOf(loop));
     if (unknown !== null) toast(say("There is no step {0} in this configuration; the link is shown up to there.", unknown));
     else if (broken >= 0) toast(say("Step {0} of the link cannot happen here; the run is shown up to it.", broken + 1));
+    else if (loop !== null && run.loop === null) toast(say("The run of the link does not come back to step {0}.", loop));
     return true;
   }
 
@@ -233,7 +241,7 @@ export class Page {
       h("div", { class: "buttons" }, h("button", { class: "primary", id: "apply", onclick: () => {
         const sets = chosen();
         if (served) location.href = `/?subject=${encodeURIComponent(this.model.machine)}&${sets.map((text) => `set=${encodeURIComponent(text)}`).join("&")}#${new URLSearchParams(inLink())}`;
-        else copy(`rocketproof explore ${this.model.machine}${sets.map((text) => ` --set ${text}`).join("")}`, say("The command"));
+        else copy(explore(this.model, sets), say("The command"));
       } }, served ? say("Apply") : say("Copy the command"))),
       h("table", {}, h("tbody", {}, own.map(row), all.filter((item) => !own.includes(item)).map(row))),
     ];

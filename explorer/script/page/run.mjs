@@ -48,7 +48,10 @@ export class Run {
     this.changed("jump");
   }
 
-  /** Another run from the initial state; returns the position of the first step that is not enabled, or -1. */
+  /**
+   * Another run from the initial state; returns the position of the first step that is not enabled, or -1.
+   * A `loop` counts only where the run ends in the state that it begins with.
+   */
   load(steps, at = steps.length, loop = null) {
     const states = [this.machine.initial];
     let broken = -1;
@@ -62,10 +65,14 @@ export class Run {
     }
     this.states = states;
     this.steps = steps.slice(0, states.length - 1);
-    this.loop = loop;
+    this.loop = broken < 0 && this.#closes(loop) ? loop : null;
     this.at = Math.max(0, Math.min(this.steps.length, at));
     this.changed("load");
     return broken;
+  }
+
+  #closes(loop) {
+    return this.states[loop]?.every((value, cell) => value === this.states.at(-1)[cell]) ?? false;
   }
 
   /** A random step, each action equally likely, then each of its enabled instances. */

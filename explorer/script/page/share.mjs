@@ -22,14 +22,20 @@ export function changed(model) {
 /** The constants of a fragment, `name=value` each; a value may have commas in it. */
 export const settings = (text) => text.split(/,(?=\w+=)/).filter(Boolean);
 
+/** Whether two fragments are about the same constants, in whatever order. */
+export const sameConstants = (one, other) => settings(one).sort().join() === settings(other).sort().join();
+
 /** The steps that a fragment names; `unknown` is the first name that there is not. */
 export function stepsOf(text, model) {
   const numbers = new Map(model.instances.map(({ label }, number) => [label.replaceAll(" ", ""), number]));
-  const names = text ? text.split("~") : [];
+  const names = text.split("~").map((name) => name.replaceAll(" ", "")).filter(Boolean);
   const unknown = names.find((name) => !numbers.has(name)) ?? null;
   const known = unknown === null ? names : names.slice(0, names.indexOf(unknown));
   return { steps: known.map((name) => numbers.get(name)), unknown };
 }
+
+/** A place in a run, as a link has it; null where that is no whole number. */
+export const placeOf = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
 /** The run as a test in Python, with what the properties say of its last state. */
 export function asTest(machine, model, run, words) {
@@ -38,7 +44,7 @@ export function asTest(machine, model, run, words) {
   const right = model.properties.filter((property) => property.kind === "always" && !wrong.includes(property) && !property.elsewhere);
   const name = wrong.length ? wrong[0].id : `a_run_of_${model.machine}`;
   const constants = Object.entries(model.constants).filter(([, { value, usual }]) => value !== usual)
-    .map(([key, { value }]) => `    "${key}": ${typeof value === "string" ? `"${value}"` : value},`);
+    .map(([key, { value }]) => `    "${key}": ${JSON.stringify(value)},`);
   const last = run.at ? inEnglish(() => words.changes(run.before, run.state)) : [];
   const claims = [
     ...wrong.map(({ id }) => `    assert not run.holds("${id}")`),
@@ -66,9 +72,9 @@ export function asStory(model, run, words) {
   return `${lines.join("\n")}\n`;
 }
 
-/** The command that opens a configuration of the machine, with these constants. */
+/** The command that opens a configuration of the machine, with these constants, `name=value` each. */
 export function explore(model, constants) {
-  return ["rocketproof explore", model.machine, ...settings(constants).map((text) => `--set ${quoted(text)}`)].join(" ");
+  return ["rocketproof explore", model.machine, ...constants.map((text) => `--set ${quoted(text)}`)].join(" ");
 }
 
 /** A word as a shell reads it. */
@@ -76,5 +82,5 @@ const quoted = (word) => (/^[\w=.,:/+-]*$/.test(word) ? word : `'${word.replaceA
 
 /** The command that opens this configuration again. */
 export function command(model) {
-  return explore(model, changed(model));
+  return explore(model, settings(changed(model)));
 }
