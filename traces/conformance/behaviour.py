@@ -50,6 +50,10 @@ class Impossible(Exception):
     """The machine does not allow an event; the message says what it would have allowed."""
 
 
+class ImpossibleAlone(Impossible):
+    """It does not follow from what the same process did before, whatever others do, and by whatever clock."""
+
+
 class Behaviour:
     """One behaviour of the machine of a queue, as far as it is known.
 

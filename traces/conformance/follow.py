@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ...model.process_queue import NO_OFFSET
 from ..format.kinds import Kind, Result
 from . import texts
-from .behaviour import Behaviour, Impossible
+from .behaviour import Behaviour, Impossible, ImpossibleAlone
 from .events import Actor, Event
 from .machine import Machines, Offsets
 from .result import Mismatch
@@ -132,10 +132,11 @@ class Follower(Behaviour):
             except Impossible as error:
                 self.direct.undo(0)
                 self.noted()
-                self._mismatch(event, str(error), c)
+                self._mismatch(event, error, c)
 
-    def _mismatch(self, event: Event, why: str, c: int | None) -> None:
-        doubt = self._unseen.may_explain(event, self.stream, self.slack)
+    def _mismatch(self, event: Event, error: Impossible, c: int | None) -> None:
+        is_own = isinstance(error, ImpossibleAlone)
+        doubt = self._unseen.may_explain(event, self.stream, self.slack, is_own=is_own)
         event.pass_over(f"{MAY_BE_EXPLAINED}: {doubt}" if doubt else "mismatches")
         self.doubtful += bool(doubt)
         self.mismatch_count += not doubt
@@ -146,7 +147,7 @@ class Follower(Behaviour):
                     time=event.time,
                     place=str(self.stream.place),
                     event=str(event),
-                    why=why,
+                    why=str(error),
                     state=describe(self, c),
                     enabled=() if c is None else enabled(self, c, event.offset),
                 )

@@ -6,7 +6,7 @@ from ...model.membership import Life
 from ...model.process_queue import NO_OFFSET
 from ..format.kinds import Kind, Result
 from . import texts
-from .behaviour import Impossible
+from .behaviour import Impossible, ImpossibleAlone
 from .events import Event
 from .follow import Follower, Handler
 
@@ -53,10 +53,10 @@ def pull_result(f: Follower, event: Event) -> bool:
         return False
     position = f.get("next_offset", c, texts.Q)
     if event.offset is not None and f.at(event.offset) != position:
-        raise Impossible(f"the request that is under way asks from {f.told(position)}")
+        raise ImpossibleAlone(f"the request that is under way asks from {f.told(position)}")
     if not f.get("asked", c, texts.Q):
         if Kind.PULL in f.stream.header.evidence:
-            raise Impossible("no request of this window is under way")
+            raise ImpossibleAlone("no request of this window is under way")
         f.take("send_pull", "the window may not pull now", c=c)
     just_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack
     before_reset = (just_reset or f.stream.replicated) and f.get("reset_noted", texts.Q)

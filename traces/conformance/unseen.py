@@ -47,13 +47,14 @@ class Unseen:
     recorders: Recorders | None = None
     calls: Sequence[tuple[int, int]] = ()
 
-    def may_explain(self, event: Event, stream: Stream, slack: int = 0) -> str:
+    def may_explain(self, event: Event, stream: Stream, slack: int = 0, *, is_own: bool = False) -> str:
         """What that is not recorded may explain an event that the model does not allow; empty if nothing may.
 
         Args:
             event: see there.
             stream: of its queue.
             slack: how far the records of different processes may be apart and are in order all the same, ms.
+            is_own: it does not follow from what its own process did before: what others did is not asked.
         """
         clustering = stream.group.mode != "broadcasting"
         kinds = _WINDOWS | (_IN_CLUSTERING if clustering else frozenset())
@@ -62,7 +63,7 @@ class Unseen:
         told = stream.told()
         # Before a window begins the answer of the store is noted in memory (OF-3).
         answer = event.kind is Kind.COMMIT_MEMORY and Kind.OFFSET_QUERY not in told
-        asks = clustering and (answer or event.kind in _ASK_THE_STORE)
+        asks = clustering and not is_own and (answer or event.kind in _ASK_THE_STORE)
         if asks:
             kinds |= _STORES
         missing = [str(kind) for kind in Kind if kind in kinds and kind not in told]

@@ -13,7 +13,7 @@ from ...model.history import Regression
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
-from ..engine.context import FAILED_OVER, RESTARTED
+from ..engine.context import CRASHED, FAILED_OVER, RESTARTED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..format.message_status import MessageStatus
@@ -286,7 +286,11 @@ def _goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, o
         near = time - slot.stored_time <= apart(s.order, other, committer(s, q, actor))
         if actor != slot.stored_actor and near and offset >= slot.recent:
             doubt |= Doubt.SKEW
-        if not s.slots[q].flags & BROADCASTING and not (terms.assign and terms.revoke):
+        if s.slots[q].flags & BROADCASTING:
+            # OF-1: whether the file was still there when its client began anew is not told.
+            since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
+            doubt |= Doubt.EVIDENCE if ended(s, slot.stored_actor, since, time) else 0
+        elif not (terms.assign and terms.revoke):
             doubt |= Doubt.EVIDENCE
         if _may_be_old(s, q, actor, client, offset):
             doubt |= Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
@@ -313,8 +317,8 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     if slot.log_back_time >= since and slot.log_back_to <= offset:
         return Regression.RECREATED
     if s.slots[q].flags & BROADCASTING:
-        # The file of a client is read again when it starts; its backup is older (OF-10).
-        return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) else 0
+        # Where a client died, its backup is read, which is older (OF-10).
+        return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) == CRASHED else 0
     how = ended(s, s.slots[q].broker, since, time)
     if how == RESTARTED:
         return Regression.BROKER_RESTART

@@ -64,7 +64,7 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
             return cause, 0
         if window.base >= 0 and offset < window.base:
             how = ended(s, s.slots[q].broker, since, time)
-            if how in (RESTARTED, FAILED_OVER):
+            if how in (RESTARTED, FAILED_OVER) and not slot.flags & BROADCASTING:
                 return Cause.BROKER_RESTART, 0
             if slot.flags & BROADCASTING and not own:
                 # OF-1: whether the file of the process before was still there is not told.

@@ -9,6 +9,7 @@ import pytest
 from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.claims.steps import Misstep
+from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group
@@ -263,6 +264,12 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
     assert told([beats(50, expression="a"), *left_out[1:]]) == []
     later = found(900, "one", 6, 7, log=9) | {"min": 4}
     assert told(left_out, later) == []
+    # It was told of them by a pull long before: a compacted topic may have lost some since.
+    for log, late in ((3, 800), (2, 61_000)):
+        old = [beats(50), *BEGIN[:4], found(400, "one", 0, 2, log=log), *done(500, 1, 0), *done(600, 0, 2)]
+        old += [commit(700, "one", 2), pull(late - 100, 2), found(late, "one", 2, 6, count=3), pull(late + 10, 6)]
+        (row,) = check(old).rows(STEPS_CLAIM)
+        assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
     removing = found(800, "one", 2, 6, count=0) | {"result": "no_matched_message"}
     assert told([beats(50), *RIGHT, removing, pull(810, 6)]) == []

@@ -118,6 +118,21 @@ def test_a_reset_may_be_in_a_gap_of_the_broker(tmp_path: Path) -> None:
         assert of_events(header, [*events, gap], tmp_path).verdict is verdict, (due, broker)
 
 
+def test_an_answer_without_a_request_is_wrong_whatever_the_broker_did(tmp_path: Path) -> None:
+    found = "result=found offset=0 next=1 min=0 max=3 count=1 epoch=1"
+    right = ("assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1", f"pull_result c0 {found}")
+    header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3")
+    for lines, verdict in (
+        (right, Verdict.UNKNOWN),  # where the window begins may rest on what is in the gap
+        ((right[0], right[2]), Verdict.VIOLATED),
+        ((*right, "pull c0 offset=1 epoch=1", right[2]), Verdict.VIOLATED),
+    ):
+        events = [event_of(number, line) for number, line in enumerate(lines)]
+        end = events[-1]["time"] + 1
+        gap = {"time": end, "kind": "gap", "broker": "broker-0", "due": 0, "detail": "its recording begins late"}
+        assert (verdict, of_events(header, [*events, gap], tmp_path).verdict) == (verdict, verdict)
+
+
 @pytest.mark.parametrize(
     ("after", "complete", "wrong"),
     [(0, False, 0), (0, True, 1), (6_000, False, 1)],

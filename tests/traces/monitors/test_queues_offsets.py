@@ -32,6 +32,7 @@ from .queue_events import (
     revoke,
     send_back,
     start,
+    stop,
 )
 
 BACK = "offset-never-back-without-cause"
@@ -160,6 +161,8 @@ def test_a_client_that_broadcasts_to_itself() -> None:
     died = crash(50_000, "one")
     assert reasons(stored, died, anew, again, groups=BROADCASTING) == [Regression.BROKER_RESTART]
     assert check(stored, anew, again, groups=BROADCASTING).counts(BACK) == (1, 0)
+    # Who ends in order has written its file; that the file is there still is not told.
+    assert check(stored, stop(50_000, "one"), anew, again, groups=BROADCASTING).doubts(BACK) == [Doubt.EVIDENCE]
 
 
 # Passing

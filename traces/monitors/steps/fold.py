@@ -21,7 +21,7 @@ from ...clocks.order import Order
 from ...encoding.coding import Coded
 from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
-from ...engine.findings import ROW, Note
+from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
 from ...format.kinds import Kind, Path, codes
 from ...machine_code.compiled import entry, int64
@@ -214,13 +214,16 @@ class StepFold:
         for name in ("time", "since", "offset", "expected"):
             rows[name] = found[name]
         rows["until"] = rows["offset"] + 1
-        violated = np.bincount(rows["claim"], minlength=len(CODE))
+        # Of a topic that is compacted the older messages of a key are gone, and nobody records that it is.
+        rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
+        sure = rows["doubt"] == 0
+        violated, doubtful = (np.bincount(rows["claim"][which], minlength=len(CODE)) for which in (sure, ~sure))
         rows = np.concatenate([rows, self._queue_ends(lines)])
         judged = np.zeros(len(CODE), WHOLE)
         for claim in {one.step.claim for one in Misstep}:
             is_judged = any(self._tables.judged[one] for one in Misstep if one.step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
-        return replace(nothing(0), rows=rows, judged=judged, violated=violated)
+        return replace(nothing(0), rows=rows, judged=judged, violated=violated, doubtful=doubtful)
 
     def _queue_ends(self, lines: Any) -> Any:
         """Where queues ended, as clients were told and as brokers have stored: the two are in different folds.

@@ -19,6 +19,9 @@ SOON = 900
 HELD = 25_000
 """A pull is held for 15 s and looked at every 5 s (PL-13, PL-22): unanswered for longer it was not held, ms."""
 
+COMPACTED = 60_000
+"""Brokers compact topics every 15 min, and nothing of the file being written: such young messages are there, ms."""
+
 AGAIN = 120_000
 """Two pulls are given up so near each other that it is the same that keeps them from being answered, ms."""
 
@@ -83,7 +86,11 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
         elif known and result == Result.FOUND and 0 < count < after - offset:
             # Where it brings none, the next ones may just be removed (PL-19).
-            note_misstep(t, n, Misstep.LEFT_OUT, now, offset, after - offset - count)
+            is_new = offset >= line.end >= 0 and 0 < now - line.told_at < COMPACTED
+            found = t.missteps[n, Misstep.LEFT_OUT]
+            if is_new and found.since == found.time:
+                found.time = NEVER
+            note_misstep(t, n, Misstep.LEFT_OUT, line.told_at if is_new else now, offset, after - offset - count)
         if known and line.late == 0:
             if high < line.end:
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, high, line.end)
@@ -91,7 +98,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, low, line.beginning)
             if high > line.end or low > line.beginning:
                 line.end_at = now
-            line.end, line.beginning = max(line.end, high), max(line.beginning, low)
+            line.end, line.beginning, line.told_at = max(line.end, high), max(line.beginning, low), now
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:

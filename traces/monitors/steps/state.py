@@ -80,6 +80,7 @@ LINE = np.dtype(
                 "batches",  # how many such calls there were
                 "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
                 "end_at",  # when it was told that, or a beginning, ms
+                "told_at",  # when it was told of any end last, ms
                 "beginning",  # the highest beginning it was told
                 "missing",  # offsets from ``first_missing`` on that were left out so far
                 "first_missing",
