@@ -97,6 +97,15 @@ def named(name: str, constants: Constants | None = None) -> Subject:
     )
 
 
+def is_known(name: str) -> bool:
+    """Whether there is a machine, preset, property or known bug of that name."""
+    try:
+        named(name)
+    except ConfigurationError:
+        return False
+    return True
+
+
 def _stepped(machine: Machine, constants: Constants) -> Configuration:
     """A configuration that runs take one way through, which may have more room than one that is searched."""
     given = roomy_assignment if machine.name == roomy_assignment.name else machine

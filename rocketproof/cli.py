@@ -116,7 +116,11 @@ def _run(arguments: list[str], obj: object = None) -> int:
         _drop_output()
         return _complain(f"the output cannot be written: {error.strerror}.")
     except MemoryError as error:
-        return _complain(f"out of memory ({error}); --limit memory=N (MiB) stops a search before.", code=UNKNOWN)
+        told = f" ({error})" if str(error) else ""
+        return _complain(
+            f"out of memory{told}; take a smaller configuration, or stop a search before with --limit memory=N (MiB).",
+            code=UNKNOWN,
+        )
     except Exception as error:
         from .lab.errors import LabError
 

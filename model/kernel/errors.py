@@ -29,7 +29,7 @@ def nearest(name: str, possible: Iterable[str]) -> str:
 
     A name in camelCase, as Java has it, is near to nothing but itself in snake_case.
     """
-    names = sorted(possible)
+    names = sorted(set(possible))
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     near = [snake] if snake in names else get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(repr(item) for item in near)}?" if near else ""

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..errors import InputError
 from ..explorer.page import Entry, page
-from ..explorer.subjects import entry_of, subject
+from ..explorer.subjects import entry_of, is_known, subject
 from ..model.kernel import ConfigurationError, ModelError
 from ..output.files import STANDARD_OUTPUT, check_writable, write
 from ..traces.explain.report.rules import rule_texts
@@ -50,7 +50,7 @@ def explore(request: ExploreRequest) -> int:
     """
     if request.port is not None and request.out:
         raise InputError("--out writes the page and --serve shows it; leave one of them out.")
-    out = request.out or f"{Path(request.name).stem}.html"
+    out = request.out or f"{Path(request.name).absolute().stem}.html"
     if request.port is None:
         check_writable(out)
     text = text_of(request.name, request.constants, also=request.also, served=request.port is not None)
@@ -81,8 +81,8 @@ def text_of(name: str, constants: Constants, *, also: Sequence[Constants] = (), 
 
 
 def is_trace(name: str) -> bool:
-    """Whether a name is that of a recording: a file or folder, written with its ending or with its path."""
-    return Path(name).exists() and ("." in name or "/" in name)
+    """Whether a name is that of a recording: a file or folder, and not that of something which is known."""
+    return Path(name).exists() and ("." in name or "/" in name or not is_known(name))
 
 
 def entry(name: str, constants: Constants) -> Entry:

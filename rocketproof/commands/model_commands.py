@@ -123,8 +123,9 @@ def verify(
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
     search: Annotated[
-        str, typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking.")
-    ] = "",
+        str | None,
+        typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking."),
+    ] = None,
     strategy: Annotated[
         str, typer.Option(metavar="MODULE:FUNCTION", help="Check an allocation strategy of your own, in Python.")
     ] = "",
@@ -159,7 +160,7 @@ def verify(
     if list_:
         run.list_rows(request)
         raise typer.Exit
-    if search:
+    if search is not None:
         run.search_rows(search, request)
         raise typer.Exit
     outputs = Outputs(

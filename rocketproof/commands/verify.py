@@ -234,8 +234,10 @@ def search_rows(words: str, request: Request) -> None:
     """Print the properties about ``words``, the best first, with the verdict that each must get.
 
     Raises:
-        InputError: as :func:`select`, or nothing is about these words.
+        InputError: as :func:`select`, there are no words, or nothing is about them.
     """
+    if not words.strip():
+        raise InputError("--search has no words; give some, as in: verify --search crash. 'verify --list' shows all.")
     rows = select(request)
     found = find(words, _entries(rows))
     if not found:

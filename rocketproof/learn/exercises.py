@@ -92,7 +92,7 @@ class Situation:
             constants,
             [
                 Property(id="occurs", statement="It occurs.", kind=Kind.SOMETIMES, holds=self.meant),
-                never("missed", lambda s: all_of(self.meant(s), not_(_truth(text(s))))),
+                never(self.name, lambda s: all_of(self.meant(s), not_(_truth(text(s))))),
                 never("wrong", lambda s: all_of(_truth(text(s)), not_(self.meant(s)))),
             ],
         )
@@ -259,7 +259,7 @@ def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise
         InputError: the file cannot be run, or has no such function with as many parameters.
     """
     if not answer.is_file():
-        raise InputError(f"there is no file {answer}.")
+        raise InputError(f"{answer} is a folder, no file." if answer.is_dir() else f"there is no file {answer}.")
     try:
         with _limited(f"{answer} takes longer than {MOST_SECONDS} s to run."):
             known = runpy.run_path(str(answer))

@@ -64,6 +64,8 @@ def lesson_called(name: str, language: str = ENGLISH) -> Lesson:
     for lesson in known:
         if name in (lesson.name, str(lesson.number)):
             return lesson
+    if name.lstrip("-").isdigit():
+        raise InputError(f"there is no lesson {name}; they are numbered from 1 to {len(known)}.")
     meant = [entry.name for entry in find(name.replace("-", " "), _titles())[:3]]
     near = f" Did you mean {' or '.join(map(repr, meant))}?" if meant else nearest(name, [each.name for each in known])
     raise InputError(f"there is no lesson {name!r}.{near}")

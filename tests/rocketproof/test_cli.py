@@ -100,6 +100,7 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
             "there is no property 'scale-out'. Did you mean 'join-gap' or 'join-overlap' or ",
         ),
         (["verify", "--search", "xyzzy"], "no property is about 'xyzzy'"),
+        (["verify", "--search", ""], "--search has no words"),
         (["verify", "--set", "consumers"], "--set 'consumers' is not NAME=VALUE."),
         (["verify", "--limit", "stats=1"], "--limit: there is no 'stats'. Did you mean 'states'"),
         (["verify", "--limit", "states=0"], "--limit states: "),

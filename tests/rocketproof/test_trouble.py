@@ -111,15 +111,21 @@ def test_an_output_that_no_file_can_be_called_is_a_mistake(capsys: pytest.Captur
     assert (code, err) == (3, f"rocketproof: cannot write {'a' * 200}: File name too long.\n")
 
 
-def test_too_little_memory_is_unknown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("detail", "told"), [(["Unable to allocate 32 GiB"], " (Unable to allocate 32 GiB)"), ([], "")]
+)
+def test_too_little_memory_is_unknown(
+    detail: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def greedy(*args: object, **kwargs: object) -> Iterator[Outcome]:
-        raise MemoryError("Unable to allocate 32 GiB")
+        raise MemoryError(*detail)
 
     monkeypatch.setattr(verify, "run_suite", greedy)
     code, _, err = run(capsys, "verify", "join-overlap")
     assert code == 2
-    assert (
-        err == "rocketproof: out of memory (Unable to allocate 32 GiB); --limit memory=N (MiB) stops a search before.\n"
+    assert err == (
+        f"rocketproof: out of memory{told}; take a smaller configuration, or stop a search before with "
+        "--limit memory=N (MiB).\n"
     )
 
 

@@ -239,7 +239,9 @@ def _detected(path: Path, head: bytes) -> str:
     if ".jsonl" in path.suffixes:
         return _JSONL
     known = ", ".join(_forms())
-    raise _Unknown(f"{path}: no trace that is known by its content. Known are {known}; --format names one of them.")
+    raise _Unknown(
+        f"{path}: no trace that is known by its content. Known are {known}; check --format names one of them."
+    )
 
 
 def _forms() -> tuple[str, ...]:

@@ -160,7 +160,9 @@ class Trace:
     def without_events(self) -> TraceError:
         """What to raise where there is nothing to check."""
         given = named(self.files)
-        detail = f" {self.problems.count} problems, the first: {self.problems.kept[0]}." if self.problems.count else ""
+        count = self.problems.count
+        told = "One problem" if count == 1 else f"{count} problems, the first"
+        detail = f" {told}: {self.problems.kept[0]}." if count else ""
         return TraceError(f"{given}: there are no events to check.{detail} Give a trace with at least one event.")
 
 

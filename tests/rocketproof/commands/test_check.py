@@ -154,6 +154,10 @@ def test_a_file_that_breaks_off_is_read_up_to_there(
         (None, "{0}: there is no such file or folder."),
         ("", "{0}: no events can be read. {0}: no events in a file: nothing in it."),
         ('{"rocketproof_trace": 1}\n', "{0}: no events can be read. {0}: no events in a file: nothing in it."),
+        (
+            '{"rocketproof_trace": 1}\n{"time": 1, "kind\n',
+            "{0}: there are no events to check. One problem: {0}:2: damaged line",
+        ),
         ('{"time": 1, "kind": 3}\n', "{0}: there are no events to check. 3 problems, the first: {0}:1: header missing"),
         (
             "Dear diary\n",

@@ -1,5 +1,6 @@
 """The command ``explore``: pages of what has a name, of recorded traces, and what it says where there is none."""
 
+import shutil
 import threading
 import urllib.error
 import urllib.request
@@ -40,6 +41,7 @@ def test_a_page_is_written_and_its_name_is_told(tmp_path: Path, capsys: pytest.C
     ("arguments", "told"),
     [
         (("deliverry",), "there is no machine, preset, property, known bug or file 'deliverry'. Did you mean"),
+        (("assignmnt",), "Did you mean 'assignment'? "),
         (("peterson", "--set", "speed=2"), "machine peterson has no constant 'speed'"),
         (("peterson", "--out", "/nowhere/x.html"), "there is no folder /nowhere"),
         (("peterson", "--serve", "--out", "x.html"), "leave one of them out"),
@@ -104,6 +106,20 @@ def test_a_finding_of_a_trace_opens_as_a_run_that_goes_along_with_it(
     (bug,) = (each for each in bugs if str(each["title"]).endswith("as by B7 commit-ignores-in-flight-batch"))
     assert (bug["verdict"], bug["hunt"], bug["follows"]) == ("VIOLATED", "offset-never-past-unfinished", False)
     assert bug["recorded"]
+
+
+def test_a_folder_needs_no_path_to_be_a_trace_unless_something_is_called_so(
+    incident: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("incident", "peterson"):
+        (tmp_path / name).mkdir()
+        shutil.copy(incident, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    for name, first in (("incident", "offset-never-past-unfinished"), ("peterson", "peterson")):
+        assert run(capsys, "explore", name)[0] == 0
+        assert entries_of(tmp_path / f"{name}.html")[0]["id"] == first
+    monkeypatch.chdir(tmp_path / "incident")
+    assert run(capsys, "explore", ".")[2] == "incident.html: open it in a browser; it needs no network\n"
 
 
 def test_the_report_of_a_check_links_each_finding_to_its_run(

@@ -65,7 +65,7 @@ def test_an_answer_that_does_part_of_it_is_told_where_it_goes_wrong(name: str, t
         ("def parkd(s): return True", r"has no function parked\(s\)\. Did you mean 'parkd'"),
         ("def parked(s, c): return True", r"parked\(s, c\) should be parked\(s\)"),
         ("def parked(s): return 1 / 0", "parked fails: ZeroDivisionError"),
-        ("def parked(s): return s.nothing", "there is no variable 'nothing'"),
+        ("def parked(s): return s.nothing", "property parked: there is no variable 'nothing'"),
         ("def parked(s): pass", "it returns nothing"),
         ("def parked(s) return True", "cannot be run: SyntaxError"),
         ("raise SystemExit(0)", r"cannot be run: SystemExit: 0\."),
@@ -96,6 +96,10 @@ def test_an_answer_that_is_wrong_is_wrong_whatever_could_not_be_judged(
 def test_a_missing_file_and_unknown_lessons_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         learn(["check", "1", str(tmp_path / "none.py")], language="en")
+    with pytest.raises(InputError, match="is a folder, no file"):
+        learn(["check", "1", str(tmp_path)], language="en")
+    with pytest.raises(InputError, match="there is no lesson 15; they are numbered from 1 to 14"):
+        learn(["15"], language="en")
     with pytest.raises(InputError, match="there is no lesson 'push'"):
         learn(["push"], language="en")
     for name, meant in (("duplicate", "idempotence"), ("死信", "retry-and-dead-letter"), ("scale-out", "scaling")):
