@@ -19,6 +19,15 @@ TableFolder = Annotated[
     str,
     typer.Argument(metavar="TABLE", show_default=False, help="Folder of the trace table."),
 ]
+TableOfAny = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", show_default=False, help="Folder of the trace table; or a schema of a catalog, lake.rocketmq."
+    ),
+]
+Work = Annotated[
+    str, typer.Option(metavar="DIR", help="Folder in which a table of a catalog is worked on; it may stay.")
+]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; repeatable.")]
 
 pipeline = typer.Typer(
@@ -88,7 +97,8 @@ def ingest(
     epilog="Example: rocketproof pipeline mine /lake/rocketmq --since 2026-11-22",
 )
 def mine(
-    table: TableFolder,
+    table: TableOfAny,
+    work: Work = "",
     since: Annotated[str, typer.Option(metavar="DAY", help="First day whose events count, such as 2026-11-22.")] = "",
     until: Annotated[str, typer.Option(metavar="DAY", help="Last day whose events count.")] = "",
     lateness: Annotated[
@@ -108,6 +118,7 @@ def mine(
 
     code = run(
         table,
+        work=work,
         since=since,
         until=until,
         lateness=read_time("--lateness", lateness),
@@ -127,7 +138,8 @@ def mine(
     epilog="Example: rocketproof pipeline report /lake/rocketmq --cluster prod --report incident",
 )
 def report(
-    table: TableFolder,
+    table: TableOfAny,
+    work: Work = "",
     cluster: Annotated[str, typer.Option(metavar="NAME", help="Only of this cluster.")] = "",
     run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; usually the last one.")] = "",
     stories: Stories = 3,
@@ -135,12 +147,25 @@ def report(
     report: Annotated[
         str, typer.Option(metavar="DIR", help="Write a report of one cluster to look at to a folder.")
     ] = "",
+    master: Master = "",
+    conf: Conf = None,
     json: Json = "",
 ) -> None:
     """Report what was asked for."""
     from .pipeline_report import report as run
 
-    code = run(table, cluster=cluster, run=run_, stories=stories, every=every, folder=report, json_file=json)
+    code = run(
+        table,
+        work=work,
+        cluster=cluster,
+        run=run_,
+        stories=stories,
+        every=every,
+        folder=report,
+        master=master,
+        conf=conf or [],
+        json_file=json,
+    )
     raise typer.Exit(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import partial
 
 from ..errors import InputError
 from ..output.console import interrupts, make_console
@@ -13,12 +14,14 @@ from ..traces.explain.report.words import counted
 from ..traces.format.printable import json_text
 from .check import CheckRequest, settings_of
 from .pipeline_ingest import session
+from .pipeline_table import table_of
 from .preparing import preparing
 
 
 def mine(
     table: str,
     *,
+    work: str,
     since: str,
     until: str,
     lateness: int,
@@ -40,14 +43,19 @@ def mine(
     days = (_day("--since", since), _day("--until", until))
     if all(days) and days[0] > days[1]:
         raise InputError(f"--since {since} is after --until {until}.")
-    from ..spark.pipeline import Table, mine_table
+    from ..spark.pipeline import mine_table
 
     console = make_console(quiet=json_file == STANDARD_OUTPUT)
     request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
-    with interrupts(), preparing("the monitors", "half a minute"):
+    opens = partial(session, master, conf)
+    with (
+        interrupts(),
+        preparing("the monitors", "half a minute"),
+        table_of(table, work=work, session=opens, writes=True) as opened,
+    ):
         done = mine_table(
-            lambda: session(master, conf),
-            Table(table),
+            opens,
+            opened,
             terms=lambda trace: settings_of(trace, request),
             days=days,
             lateness=lateness,

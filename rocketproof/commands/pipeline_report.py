@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -14,6 +15,8 @@ from ..traces.explain.report.sections import WORST_FIRST, headline, overall
 from ..traces.explain.report.words import counted
 from ..traces.format.printable import json_text
 from .check import VIOLATED, CheckOutputs, CheckRequest, code_of, exit_code, tell
+from .pipeline_ingest import session
+from .pipeline_table import table_of
 
 if TYPE_CHECKING:
     from ..spark.pipeline import Answered
@@ -22,7 +25,19 @@ PLACES_SHOWN = 20
 """Groups and days with most violations that the terminal names."""
 
 
-def report(table: str, *, cluster: str, run: str, stories: int, every: bool, folder: str, json_file: str) -> int:
+def report(
+    table: str,
+    *,
+    work: str,
+    cluster: str,
+    run: str,
+    stories: int,
+    every: bool,
+    folder: str,
+    master: str,
+    conf: Sequence[str],
+    json_file: str,
+) -> int:
     """Print what a run has found, of one cluster as a check does; returns the exit code of a check.
 
     Raises:
@@ -31,10 +46,11 @@ def report(table: str, *, cluster: str, run: str, stories: int, every: bool, fol
     """
     outputs = CheckOutputs(report=folder, json=json_file)
     outputs.check()
-    from ..spark.pipeline import Table, answers_of
+    from ..spark.pipeline import answers_of
     from ..traces.explain.by_model import weighed
 
-    answers = answers_of(Table(table), run=run, cluster=cluster)
+    with table_of(table, work=work, session=partial(session, master, conf), writes=False) as opened:
+        answers = answers_of(opened, run=run, cluster=cluster)
     console = make_console(quiet=json_file == STANDARD_OUTPUT)
     if len(answers) > 1:
         if folder:

@@ -1,10 +1,10 @@
 """The pipeline: recordings are ingested into a trace table, the table is mined, and reports tell what was found.
 
 Reading order: ``table`` (folders, and how a part of the table is published), ``manifest`` (what a batch says of
-itself), ``ingest``, ``recording`` (a cluster of the table as a trace), ``latest`` (the time that it has reached),
-``carried`` (from run to run), ``mining``, ``answers`` (from a run back to the answer of a check), ``copying`` (into
-tables of a catalog). As a stream: ``alerts`` (what is to be told of a run, with ``late``), ``arriving`` (from where),
-``watching``.
+itself), ``ingest`` (with ``seen``, ``pieces``, ``batch_tables``), ``recording`` (a cluster of the table as a trace),
+``latest`` (the time that it has reached), ``carried`` (from run to run), ``mining``, ``answers`` (from a run back to
+the answer of a check), ``catalog``, ``copying`` (into tables of a catalog), ``restoring`` (from them). As a stream:
+``alerts`` (what is to be told of a run, with ``late``), ``arriving`` (from where), ``watching``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 from .alerts import Told, publish_alerts
 from .answers import Answered, answers_of
 from .arriving import Folders, Lines
-from .copying import SparkCatalog, copy_table
+from .catalog import SparkCatalog
+from .copying import copy_table
 from .ingest import Ingested, ingest
 from .mining import Mining, mine_table
 from .recording import read_events
+from .restoring import restore_table
 from .table import Table
 from .watching import Watch, Watched, watch
 
@@ -36,5 +38,6 @@ __all__ = [
     "mine_table",
     "publish_alerts",
     "read_events",
+    "restore_table",
     "watch",
 ]

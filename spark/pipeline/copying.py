@@ -4,61 +4,36 @@ The folder stays what ingesting and mining work on. Each batch, run or alerts th
 rows of a table of the catalog with the same ``part``. A commit replaces all rows of the parts that it brings, so a part
 that is copied twice is there once. What was copied is noted after that, in the table ``copied``: whoever was killed
 between the two copies the same part again.
+
+What a batch or a run says of itself goes along, as files, and each row of the trace tells its piece: so ``restoring``
+makes the folder again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote
+from typing import Any, Protocol
 
-import pyarrow as pa
-
-from ...traces.errors import TraceError
 from ...traces.explain.report.tables import TABLES
-from ...traces.io.stored import PIECE
-from ..session import failures
 from .alerts import ALERTS
+from .catalog import BATCHES, RUNS, TRACE, Part
 from .ingest import BATCH_BYTES
+from .mining import ANSWER
 from .recording import live_of
-from .table import BATCH, RUN, VERSION, Table, digest_of
+from .table import BATCH, MANIFEST, RUN, Table, cluster_of, digest_of
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-COPY, COPIED, PART, TRACE, DAY = "copy", "copied", "part", "trace", "day"
+COPY = "copy"
 
 MOST_PARTS = 100
 """Parts of a commit, unless rows move between them: Spark plans each for itself."""
 
+MOST_KEPT = 256 << 20
+"""Bytes of files that are committed together as they are: they go through the driver's memory."""
+
 OF_RUN = (*TABLES, "statuses", "clocks")
 """Tables of a run."""
-
-_NOTE = "table string, part string, key string, version int"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """What a batch, a run or alerts have for a table.
-
-    Attributes:
-        name: of the batch, run or alerts.
-        key: of what counts of it now: recordings that were replaced do not.
-        files: of Parquet, each with the cluster, and the day where rows of a file are of one.
-    """
-
-    name: str
-    key: str
-    files: Sequence[tuple[str, str, Path]]
-
-    @property
-    def size(self) -> int:
-        """Bytes of its files."""
-        return sum(path.stat().st_size for _, _, path in self.files)
 
 
 class Catalog(Protocol):
@@ -95,8 +70,9 @@ def copy_table(table: Table, catalog: Catalog, *, commit_bytes: int = BATCH_BYTE
     done: dict[str, Sequence[str]] = {}
     with table.alone(COPY):
         for name, parts in wanted(table).items():
-            known, alone = dict(catalog.noted(name)), name in OF_RUN
-            for chunk in _chunks(parts, known, commit_bytes):
+            known, alone = dict(catalog.noted(name)), name in (*OF_RUN, RUNS)
+            most = min(commit_bytes, MOST_KEPT) if name in (BATCHES, RUNS) else commit_bytes
+            for chunk in _chunks(parts, known, most):
                 catalog.put(name, chunk, alone=alone)
                 known = {**({} if alone else known), **{part.name: part.key for part in chunk}}
                 catalog.note(name, known)
@@ -117,19 +93,28 @@ def wanted(table: Table) -> Mapping[str, Sequence[Part]]:
             for cluster, source in own for part in source.parts for piece in part
         ]  # fmt: skip
         parts[TRACE].append(Part(name=batch, key=digest_of(sorted(one.id for _, one in own)), files=files))
-    published = [(path, name) for path in table.folders(BATCH) for name in ("ingested", "skipped")]
-    published += [(path, name) for path in table.folders(RUN)[-1:] for name in OF_RUN]
-    published += [(path, name) for path in table.folders(ALERTS) for name in (ALERTS, "late")]
-    for folder, name in published:
-        found = [(_cluster(path), "", path) for path in sorted((folder / name).rglob("*.parquet"))]
-        parts.setdefault(name, []).append(Part(name=folder.name, key="", files=found))
+    published = [(path, name, "") for path in table.folders(BATCH) for name in ("ingested", "skipped")]
+    published += [(path, name, "") for path in table.folders(ALERTS) for name in (ALERTS, "late")]
+    for path, said in itertools.islice(table.latest(RUN), 1):
+        published += [(path, name, said["key"]) for name in OF_RUN]
+        kept = [path / MANIFEST, *(file for name in (*OF_RUN, ANSWER) for file in _files(path / name))]
+        parts[RUNS] = [Part(name=path.name, key=said["key"], files=[("", "", file) for file in kept])]
+    for folder, name, key in published:
+        found = [(cluster_of(path.parent), "", path) for path in _files(folder / name)]
+        parts.setdefault(name, []).append(Part(name=folder.name, key=key, files=found))
+    parts[BATCHES] = [
+        Part(name=path.name, key=digest_of(said), files=[("", "", file) for file in _beside_the_trace(path)])
+        for path, said in table.published(BATCH)
+    ]
     return parts
 
 
-def _cluster(path: Path) -> str:
-    """The cluster whose folder a file is in; empty where rows tell."""
-    name, _, value = path.parent.name.partition("=")
-    return unquote(value) if name == "cluster" else ""
+def _beside_the_trace(batch: Path) -> list[Path]:
+    return [batch / MANIFEST, *(file for name in ("ingested", "skipped") for file in _files(batch / name))]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _chunks(parts: Sequence[Part], known: Mapping[str, str], most: int) -> Iterator[Sequence[Part]]:
@@ -148,118 +133,3 @@ def _chunks(parts: Sequence[Part], known: Mapping[str, str], most: int) -> Itera
         size += more
     if chunk:
         yield chunk
-
-
-class SparkCatalog:
-    """Tables of a catalog that Spark is set up for, by its own way of writing to any of them.
-
-    Args:
-        spark: knows the catalog.
-        schema: name of the schema, such as ``lake.rocketmq``; it is made where it is missing.
-        format: of new tables, such as ``iceberg``; empty: what the catalog takes.
-
-    Raises:
-        TraceError: there is no such catalog, or it cannot make the schema.
-    """
-
-    def __init__(self, spark: SparkSession, schema: str, *, format: str = "") -> None:
-        names = schema.split(".")
-        if not all(name and "`" not in name and name.isprintable() for name in names):
-            raise TraceError(f"{ascii(schema)[:100]} is no schema of a catalog, such as lake.rocketmq.")
-        self._spark, self._format = spark, format
-        self._schema = ".".join(f"`{name}`" for name in names)
-        with failures():
-            spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._schema}")
-
-    def noted(self, name: str) -> Mapping[str, str]:
-        """See :class:`Catalog`."""
-        with failures():
-            if not all(self._spark.catalog.tableExists(self._name(one)) for one in (COPIED, name)):
-                return {}
-            noted = self._spark.table(self._name(COPIED))
-            rows = noted.where(noted["table"] == name).collect()
-        later = max((row["version"] for row in rows), default=0)
-        if later > VERSION:
-            raise TraceError(
-                f"{self._name(name)}: written in version {later} of the table, and this kit knows {VERSION}: update "
-                "rocketproof."
-            )
-        return {row["part"]: row["key"] for row in rows}
-
-    def put(self, name: str, parts: Sequence[Part], *, alone: bool) -> None:
-        """See :class:`Catalog`."""
-        from pyspark.sql import functions
-
-        with failures(), _adaptive(self._spark):
-            rows, whole = frame_of(self._spark, name, parts), self._name(name)
-            if rows is None and not self._spark.catalog.tableExists(whole):
-                return
-            if rows is None:  # what was there of these parts goes
-                rows = self._spark.table(whole).limit(0)
-            by = (DAY, PART) if name == TRACE else (PART,)
-            which = functions.col(PART).isin([part.name for part in parts])
-            self._write(name, rows, by, functions.lit(True) if alone else which)
-
-    def note(self, name: str, parts: Mapping[str, str]) -> None:
-        """See :class:`Catalog`."""
-        from pyspark.sql import functions
-
-        with failures(), _adaptive(self._spark):
-            rows = [(name, part, key, VERSION) for part, key in sorted(parts.items())]
-            noted = self._spark.createDataFrame(rows, _NOTE).coalesce(1)
-            self._write(COPIED, noted, ("table",), functions.col("table") == name)
-
-    def _write(self, name: str, rows: DataFrame, by: Sequence[str], which: Any) -> None:
-        """Replace the rows of a table for which something is true; make the table where it is missing."""
-        from pyspark.sql import functions
-
-        whole = self._name(name)
-        if not self._spark.catalog.tableExists(whole):
-            new = rows.limit(0).writeTo(whole)
-            new = new.using(self._format) if self._format else new
-            new.partitionedBy(*map(functions.col, by)).create()
-        there = self._spark.table(whole).columns
-        if set(there) != set(rows.columns):
-            differ = ", ".join(sorted(set(there) ^ set(rows.columns)))
-            raise TraceError(
-                f"{whole}: has other columns than this kit writes ({differ}): another version of the kit has made it; "
-                "drop it, and copy again, or name another schema."
-            )
-        rows.select(*there).writeTo(whole).overwrite(which)
-
-    def _name(self, name: str) -> str:
-        return f"{self._schema}.`{name}`"
-
-
-def frame_of(spark: SparkSession, name: str, parts: Sequence[Part]) -> DataFrame | None:
-    """The rows of parts of a table, with the columns that tell of the part; None if no part has files."""
-    from pyspark.sql import functions
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    read: Callable[..., DataFrame] = spark.read.parquet
-    if name == TRACE:
-        plain = [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in PIECE]
-        read = spark.read.schema(from_arrow_schema(pa.schema(plain))).parquet
-    together: dict[tuple[str, str, str], list[str]] = {}
-    for part in parts:
-        for cluster, day, path in part.files:
-            together.setdefault((part.name, cluster, day), []).append(str(path))
-    frames = []
-    for (part_name, cluster, day), paths in together.items():
-        rows = read(*paths).withColumn(PART, functions.lit(part_name))
-        if cluster and "cluster" not in rows.columns:
-            rows = rows.withColumn("cluster", functions.lit(cluster))
-        frames.append(rows.withColumn(DAY, functions.lit(day).cast("date")) if day else rows)
-    return reduce(lambda one, other: one.unionByName(other), frames) if frames else None
-
-
-@contextmanager
-def _adaptive(spark: SparkSession) -> Iterator[None]:
-    """Let Spark choose how many tasks write, as it does unless the kit's own jobs are asked for."""
-    name = "spark.sql.adaptive.enabled"
-    before = spark.conf.get(name)
-    spark.conf.set(name, "true")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, str(before))

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
@@ -33,6 +33,12 @@ MANIFEST = "_manifest.json"
 """What a batch or a run says of itself. Spark and others pass over names that begin with ``_``."""
 
 BATCH, RUN = "batch", "run"
+
+LONGEST = 200
+"""Letters of the name of a folder, which file systems take."""
+
+PACKING = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
+"""How Parquet is written."""
 
 _NUMBER = re.compile(r"=(\d{8,})$")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -160,6 +166,12 @@ def folder_of(cluster: str) -> str:
     return f"cluster={quote(cluster, safe='')}"
 
 
+def cluster_of(folder: Path) -> str:
+    """The cluster whose folder this is; empty where it is of none."""
+    name, _, value = folder.name.partition("=")
+    return unquote(value) if name == "cluster" else ""
+
+
 def table_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
     """Rows as a table."""
     columns: list[Any] = list(zip(*rows, strict=True)) or [[] for _ in schema]
@@ -175,20 +187,36 @@ def digest_of(*parts: Any) -> str:
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
     try:
-        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        content = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise TraceError(_unreadable(folder, error.strerror)) from None
+    return read_manifest(content, folder)
+
+
+def read_manifest(content: bytes, folder: Path | str) -> Mapping[str, Any]:
+    """What a batch or a run says of itself.
+
+    Raises:
+        TraceError: it is damaged, or of a later version.
+    """
+    try:
+        said = json.loads(content)
         version = said["version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise TraceError(
-            f"{folder / MANIFEST}: cannot be read: {reason}. Restore it, or move the folder out of the table and do "
-            "again what made it."
-        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise TraceError(_unreadable(folder, error)) from None
     if type(version) is not int or version > VERSION:
         raise TraceError(
             f"{folder}: written in version {version} of the table, and this kit knows {VERSION}: update rocketproof."
         )
     assert isinstance(said, dict)
     return said
+
+
+def _unreadable(folder: Path | str, why: Any) -> str:
+    return (
+        f"{Path(folder) / MANIFEST}: cannot be read: {why}. Restore it, or move the folder out of the table and do "
+        "again what made it."
+    )
 
 
 def _number(path: Path) -> int:

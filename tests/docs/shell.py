@@ -35,6 +35,7 @@ _LAB = "starts RocketMQ: tests/lab does it"
 _CLUSTER = "asks a running cluster: tests/lab/test_collect.py asks one"
 _AGENT = "needs the agent, which Maven builds, in a program of the reader: tests/lab/test_capture.py"
 _SPARK_CLUSTER = "needs a cluster of Spark"
+_OTHER_CATALOG = "needs a catalog: tests/spark/pipeline/test_restoring.py reads that of Spark itself"
 NOT_HERE: Mapping[str, str] = {
     "make setup": _CI,
     "make verify": _CI,
@@ -67,6 +68,9 @@ NOT_HERE: Mapping[str, str] = {
     "--conf spark.sql.catalog.lake.type=hadoop --conf spark.sql.catalog.lake.warehouse=hdfs:///warehouse": (
         "needs Iceberg's library and a warehouse: tests/spark/pipeline/test_iceberg.py"
     ),
+    "rocketproof pipeline mine lake.rocketmq --work /var/tmp/rocketmq --conf spark.sql.catalog.lake=…": _OTHER_CATALOG,
+    "rocketproof pipeline report lake.rocketmq --work /var/tmp/rocketmq --cluster prod "
+    "--conf spark.sql.catalog.lake=…": _OTHER_CATALOG,
     "rocketproof pipeline watch /lake/rocketmq --cluster prod --header header.jsonl "
     "--from kafka --option kafka.bootstrap.servers=10.0.0.5:9092 --option subscribe=rocketproof "
     "--option startingOffsets=earliest --option maxOffsetsPerTrigger=5000000 "

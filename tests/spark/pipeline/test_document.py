@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from rocketproof.spark.pipeline.alerts import ALERT, Change
-from rocketproof.spark.pipeline.ingest import INGESTED, MOST_FOLDERS, SKIPPED
+from rocketproof.spark.pipeline.batch_tables import INGESTED, SKIPPED
 from rocketproof.spark.pipeline.late import LATE, MOST_LATE
 from rocketproof.spark.pipeline.mining import CLOCKS, LOCAL_EVENTS, STATUSES
+from rocketproof.spark.pipeline.pieces import MOST_FOLDERS
 from rocketproof.traces.format.schema import ARROW
 from rocketproof.traces.io.stored import PIECE
 
