@@ -270,9 +270,9 @@ class Misstep(Steps):
         rules=("OR-3", "OR-11"),
     )
     LEFT_UNSTORED = Step(
-        statement="A client that gives a queue up by rebalance or for its shutdown stores its in-memory offset.",
+        statement="A client that gives a queue up by rebalance, or leaves its group, stores its in-memory offset.",
         told="gave up {queue} with offset {expected} in memory, and did not store it",
-        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *_PULLS),
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *_PULLS, Kind.UNREGISTER),
         seen=(Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY),
         of_broker=(Kind.COMMIT,),
         rules=("OF-6", "RB-32", "ST-8"),
@@ -309,7 +309,7 @@ class Misstep(Steps):
     NOT_WRITTEN = Step(
         statement="A broadcasting client that gives a queue up has written its in-memory offset to its file.",
         told="gave up {queue} with offset {expected} in memory, and its file does not have it",
-        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.CLIENT_STOP),
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.CLIENT_STOP, Kind.UNREGISTER),
         seen=(Kind.COMMIT_MEMORY,),
         seen_or_told=(Kind.COMMIT,),
         rules=("OF-10", "ST-8"),
@@ -390,10 +390,17 @@ class Misstep(Steps):
     REFUSED_FREE = Step(
         statement="A broker refuses a lock only while another client may have it.",
         told="was refused the lock of {queue} {span} after it had been given back",
-        needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, *_BROKER),
+        needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.LOCK, Kind.REBALANCE),
         of_others=(Kind.LOCK,),
         rules=("OR-1", "OR-9"),
+    )
+    DENIED = Step(
+        claim=_FIT,
+        statement="That there are no messages is told at the end of a queue only.",
+        told="was told for {span} that there is nothing at offset {offset} of {queue}, which ends at {expected}",
+        needs=(Kind.PULL_RESULT,),
+        rules=("PL-19",),
     )
     END_AHEAD = Step(
         claim=_STORES,

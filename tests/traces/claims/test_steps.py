@@ -89,6 +89,10 @@ def unanswered(time: int) -> list[dict[str, Any]]:
     return [pull(time, 2), error, passes(time + 20_000)]
 
 
+def denied(time: int, end: int = 4) -> dict[str, Any]:
+    return found(time, "one", 2, 2, count=0, log=end) | {"result": "no_new_message"}
+
+
 ORDERLY = {"G": Group(listener="orderly")}
 TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
@@ -195,8 +199,9 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.REFUSED_FREE: [
         *(locked(50), locked(2_000, Kind.UNLOCK)),
         *(locked(time) | {"client": "two", "result": "failed"} for time in (2_100, 14_000, 20_000)),
-        passes(13_000, client="two"),
+        *(passes(1_990), passes(13_000, client="two")),
     ],
+    Misstep.DENIED: [*RIGHT, *(denied(time) for time in (1_000, 3_000, 6_500)), pull(6_510, 2)],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
     Misstep.END_AHEAD: [*RIGHT, found(800, "one", 2, 3, log=9), store(300, 2), written(20_000)],
 }
@@ -301,8 +306,8 @@ def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     assert told(free, groups=ORDERLY) == [Misstep.REFUSED_FREE]
     assert told(free, locked(2_200) | {"client": "three"}, groups=ORDERLY) == []
     assert told(free[:3], passes(2_900, client="two"), groups=ORDERLY) == []
-    # Nobody knows whether the broker was reached.
-    assert told(free[:-1], groups=ORDERLY) == []
+    # Nobody knows whether the broker was reached, by who was refused or by who gave the lock back.
+    assert told(free[:-1], groups=ORDERLY) == told(free[:-2], free[-1:], groups=ORDERLY) == []
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
 
 
@@ -320,6 +325,28 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]
     assert told(*given_up, commit(606, "one", 0)) == []
+
+
+def test_what_listeners_finish_when_their_process_leaves_need_not_be_stored() -> None:
+    before = [*BEGIN, *done(500, 1, 0), commit(600, "one", 0, "shutdown")]
+    after = [*done(700, 0, 2), revoke(4_000, "one", path="shutdown"), commit(20_000, "two", 0)]
+    left = event(590, Kind.UNREGISTER, "one", topic=None, broker=None, queue=None)
+    for groups in ({}, {"G": Group(mode="broadcasting")}):
+        expected = [Misstep.NOT_WRITTEN if groups else Misstep.LEFT_UNSTORED]
+        assert told(before, after, left, groups=groups) == []
+        assert told(before, after, left | {"time": 3_900}, groups=groups) == expected
+        without = EVERYTHING - {Kind.UNREGISTER}
+        assert told(before, after, evidence=without, groups=groups) == []
+
+
+def test_a_broker_tells_at_the_end_only_that_there_is_nothing() -> None:
+    wrong = WRONG[Misstep.DENIED]
+    assert told(wrong, name=FIT) == [Misstep.DENIED]
+    assert told(RIGHT, *(denied(time, 2) for time in (1_000, 3_000, 6_500)), name=FIT) == []
+    assert told(wrong[:-2], denied(5_900), name=FIT) == []
+    matched = denied(4_000) | {"result": "no_matched_message"}
+    assert told(wrong, matched, name=FIT) == []
+    assert told(wrong, evidence=EVERYTHING - {Kind.PULL_RESULT}, name=FIT) == []
 
 
 def test_of_what_a_client_is_told_each_message_was_stored() -> None:

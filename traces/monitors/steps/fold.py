@@ -259,15 +259,25 @@ class StepFold:
         if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
             since, until = int(found["since"]), int(found["time"])
             answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+            # The request is sent one way: who gave the lock back was heard by the broker when it did.
             waits = [(since + LATE, until)]
+            if misstep == Misstep.REFUSED_FREE:
+                given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
+                if not any(since - LATE < time < since + apart for time in given):
+                    return True
             if misstep == Misstep.NOT_ANSWERED:
                 waits = [(begin, begin + HELD) for begin in (since, int(found["expected"]))]
             is_heard = all(any(begin < time < end for time in answered) for begin, end in waits)
             restarts = any(since - LATE <= time <= until + apart for time in times)
             lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
             return not is_heard or restarts or lost
-        if misstep == Misstep.LEFT_UNSTORED:
-            return self._is_unheard(line, found["since"], found["since"])
+        if misstep in (Misstep.LEFT_UNSTORED, Misstep.NOT_WRITTEN):
+            # ST-8: offsets are stored before the process leaves its group, while listeners still return.
+            ends = self._ends.get(self._names.actors[line["actor"]], ())
+            is_last = any(time - APART <= line["unstored_at"] and time <= found["since"] for time in ends)
+            return is_last or (
+                misstep == Misstep.LEFT_UNSTORED and self._is_unheard(line, found["since"], found["since"])
+            )
         if misstep == Misstep.NOT_UNLOCKED:
             # What waits when the process ends, or stands still, is not sent.
             until = found["since"] + UNLOCKS + SILENCE

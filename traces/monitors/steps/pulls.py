@@ -82,6 +82,14 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
         elif count > 0:
             wrong = True
+        # PL-19: a range that is being removed is told so too, with where to go on behind it.
+        is_denied = result == Result.NO_NEW_MESSAGE and known and 0 < offset < high and after == offset
+        if not is_denied:
+            line.denied_at = NEVER
+        elif line.denied_at == NEVER:
+            line.denied_at = now
+        elif now - line.denied_at > SILENCE:
+            note_misstep(t, n, Misstep.DENIED, line.denied_at, offset, high)
         if wrong:
             note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
         elif known and result == Result.FOUND and 0 < count < after - offset:

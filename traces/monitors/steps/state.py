@@ -81,6 +81,7 @@ LINE = np.dtype(
                 "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
                 "end_at",  # when it was told that, or a beginning, ms
                 "told_at",  # when it was told of any end last, ms
+                "denied_at",  # since when it is told that there is nothing, and of a later end; NEVER: it is not
                 "beginning",  # the highest beginning it was told
                 "missing",  # offsets from ``first_missing`` on that were left out so far
                 "first_missing",
@@ -102,6 +103,7 @@ LINE = np.dtype(
                 "behind_at",  # since when, ms
                 "sent",  # highest offset that it has stored; -1: none
                 "unstored",  # in-memory offset of the queue that it gave up and has not stored; -1: none
+                "unstored_at",  # since when it was in memory when that was told first, ms
                 "idle_since",  # when it took the queue, or was answered a pull and has not pulled on; NEVER: it has
                 "taken",  # messages that have left its windows
                 "asked_at_leave",  # since when a pull was under way when it gave the queue up, ms
@@ -214,6 +216,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     # A client handles the resets of its brokers one after another, 10 s each: it may take the queue before its turn.
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
     line.end = line.beginning = UNKNOWN
+    line.denied_at = NEVER
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN

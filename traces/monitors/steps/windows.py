@@ -85,6 +85,8 @@ def give_up(t: Any, n: int, path: Path) -> None:
     is_late = is_stored_once and max(line.sent, line.answer) >= 0
     if is_asked and line.behind >= 0 and (line.last - line.behind_at > APART or is_late):
         line.unstored = line.behind
+        if t.missteps[n, Misstep.LEFT_UNSTORED].time == NEVER and t.missteps[n, Misstep.NOT_WRITTEN].time == NEVER:
+            line.unstored_at = line.behind_at
         line.asked_at_leave = line.asked_at if line.asked >= 0 else int64(NEVER)
     if line.has == 0:
         note_misstep(t, n, Misstep.NOT_HAD, line.left_at, int64(UNKNOWN), int64(UNKNOWN))
@@ -146,18 +148,18 @@ def _tell_if_free(t: Any, n: int) -> None:
     """Whether a lock is refused that was given back a while ago, and that nobody has got since."""
     line = t.lines[n]
     slack = LATE + t.terms[WIDEST]
-    since = int64(NEVER)
+    since, whose = int64(NEVER), int64(UNKNOWN)
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
         one = t.lines[other]
         if one.locked != NEVER and one.unlocked < one.locked:
             if other != n and (not t.terms[LIFE_TOLD] or line.last - one.locked <= t.terms[LOCK_LIFE] + slack):
                 return
-        elif one.locked != NEVER:
-            since = max(since, one.unlocked)
+        elif one.locked != NEVER and one.unlocked > since:
+            since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
     if since != NEVER and line.last - since > slack:
-        note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
 
 
 @part
