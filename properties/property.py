@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..model.kernel import BoolLike, ModelError, State
+from ..model.kernel import BoolLike, Configuration, ModelError, State, all_of
 
 Predicate: TypeAlias = Callable[[State], BoolLike]
 
@@ -55,3 +55,14 @@ class Property:
             raise ModelError(f"property {self.id}: 'after' belongs to an EVENTUALLY property, this one is {self.kind}.")
         if self.kind is Kind.THEOREM:
             raise ModelError(f"property {self.id}: a statement without a machine is a Theorem, not a Property.")
+
+    def once_begun(self, configuration: Configuration) -> Property:
+        """Of a machine that may begin in several ways: nothing is owed, and no goal is reached, before it has begun."""
+        if self.kind is not Kind.EVENTUALLY or not configuration.machine.chooses(configuration.constants):
+            return self
+        goal, after = self.holds, self.after
+        return replace(
+            self,
+            holds=lambda s: all_of(s.begun, goal(s)),
+            after=None if after is None else lambda s: all_of(s.begun, after(s)),
+        )

@@ -84,6 +84,7 @@ def check_all_eventually(
                 f"property {item.id} is of kind {item.kind}; liveness judges 'eventually' and 'settles' only."
             )
     started = time.perf_counter()
+    properties = [item.once_begun(configuration) for item in properties]
     predicates: dict[str, Predicate] = {}
     for item in properties:
         predicates[_named(_GOAL, item, properties)] = item.holds

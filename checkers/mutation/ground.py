@@ -127,9 +127,10 @@ class Ground:
         self.questions = [_question(row) for row in setting.rows]
         texts: dict[str, Predicate] = {}
         for item in self.questions:
-            texts[item.goal] = item.property.holds
-            if item.property.after is not None:
-                texts[item.after] = item.property.after
+            asked = item.property.once_begun(self._frame.configuration)
+            texts[item.goal] = asked.holds
+            if asked.after is not None:
+                texts[item.after] = asked.after
         self.lowered = Lowered(
             self._frame.configuration,
             tuple(self._frame.cells.values()),

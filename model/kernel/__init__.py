@@ -2,9 +2,9 @@
 
 Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
 ``state`` (what a text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a configuration
-declares), ``lowering`` and ``lower`` (texts to terms), ``lowered`` (the result), ``program`` (terms to straight-line
-code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision
-functions). Imports follow this order, without circles.
+declares), ``lowering`` and ``lower`` (texts to terms), ``lowered`` (the result), ``beginning`` (initial states),
+``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native`` (machine-code
+form), ``rule`` (decision functions). Imports follow this order, without circles.
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Lifetime, Variable

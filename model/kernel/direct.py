@@ -164,6 +164,7 @@ class Direct:
             if left in self.values:
                 self._state.require(self.get(left) > 0)
                 self.assign(left, (), self.get(left) - 1)
+            self.frame.configuration.machine.begin_step(self._state, action)
             if varied:
                 with self._with(varied):
                     action.function(self._state, **arguments)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import z3
 
+from .beginning import need_declared_beginning
 from .declarations import Action
 from .domains import Domain, Elements
 from .errors import ModelError
@@ -35,6 +36,7 @@ def lower(configuration: Configuration, predicates: Mapping[str, Predicate] | No
     frame = Frame(configuration)
     lowering = Lowering(frame)
     instances = list(_lower_actions(lowering))
+    need_declared_beginning(frame, instances)
     lowered = {name: lower_predicate(lowering, name, text) for name, text in (predicates or {}).items()}
     return Lowered(configuration, tuple(frame.cells.values()), tuple(instances), lowered, tuple(frame.assumptions))
 
@@ -132,6 +134,7 @@ def _lower_instance(
         lowering.require([getattr(state, left) > 0])
         lowering.assign(left, (), getattr(state, left) - 1)
     with _saying_where(lowering):
+        lowering.frame.configuration.machine.begin_step(state, action)
         action.function(state, **given)
         lowering.frame.configuration.machine.end_step(state)
         guard = as_bool(all_of(*recording.guards))

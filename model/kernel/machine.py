@@ -21,12 +21,16 @@ from .domains import Domain, SetOf, ValueType
 from .errors import ConfigurationError, ModelError, nearest
 from .mutant import Definition, Explanation, Mutant
 from .state import State
+from .terms import not_
 
 ActionFunction = TypeVar("ActionFunction", bound=Callable[..., None])
 ReplacementFunction = TypeVar("ReplacementFunction", bound=Callable[..., Any])
 P = ParamSpec("P")
 R = TypeVar("R")
 
+
+BEGUN = "begun"
+"""The variable that tells whether a machine has begun; only one that may begin in several ways has it."""
 
 _ONE_TEXT = "let one text refine it, and call a definition of its own there, which the other refines."
 
@@ -78,6 +82,7 @@ class Machine:
         doc: what the machine is about, one paragraph.
         mutation: id of the mutant that is in place, if one is.
         remembered: names of the variables of which it is kept what they were before the last step.
+        beginnings: names of the actions by which it begins, see ``beginning.py``; empty where it has one initial state.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Machine:
     explanations: dict[str, Explanation] = field(default_factory=dict)
     mutation: str = ""
     remembered: list[str] = field(default_factory=list)
+    beginnings: list[str] = field(default_factory=list)
 
     @property
     def budgets(self) -> frozenset[str]:
@@ -246,6 +252,53 @@ class Machine:
 
         return declare if function is None else declare(function)
 
+    @typing.overload
+    def beginning(self, function: ActionFunction, /) -> ActionFunction: ...
+
+    @typing.overload
+    def beginning(
+        self, /, *, when: Callable[[Constants], bool] = ..., tells: str = ""
+    ) -> Callable[[ActionFunction], ActionFunction]: ...
+
+    def beginning(
+        self,
+        function: Callable[..., None] | None = None,
+        /,
+        *,
+        when: Callable[[Constants], bool] = always,
+        tells: str = "",
+    ) -> Any:
+        """Declare a way to begin: an action, whose instances lead to the initial states. See ``beginning.py``.
+
+        The declared initial values must be those of one of them. Texts may ask ``s.begun``.
+        """
+
+        def declare(text: ActionFunction) -> ActionFunction:
+            self.action(fair=True, when=when, tells=tells)(text)
+            self._begin_by([text.__name__])
+            return text
+
+        return declare if function is None else declare(function)
+
+    def chooses(self, constants: Constants) -> bool:
+        """Whether it has ways to begin, with these constants."""
+        return any(self.actions[name].when(constants) for name in self.beginnings)
+
+    def begin_step(self, s: Any, action: Action) -> None:
+        """What belongs to every step, whichever action it is: a beginning comes once, and before everything else."""
+        if not self.chooses(s.constants):
+            return
+        if action.name in self.beginnings:
+            s.require(not_(s.begun))
+            s.begun = True
+        else:
+            s.require(s.begun)
+
+    def _begin_by(self, names: Iterable[str]) -> None:
+        self.beginnings.extend(names)
+        if self.beginnings and BEGUN not in self.variables:
+            self.variable(BEGUN, bool, when=self.chooses, doc="whether it has begun")
+
     def definition(self, function: Callable[Concatenate[State, P], R]) -> Definition[P, R]:
         """Declare a definition, which a composition may refine and a mutant may break; see ``mutant.py``."""
         definition = Definition(function)
@@ -395,6 +448,8 @@ class Machine:
                 self._fresh(name)
                 self.constants[name] = constant
             for name, variable in part.variables.items():
+                if name == BEGUN and part.beginnings:
+                    continue
                 self._fresh(name)
                 self.variables[name] = variable
             for name, action in part.actions.items():
@@ -413,6 +468,7 @@ class Machine:
                 self._add_explanation(explanation)
             self.constraints.extend(part.constraints)
             self.remembered.extend(part.remembered)
+            self._begin_by(part.beginnings)
         return self
 
     def configure(self, **constants: int | str) -> Configuration:
