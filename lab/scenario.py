@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ..model.history import Cause
+from ..model.kernel import nearest
 from ..traces.claims.claims import CODE
 from ..traces.format.message_status import MessageStatus
 from .errors import LabError
@@ -342,9 +343,7 @@ def load(name: str) -> Scenario:
     except OSError:
         if name.endswith(".toml"):
             raise LabError(f"scenario {name}: there is no such file.") from None
-        raise LabError(
-            f"there is no scenario {name!r}; there are {', '.join(names())}, or name a .toml file."
-        ) from None
+        raise LabError(f"there is no scenario {name!r}.{nearest(name, names())} Or name a .toml file.") from None
     return parse(text, name=path.stem, where=str(path))
 
 

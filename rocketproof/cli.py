@@ -122,6 +122,8 @@ def _run(arguments: list[str], obj: object = None) -> int:
             code=UNKNOWN,
         )
     except Exception as error:
+        if _hides_an_interrupt(error):
+            return _complain("interrupted", code=UNKNOWN)
         from .lab.errors import LabError
 
         if isinstance(error, LabError):
@@ -129,6 +131,13 @@ def _run(arguments: list[str], obj: object = None) -> int:
         if isinstance(error, _mistakes()):
             return max(_complain(line) for line in getattr(error, "problems", [str(error)]))
         return _defect()
+
+
+def _hides_an_interrupt(error: Exception) -> bool:
+    """Whether it is a Ctrl-C that came while arguments of a C function, such as one of Z3, were converted."""
+    from ctypes import ArgumentError
+
+    return isinstance(error, ArgumentError) and KeyboardInterrupt.__name__ in str(error)
 
 
 def _defect() -> int:

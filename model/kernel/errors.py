@@ -27,11 +27,13 @@ class ConfigurationError(Exception):
 def nearest(name: str, possible: Iterable[str]) -> str:
     """Return the end of an error message: the near names of ``name``, then all possible ones if they are few.
 
-    A name in camelCase, as Java has it, is near to nothing but itself in snake_case.
+    A name in camelCase, as Java has it, is near to nothing but itself in snake_case. A part of a name is near to it
+    where nothing is spelled alike.
     """
     names = sorted(set(possible))
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     near = [snake] if snake in names else get_close_matches(name, names, n=3, cutoff=0.5)
+    near = near or [item for item in names if len(name) > 2 and name.lower() in item.lower()][:3]
     hint = f" Did you mean {' or '.join(repr(item) for item in near)}?" if near else ""
     if len(names) > _MOST_LISTED:
         return f"{hint} {len(names)} names are possible."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
@@ -32,7 +33,8 @@ VERDICT_STYLES = {
 def interrupts() -> Iterator[Callable[[], None]]:
     """Let Ctrl-C and SIGTERM raise KeyboardInterrupt at once, and again at the next call of the function given.
 
-    An exception raised while Python frees an object is lost, and Z3 frees thousands.
+    An exception raised while Python frees an object is lost, and Z3 frees thousands. What is lost then is not shown:
+    what was being made when the user stopped it is freed half made.
     """
     pressed = False
 
@@ -45,10 +47,18 @@ def interrupts() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
+    show = sys.unraisablehook
+
+    def show_unless_interrupted(lost: sys.UnraisableHookArgs) -> None:
+        if not pressed:
+            show(lost)
+
     before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
+    sys.unraisablehook = show_unless_interrupted
     try:
         yield stop_if_interrupted
     finally:
+        sys.unraisablehook = show
         for number, handler in before.items():
             signal.signal(number, handler)
 

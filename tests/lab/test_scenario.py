@@ -142,7 +142,8 @@ def test_what_is_wrong_is_told(text: str, told: str) -> None:
 
 def test_an_unknown_scenario() -> None:
     with pytest.raises(
-        LabError, match="there is no scenario 'stead'; there are batch-acknowledged-in-part, broadcast, "
+        LabError,
+        match=r"there is no scenario 'stead'\. Did you mean 'steady'.*Possible: batch-acknowledged-in-part, ",
     ):
         load("stead")
 

@@ -101,6 +101,7 @@ def test_unknown_is_2_and_names_the_bound(capsys: pytest.CaptureFixture[str]) ->
         ),
         (["verify", "--search", "xyzzy"], "no property is about 'xyzzy'"),
         (["verify", "--search", ""], "--search has no words"),
+        (["samples", "scale"], "there is no sample 'scale'. Did you mean 'scale-out-and-in'"),
         (["verify", "--set", "consumers"], "--set 'consumers' is not NAME=VALUE."),
         (["verify", "--limit", "stats=1"], "--limit: there is no 'stats'. Did you mean 'states'"),
         (["verify", "--limit", "states=0"], "--limit states: "),

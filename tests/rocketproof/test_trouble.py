@@ -1,6 +1,7 @@
 """What may go wrong around a run: interruption, memory, defects, narrow terminals, options that contradict."""
 
 import contextlib
+import ctypes
 import io
 import os
 import signal
@@ -17,6 +18,7 @@ from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.suite import Outcome, run_suite
 from rocketproof.cli import main
 from rocketproof.commands import verify
+from rocketproof.output.console import interrupts
 from rocketproof.output.report import print_list, print_table
 
 
@@ -127,6 +129,41 @@ def test_too_little_memory_is_unknown(
         f"rocketproof: out of memory{told}; take a smaller configuration, or stop a search before with "
         "--limit memory=N (MiB).\n"
     )
+
+
+def test_an_interruption_while_a_c_function_is_called_is_no_defect(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Pressed:
+        @classmethod
+        def from_param(cls, given: object) -> object:
+            raise KeyboardInterrupt
+
+    def pressed(*args: object, **kwargs: object) -> Iterator[Outcome]:
+        called = ctypes.CDLL(None).getpid
+        called.argtypes = [Pressed]
+        called(1)
+        raise AssertionError
+
+    monkeypatch.setattr(verify, "run_suite", pressed)
+    assert run(capsys, "verify", "join-overlap") == (2, "", "rocketproof: interrupted\n")
+
+
+def test_what_is_freed_half_made_after_an_interruption_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: told.append(type(lost.exc_value)))
+
+    class HalfMade:
+        def __del__(self) -> None:
+            raise AttributeError
+
+    with interrupts():
+        HalfMade()
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        HalfMade()
+    HalfMade()
+    assert told == [AttributeError, AttributeError]
 
 
 def test_a_defect_is_no_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
