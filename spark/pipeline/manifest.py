@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ...traces.clocks.clocks import Clock, Clocks, Run, Step
-from ...traces.encoding.names import Actor
+from ...traces.clocks.as_json import clocks_as_json, clocks_of_json
+from ...traces.clocks.clocks import Clocks
 from ...traces.format.coverage import Hole
 from ...traces.format.header import Stated, header_json, read_header
 from ...traces.format.problems import Problems
@@ -172,50 +172,3 @@ def _source_of(said: Mapping[str, Any]) -> Source:
 
 def _problems_of(said: Mapping[str, Any] | None) -> Problems:
     return problems_of(said) if said else Problems()
-
-
-def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
-    """Clocks as a JSON object."""
-    return {
-        "clocks": [
-            {
-                "recorder": _actor(clock.recorder),
-                "pairs": clock.pairs,
-                "runs": [[run.since, list(run.times), list(run.offsets)] for run in clock.runs],
-                "reference": None if clock.reference is None else _actor(clock.reference),
-                **{name: getattr(clock, name) for name in _BOUNDS},
-            }
-            for clock in clocks.clocks.values()
-        ],
-        "steps": [
-            [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
-            for step in clocks.steps
-        ],
-        "held_up": clocks.held_up,
-    }
-
-
-_BOUNDS = ("low", "high", "slow", "fast")
-
-
-def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
-    """The clocks of :func:`clocks_as_json`."""
-    clocks = [
-        Clock(
-            recorder=Actor(*one["recorder"]),
-            pairs=one["pairs"],
-            runs=tuple(Run(since=since, times=tuple(m), offsets=tuple(o)) for since, m, o in one["runs"]),
-            reference=None if one["reference"] is None else Actor(*one["reference"]),
-            **{name: one[name] for name in _BOUNDS},
-        )
-        for one in said["clocks"]
-    ]
-    steps = [
-        Step(since=since, until=until, recorders=tuple(Actor(*one) for one in recorders), events=tuple(events))
-        for since, until, recorders, events in said["steps"]
-    ]
-    return Clocks(clocks={clock.recorder: clock for clock in clocks}, steps=tuple(steps), held_up=said["held_up"])
-
-
-def _actor(actor: Actor) -> list[str | int]:
-    return [actor.name, actor.incarnation]

@@ -19,7 +19,7 @@ from ..io.parquet import ParquetTrace
 from ..io.source import Source
 from ..recorders.captured import CapturedTrace
 
-_LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME)
+_LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME, Trouble.STRAY_TIME)
 
 
 @dataclass(frozen=True, slots=True, order=True)

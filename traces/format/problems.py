@@ -25,6 +25,7 @@ class Trouble(enum.StrEnum):
     VERSION = "later schema version"  # read as far as it goes
     DISAGREE = "headers disagree"  # the first file wins
     NO_TIME = "event without time or kind"  # left out
+    STRAY_TIME = "time that its neighbours contradict"  # left out
     IMPOSSIBLE = "impossible value"  # the value counts as not known, the rest of the event is kept
     UNKNOWN_WORD = "unknown word"  # kept, and passed over by checks
     OTHER_NAME = "fields of other names"  # passed over, and what they say is not known

@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
+from ..clocks.as_json import clocks_told
 from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
 from ..format.other_names import other_names, told
@@ -26,10 +28,15 @@ from .compressed import blocks_of, head_of
 from .events import EXTRA, batch_of, is_clean, mend
 from .json_text import read_json
 from .source import cut, numbered
+from .stray_times import strays_of
+from .stray_times import told as told_stray
 
 _BLOCK = 1 << 24
 _FINER = (1 << 20, 1 << 16)
 _PARSED_AT_ONCE = 1 << 20
+
+_Part = tuple[pa.RecordBatch, Sequence[int]]
+"""Events with their lines."""
 
 _SEQ = ARROW.get_field_index("seq")
 
@@ -79,10 +86,10 @@ class JsonLines:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
-        self.clocks: Clocks | None = None
         self.counted = True
         head = head_of(path)
         self.stated = self._header(head, problems)
+        self.clocks: Clocks | None = clocks_told(self.stated, 1, problems)
         _tell_other_names(head, self.file, problems)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:
@@ -111,17 +118,32 @@ class JsonLines:
                 return
             if line == 1:
                 line, block = _after_header(block)
-            for batch in self._block(line, block, report, with_extra=EXTRA in columns):
+            for batch in self._in_time(list(self._block(line, block, report, with_extra=EXTRA in columns)), report):
                 yield from cut(batch.select(list(columns)), rows)
+
+    def _in_time(self, parts: list[_Part], report: Pass) -> Iterator[pa.RecordBatch]:
+        """The events of a block without those whose times their neighbours contradict."""
+        strays, first = strays_of([batch for batch, _ in parts]), 0
+        for batch, lines in parts:
+            own = strays[(strays >= first) & (strays < first + len(batch))] - first
+            for at in own.tolist():
+                report.add(self.file, lines[at], told_stray(batch.column("time")[at].as_py()), kind=Trouble.STRAY_TIME)
+            first += len(batch)
+            yield batch.take(pa.array(np.delete(np.arange(len(batch)), own))) if len(own) else batch
 
     def _block(
         self, line: int, block: bytes, report: Pass, *, with_extra: bool, finer: Sequence[int] = _FINER
-    ) -> Iterator[pa.RecordBatch]:
-        """The events of a block. What cannot be parsed at once is cut into smaller pieces, down to single lines."""
+    ) -> Iterator[_Part]:
+        """The events of a block, each batch with their lines.
+
+        What cannot be parsed at once is cut into smaller pieces, down to single lines.
+        """
         if not block.strip():
             return
+        lines: Sequence[int] = ()
         batch = _at_once(block, with_extra=with_extra)
         if batch is not None:
+            lines = range(line, line + len(batch))
             self.counted &= not batch.column("seq").null_count
             seq = numbered(batch.column("seq"), line, len(batch))
             batch = batch.set_column(_SEQ, ARROW.field(_SEQ), seq)
@@ -131,11 +153,12 @@ class JsonLines:
                 line += piece.count(b"\n")
             return
         if batch is None:
-            batch = self._line_by_line(block, line, report)
+            batch, lines = self._line_by_line(block, line, report)
         if batch is not None:
-            yield batch
+            yield batch, lines
 
-    def _line_by_line(self, block: bytes, first: int, report: Pass) -> pa.RecordBatch | None:
+    def _line_by_line(self, block: bytes, first: int, report: Pass) -> tuple[pa.RecordBatch | None, list[int]]:
+        lines: list[int] = []
         events: list[Mapping[str, Any]] = []
         extras: list[str | None] = []
         line = first
@@ -157,11 +180,12 @@ class JsonLines:
             if event is not None:
                 self.counted &= "seq" in event
                 event.setdefault("seq", line)
+                lines.append(line)
                 events.append(event)
                 extras.append(_extra_of(value))
         if not events:
-            return None
-        return batch_of(events).append_column(EXTRA, pa.array(extras, pa.string()))
+            return None, lines
+        return batch_of(events).append_column(EXTRA, pa.array(extras, pa.string())), lines
 
 
 def _tell_other_names(head: bytes, file: str, problems: Problems) -> None:

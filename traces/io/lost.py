@@ -32,6 +32,7 @@ LOSES = frozenset(
         Trouble.NO_HEADER,
         Trouble.HEADER,
         Trouble.NO_TIME,
+        Trouble.STRAY_TIME,
         Trouble.IMPOSSIBLE,
         Trouble.UNKNOWN_WORD,
         Trouble.OTHER_NAME,
@@ -60,8 +61,9 @@ _BLOCK = 1 << 20
 def holes_of(problems: Problems, sources: Sequence[Source]) -> list[Hole]:
     """The holes that problems of reading leave.
 
-    A line that cannot be read lies between its neighbours in time. Of an impossible value the event is known, and of an
-    unknown word when it was. What has no such place may have been at any time.
+    A line that cannot be read lies between its neighbours in time, as does an event whose own time they contradict. Of
+    an impossible value the event is known, and of an unknown word when it was. What has no such place may have been at
+    any time.
 
     Args:
         problems: of all files.
@@ -95,14 +97,16 @@ def _hole(problem: Problem, event: Mapping[str, Any]) -> Hole:
         return replace(hole, kinds=ALL_KINDS | SETTINGS)
     if problem.kind in _OF_ALL:
         return hole
-    if problem.kind not in _OF_AN_EVENT or not _is_time(event.get("time")):
-        return replace(hole, since=event.get("before", EVER), until=event.get("after", NEVER))
+    is_stray = problem.kind is Trouble.STRAY_TIME
+    between = replace(hole, since=event.get("before", EVER), until=event.get("after", NEVER))
+    if not is_stray and (problem.kind not in _OF_AN_EVENT or not _is_time(event.get("time"))):
+        return between
     kind = event.get("kind")
     is_known = isinstance(kind, str) and kind in set(map(str, Kind)) and not problem.what.startswith("kind")
     return replace(
         hole,
-        since=event["time"],
-        until=event["time"],
+        since=between.since if is_stray else event["time"],
+        until=between.until if is_stray else event["time"],
         kinds=EVIDENCE_BIT[Kind(str(kind))] if is_known else hole.kinds,
         group=_text(event.get("group"), problem, "group"),
         topic=_text(event.get("topic"), problem, "topic"),

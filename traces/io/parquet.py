@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..clocks.as_json import clocks_told
 from ..clocks.clocks import Clocks
 from ..encoding.columns import Column
 from ..format.header import Stated, read_header
@@ -92,7 +93,6 @@ class ParquetTrace:
         self.files: tuple[str, ...] = (self.file,)
         self._problems = Repeatable(problems)
         self.skipped: Counter[str] = Counter()
-        self.clocks: Clocks | None = None
         self.counted = True
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
@@ -101,6 +101,7 @@ class ParquetTrace:
         self.groups = range(metadata.num_row_groups) if groups is None else groups
         self.time_range = _time_range(metadata.metadata or {})
         self.stated = self._header(metadata.metadata or {}, problems)
+        self.clocks: Clocks | None = clocks_told(self.stated, 0, problems)
         self._usable: list[str] = []
         self._others = [name for name in schema.names if name not in BY_NAME]
         if others := other_names(schema.names):

@@ -6,6 +6,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..clocks.as_json import MEMBER, clocks_as_json
 from ..errors import TraceError
 from ..format.header import header_json
 from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
@@ -203,7 +205,8 @@ def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
     """Write an opened trace as Parquet if the name ends in ``.parquet``, else as JSONL.
 
     Members that the schema does not know are kept: in Parquet in the column ``extra``, as the text of a JSON object.
-    Events that had no ``seq`` get it from their place. Without ``keys`` only the origins of messages are kept.
+    Events that had no ``seq`` get it from their place. The header tells by which clocks times were corrected. Without
+    ``keys`` only the origins of messages are kept.
 
     Returns:
         How many events were written.
@@ -215,7 +218,10 @@ def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
     if not keys:
         batches = map(without_keys, batches)
     is_parquet = Path(path).suffix == ".parquet"
-    with ParquetWriter(path, trace.header, extra=True) if is_parquet else JsonlWriter(path, trace.header) as writer:
+    header = trace.header
+    if trace.clocks is not None:
+        header = replace(header, extra={**header.extra, MEMBER: clocks_as_json(trace.clocks)})
+    with ParquetWriter(path, header, extra=True) if is_parquet else JsonlWriter(path, header) as writer:
         for batch in batches:
             writer.write(batch)
     return writer.rows

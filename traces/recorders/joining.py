@@ -32,7 +32,14 @@ from .replicas import ONLY_A_SLAVE, replicas_named
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
 
-_LOSES = (Trouble.DAMAGED, Trouble.TRUNCATED, Trouble.UNREADABLE, Trouble.NO_TIME, Trouble.IMPOSSIBLE)
+_LOSES = (
+    Trouble.DAMAGED,
+    Trouble.TRUNCATED,
+    Trouble.UNREADABLE,
+    Trouble.NO_TIME,
+    Trouble.STRAY_TIME,
+    Trouble.IMPOSSIBLE,
+)
 _TOLD = ("client", "path", "incarnation", "epoch")
 
 

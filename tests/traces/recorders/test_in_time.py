@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rocketproof.lab.capture import keep_capture
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.explain.clock_sentences import corrections
@@ -26,3 +27,9 @@ def test_a_broker_that_is_behind_says_what_it_says_in_time(tmp_path: Path) -> No
     (said,) = corrections(found.context.clocks)
     assert said.startswith("the clock of broker broker-a is 5,001 ms behind")
     assert [a.verdict for a in found.verdicts] == [a.verdict for a in expected.verdicts]
+    for name in ("joined.jsonl", "joined.parquet"):
+        # A joined file says that its times are corrected: nothing shows it any more.
+        keep_capture([late], out=tmp_path / name)
+        again = check_locally(open_trace([tmp_path / name]), settings=Settings())
+        assert again.context.clocks == found.context.clocks
+        assert [a.verdict for a in again.verdicts] == [a.verdict for a in found.verdicts]

@@ -1,0 +1,110 @@
+"""Clocks as JSON: what a trace whose times are corrected says of the clocks that they were by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..encoding.names import Actor
+from ..format.header import Stated
+from ..format.problems import Problems, Trouble
+from .clocks import Clock, Clocks, Run, Step
+
+MEMBER = "clocks"
+"""Member of the header of a trace whose times are corrected; without it they are as they were recorded."""
+
+_MOST = 1 << 62
+
+
+def clocks_told(stated: Stated, line: int, problems: Problems) -> Clocks | None:
+    """The clocks by which the times of a file are corrected already, as its header says; None where it does not."""
+    said = stated.header.extra.get(MEMBER)
+    if said is None:
+        return None
+    try:
+        return clocks_of_json(said)  # type: ignore[arg-type]  # whatever it is
+    except (TypeError, ValueError, KeyError):
+        what = f"{MEMBER} is {ascii(said)[:60]}, but what lab capture writes there is needed"
+        problems.add(stated.file, line, what, kind=Trouble.HEADER)
+        return None
+
+
+def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
+    """Clocks as a JSON object."""
+    return {
+        "clocks": [
+            {
+                "recorder": _actor(clock.recorder),
+                "pairs": clock.pairs,
+                "runs": [[run.since, list(run.times), list(run.offsets)] for run in clock.runs],
+                "reference": None if clock.reference is None else _actor(clock.reference),
+                **{name: getattr(clock, name) for name in _BOUNDS},
+            }
+            for clock in clocks.clocks.values()
+        ],
+        "steps": [
+            [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
+            for step in clocks.steps
+        ],
+        "held_up": clocks.held_up,
+    }
+
+
+_BOUNDS = ("low", "high", "slow", "fast")
+
+
+def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
+    """The clocks of :func:`clocks_as_json`.
+
+    Raises:
+        TypeError, ValueError, KeyError: it is none of its answers.
+    """
+    clocks = [
+        Clock(
+            recorder=_actor_of(one["recorder"]),
+            pairs=_whole(one["pairs"]),
+            runs=tuple(map(_run_of, one["runs"])),
+            reference=None if one["reference"] is None else _actor_of(one["reference"]),
+            **{name: None if one[name] is None else _whole(one[name]) for name in _BOUNDS},
+        )
+        for one in said["clocks"]
+    ]
+    steps = [
+        Step(
+            since=_whole(since),
+            until=_whole(until),
+            recorders=tuple(map(_actor_of, recorders)),
+            events=tuple(map(_text, events)),
+        )
+        for since, until, recorders, events in said["steps"]
+    ]
+    by_recorder = {clock.recorder: clock for clock in clocks}
+    return Clocks(clocks=by_recorder, steps=tuple(steps), held_up=_whole(said["held_up"]))
+
+
+def _actor(actor: Actor) -> list[str | int]:
+    return [actor.name, actor.incarnation]
+
+
+def _actor_of(said: Any) -> Actor:
+    name, incarnation = said
+    return Actor(_text(name), _whole(incarnation))
+
+
+def _run_of(said: Any) -> Run:
+    since, times, offsets = said
+    if not 0 < len(times) == len(offsets):
+        raise ValueError(said)
+    return Run(since=_whole(since), times=tuple(map(_whole, times)), offsets=tuple(map(_whole, offsets)))
+
+
+def _whole(said: Any) -> int:
+    if type(said) is not int or abs(said) > _MOST:
+        raise ValueError(said)
+    return said
+
+
+def _text(said: Any) -> str:
+    if not isinstance(said, str):
+        raise TypeError(said)
+    return said

@@ -1,0 +1,66 @@
+"""Stray times: an event whose time the events around it contradict, which its own recorder wrote in order.
+
+One wrong time, such as 1970 or 2099, would stretch the recording, begin and end what lasts, and make whatever has a
+deadline late. The event is left out like one without a time: it happened between its neighbours, and what it was is not
+known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+FAR = 3_600_000
+"""An event that is further than this from both neighbours, ms, which are not so far apart, has no time of its own."""
+
+AT_THE_END = 366 * 86_400_000
+"""The same of a first or last one, ms, which has a neighbour on one side only."""
+
+_FEW = 100
+"""One of so many events may be one: where there are more, the events are in no order."""
+
+_WHOSE = ("client", "broker")
+
+
+def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
+    """Places of events with stray times, over all of some batches that follow each other, in ascending order."""
+    if not batches:
+        return np.zeros(0, np.int64)
+    times = np.concatenate([batch.column("time").to_numpy(zero_copy_only=False) for batch in batches])
+    steps = np.diff(times)
+    if len(times) < 4 or not (np.abs(steps) > FAR).any():
+        return np.zeros(0, np.int64)
+    far = np.abs(steps) > FAR
+    there_and_back = far[:-1] & far[1:] & (np.abs(times[2:] - times[:-2]) <= FAR)
+    found = (np.flatnonzero(there_and_back) + 1).tolist()
+    if abs(steps[0]) > AT_THE_END and not far[1]:
+        found.insert(0, 0)
+    if abs(steps[-1]) > AT_THE_END and not far[-2]:
+        found.append(len(times) - 1)
+    if len(found) > 1 + len(times) // _FEW:
+        return np.zeros(0, np.int64)
+    whose = [np.concatenate([_words(batch, name) for batch in batches]) for name in _WHOSE]
+    return np.array([at for at in found if _is_contradicted(times, whose, at)], np.int64)
+
+
+def told(time: int) -> str:
+    """What is wrong with an event of this time, in words."""
+    shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"time is {shown} UTC, far from those before and after it; the event is left out"
+
+
+def _words(batch: pa.RecordBatch, name: str) -> Any:
+    return pc.fill_null(batch.column(name).cast(pa.string()), "").to_numpy(zero_copy_only=False)
+
+
+def _is_contradicted(times: Any, whose: Sequence[Any], at: int) -> bool:
+    """Whether the same recorder wrote other events at the time of the neighbours: else it may be its clock."""
+    client, broker = (words == words[at] for words in whose)
+    own = client if whose[0][at] else client & broker
+    own[at] = False
+    return bool((own & (np.abs(times - times[at - 1 if at else 1]) <= FAR)).any())
