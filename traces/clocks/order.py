@@ -25,6 +25,13 @@ from .clocks import HELD_UP, UNBOUNDED, Clocks
 LOOSE = 1_000
 """A clock that causal pairs leave more room than this is as good as not bounded, ms."""
 
+FEW = 4
+"""Where so many clocks are seen to be right for each that is off, it is that one, and says nothing of others."""
+
+MANY = 10
+"""So many pairs are no chance: if they all leave much open to the one side, and nothing bounds the other, the clock is
+off as likely as not."""
+
 SOME = 3
 """From so many causal pairs on, it is the clock if all of them leave much open, and not what happened between them."""
 
@@ -78,7 +85,9 @@ class Order:
 
     def __init__(self, clocks: Clocks, skew: int) -> None:
         self._clocks, self.skew = clocks, (skew := max(skew, clocks.held_up))
-        self._is_refuted = any(max(map(abs, clock.ahead)) > 1000 * skew for clock in clocks.clocks.values())
+        off = sum(map(self.is_off, clocks.clocks))
+        right = sum(self.is_tight(one) and not self.is_off(one) for one in clocks.clocks)
+        self._is_refuted = 0 < FEW * off > right
         self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
         self._references = {actor: code for code, actor in enumerate(self._references)}
         self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}
@@ -98,15 +107,45 @@ class Order:
     def is_loose(self, actor: Actor) -> bool:
         """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
 
-        What is assumed of clocks counts until one was corrected by more than that, or this one was corrected at all:
-        it may be further off to the side that is open.
+        What is assumed of clocks counts until others were corrected by more than that, which are not just a few, or
+        this one was corrected at all: it may be further off to the side that is open.
+        """
+        clock = self._clocks.clocks.get(actor)
+        if clock is None or self.is_tight(actor):
+            return False
+        return self._is_refuted or any(clock.ahead)
+
+    def is_open(self, actor: Actor) -> bool:
+        """Whether nothing says how far it is off, to one side at least, so that it may be as far as clocks ever are.
+
+        No pair compares the clock of a process with any other, as pairs do those of others; or many do, all of them to
+        one side, and none closely.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None:
             return False
-        if clock.pairs and clock.uncertainty is not None and clock.uncertainty <= max(self.skew, LOOSE):
-            return False
-        return self._is_refuted or any(clock.ahead)
+        if not clock.pairs:
+            return actor.incarnation >= 0 and any(one.pairs for one in self._clocks.clocks.values())
+        known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
+        return len(known) == 1 and clock.pairs >= MANY and known[0] > max(self.skew, LOOSE)
+
+    def is_unsure(self, one: Actor, other: Actor) -> bool:
+        """Whether no order of two is sure: one is loose, or one is off, and it is not known that the other is not."""
+        is_loose = self.is_loose(one) or self.is_loose(other)
+        return is_loose or (
+            (self.is_off(one) or self.is_off(other)) and not (self.is_tight(one) and self.is_tight(other))
+        )
+
+    def is_tight(self, actor: Actor) -> bool:
+        """Whether pairs bound its clock closely, to both sides."""
+        clock = self._clocks.clocks.get(actor)
+        open_ = None if clock is None or not clock.pairs else clock.uncertainty
+        return open_ is not None and open_ <= max(self.skew, LOOSE)
+
+    def is_off(self, actor: Actor) -> bool:
+        """Whether its clock was corrected by more than is assumed of clocks."""
+        clock = self._clocks.clocks.get(actor)
+        return clock is not None and max(map(abs, clock.ahead)) > 1000 * self.skew
 
     def _row(self, clocks: Clocks, actor: Actor) -> tuple[int, int, int, int, int]:
         clock = clocks.clocks[actor]
@@ -115,7 +154,7 @@ class Order:
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
         assumed = self.skew
-        if max(map(abs, clock.ahead)) > 1000 * self.skew:
+        if self.is_off(actor):
             assumed = UNBOUNDED
         elif len(known) == 1 and clock.pairs >= SOME and known[0] > self.skew:
             assumed = max(self.skew, 1)

@@ -54,7 +54,7 @@ class Recorders:
             if whose is None or whose == own:
                 continue
             if whose not in reach:
-                loose = self.order.is_loose(own) or self.order.is_loose(whose)
+                loose = self.order.is_unsure(own, whose)
                 apart = max(self.order.apart(own, whose), self.order.apart(whose, own))
                 reach[whose] = UNBOUNDED if loose else apart
             if slack < reach[whose] and abs(other.time - event.time) <= reach[whose]:

@@ -24,8 +24,13 @@ from ..monitors.fold import Outcome
 from .context import Context, actor_of
 from .findings import Doubt, Note
 
-_ONLY_OWNERS = CODE["only-owners-commit"]
+PLAUSIBLE = 10_000
+"""No clock is off by more than this without somebody noticing, ms: what is longer is so by any of them."""
+
+_ONLY_OWNERS, _OWNED = CODE["only-owners-commit"], CODE["every-queue-gets-an-owner"]
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
+_OF_ITSELF = np.array([*(claim.of_itself and (Kind.COMMIT,) not in claim.needs for claim in CLAIMS), False])
+"""Whether a finding of a claim rests on the recording of one process; brokers record commits."""
 _OF_LISTENERS = np.array(
     [
         *(claim.monitor is Monitor.MESSAGES and not {*LISTENERS}.isdisjoint(claim.excused_by) for claim in CLAIMS),
@@ -36,7 +41,7 @@ _OF_LISTENERS = np.array(
 
 
 def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Coverage, skew: int) -> Outcome:
-    """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded.
+    """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded, or not compared.
 
     A message may come to any client of its group, so that for findings about messages all of them count.
 
@@ -48,18 +53,27 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
     """
     order = Order(context.clocks, skew)
-    loose = {actor for actor in context.clocks.clocks if order.is_loose(actor)}
-    loose |= _outside_their_lives(outcome.rows, names, context)
-    if not loose:
+    known = context.clocks.clocks
+    loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
+    off = {actor for actor in known if order.is_off(actor)}
+    open_ = {actor for actor in known if order.is_open(actor)}
+    if not (loose or off or open_):
         return outcome
     rows = outcome.rows.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
-    actors = np.array([*(actor in loose for actor in names.actors), False])
-    slots = np.array([*(Actor(slot.broker, -1) in loose for slot in names.slots), False])
-    nobody = (rows["actor"] < 0) & (rows["other"] < 0)
-    about = actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]] | nobody
+
+    def named(those: Collection[Actor]) -> Any:
+        actors = np.array([*(actor in those for actor in names.actors), False])
+        slots = np.array([*(Actor(slot.broker, -1) in those for slot in names.slots), False])
+        return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
+
+    about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
+    is_long = (rows["claim"] == _OWNED) & (rows["value"] - rows["expected"] > PLAUSIBLE)
+    about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
+    if loose:
+        about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
-    of_group = np.array([*(slot.group in groups for slot in names.slots), True])
+    of_group = np.array([*(slot.group in groups for slot in names.slots), bool(loose)])
     about |= of_group[rows["slot"]] & _OF_LISTENERS[rows["claim"]]
     about &= (rows["note"] == Note.NONE) & (rows["cause"] == 0) & _BY_ORDER[rows["claim"]]
     for claim in np.unique(rows["claim"][about]).tolist():

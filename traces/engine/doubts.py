@@ -17,7 +17,7 @@ from ..claims.claims import CLAIMS
 from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
-from ..format.coverage import EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
+from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
@@ -99,7 +99,7 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
         named = {names.actors[actor].name for actor in (row["actor"], row["other"]) if actor >= 0}
         others = {actor.name for actor in names.actors if actor.incarnation >= 0 and named} - named
     return coverage.lost(
-        evidence_mask(claim.excused_by) | SETTINGS,
+        _kinds_lost(claim, slot),
         group=slot.group,
         topic=_topic(claim, slot),
         since=int(_since(claim, row["since"], coverage, settings)),
@@ -107,6 +107,15 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
         besides=others,
         living=int(row["since"]) - settings.rounds,
     )
+
+
+def _kinds_lost(claim: TraceClaim, slot: Slot) -> int:
+    """Mask of what an excuse may be. What is told of a queue whose broker is lost may be about any other queue."""
+    return ALL_KINDS | SETTINGS if _is_placeless(slot) else evidence_mask(claim.excused_by) | SETTINGS
+
+
+def _is_placeless(slot: Slot) -> bool:
+    return slot.queue >= 0 and not slot.broker
 
 
 def _topic(claim: TraceClaim, slot: Slot) -> str:
@@ -134,6 +143,7 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
         _since(claim, found["since"], coverage, settings),
         found["time"],
     )
+    lost |= np.array([*map(_is_placeless, names.slots), False])[found["slot"]]
     for place in np.flatnonzero(lost)[:_ASKED_ONE_BY_ONE]:
         lost[place] = hole_of(claim, found[place], names, coverage, settings) is not None
     doubt[lost] |= int(Doubt.GAP)

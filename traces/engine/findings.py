@@ -16,7 +16,7 @@ class Doubt(enum.IntFlag):
     """Why a violation may be none."""
 
     NONE = 0
-    SKEW = 1  # it rests on the order of two events of different clocks, and they are closer than the allowed skew
+    SKEW = 1  # it rests on the order of two events of different clocks, closer than the skew or of unknown difference
     GAP = 2  # what would excuse it may be in a hole of the recording
     EVIDENCE = 4  # what would excuse it is not of a kind that was recorded
     MODEL = 8  # all that was recorded of the queue is a behaviour of the model, in which the claim is a theorem

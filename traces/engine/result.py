@@ -186,7 +186,10 @@ def _doubt(
     rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
     doubts = Doubt(int(np.bitwise_or.reduce(rows["doubt"], initial=0)))
     if doubts & Doubt.SKEW:
-        return Verdict.UNKNOWN, "events of different clocks are closer than the allowed skew"
+        return (
+            Verdict.UNKNOWN,
+            "events of different clocks are closer than the allowed skew, or nothing says how far the clocks are apart",
+        )
     if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, names, coverage, settings)

@@ -39,7 +39,7 @@ CERTAIN = "certain"
 """The certainty of a story without doubt."""
 
 DOUBTS: Mapping[Doubt, str] = {
-    Doubt.SKEW: "it rests on two clocks that are closer than the allowed skew",
+    Doubt.SKEW: "it rests on two clocks that are closer than the allowed skew, or not compared",
     Doubt.GAP: "the recording has a gap where an explanation may be",
     Doubt.EVIDENCE: "what may explain it was not recorded",
     Doubt.MODEL: "the model allows all that was recorded of the queue",

@@ -11,7 +11,7 @@ import pytest
 from rocketproof.traces.clocks.clocks import UNBOUNDED, Clock, Clocks, Run, clocks_of
 from rocketproof.traces.clocks.correction import in_time
 from rocketproof.traces.clocks.observed import Observed
-from rocketproof.traces.clocks.order import Order, apart, gaps
+from rocketproof.traces.clocks.order import FEW, Order, apart, gaps
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.io.events import batch_of
 
@@ -167,6 +167,37 @@ def test_a_clock_that_nothing_bounds_is_loose_where_another_one_is_off(shift: in
     found = clocks([*run(20, one=lambda _: shift), {"time": BEGIN, "result": "ok", "offset": 0, **asked}])
     assert found.clocks[Actor("three")].pairs == 0
     assert Order(found, 50).is_loose(Actor("three")) == is_loose
+
+
+def test_one_clock_of_many_that_is_off_leaves_no_doubt_of_others() -> None:
+    who = ("one", *(f"client-{number}" for number in range(FEW)))
+    told = {"kind": "offset_query", "client": "three", "group": "g", "topic": "t", "broker": "b", "queue": 0}
+    events = [{"time": BEGIN, "result": "ok", "offset": 0, **told}]
+    for place, name in enumerate(who):
+        for event in run(20, one=lambda _: -400 * (not place), two=lambda _: -400 * (not place)):  # noqa: B023
+            events.append({**event, "queue": place, **({"client": name} if event.get("client") else {})})
+    found = clocks(sorted(events, key=lambda event: int(event["time"])))
+    assert ahead(found) == {"one": (-400, -400)}
+    order, three, other = Order(found, 50), Actor("three"), Actor("client-0")
+    assert not order.is_loose(three)
+    assert [order.is_unsure(*pair) for pair in ((three, other), (three, ONE), (other, ONE))] == [False, True, False]
+
+
+def test_a_clock_that_nothing_compares_with_others_is_open() -> None:
+    asked = {"kind": "offset_query", "client": "three", "group": "g", "topic": "t", "broker": "b", "queue": 0}
+    query = {"time": BEGIN, "result": "ok", "offset": 0, **asked}
+    order = Order(clocks([*run(20), query]), 50)
+    assert (order.is_open(Actor("three")), order.is_open(ONE), order.is_open(Actor("four"))) == (True, False, False)
+    assert not Order(clocks([query]), 50).is_open(Actor("three"))  # none are compared
+
+
+@pytest.mark.parametrize(("late", "is_open"), [(900, False), (1_500, True)])
+def test_a_clock_that_many_pairs_leave_open_to_one_side_is_open(late: int, is_open: bool) -> None:
+    events = [event for event in run(20, two=lambda _: late) if event["kind"] != "commit" or event["client"] != "two"]
+    found = clocks(events)
+    assert (found.corrects, found.clocks[TWO].slow) == (False, None)
+    order = Order(found, 50)
+    assert (order.is_open(TWO), order.is_open(ONE), order.is_loose(TWO)) == (is_open, False, False)
 
 
 def test_a_clock_that_may_be_off_is_taken_to_be_as_far_off_as_its_tightest_pair_leaves() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,11 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("kill-9-mid-batch-4.9.8+orderly-hand-over-4.9.8", changes.unsaid_kinds, "result of 127.0.0.1@one-2#0"),
         ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.unsaid_kinds, "assign of client-2791"),
         ("failures-to-dead-letter-5.3.3+mixed-releases-5.3.3", changes.renamed, ""),
+        ("walked reset 1", changes.shifted_clocks, "c0#0 by -5000 ms"),
+        ("simulated A1", changes.shifted_clocks, "broker-a by -5000 ms"),
+        ("simulated A5", changes.without_kinds, "members"),
+        ("simulated C2", changes.without_kinds, "result"),
+        ("simulated D8", changes.without_kinds, "delay_deliver"),
     ],
 )
 def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:
@@ -67,6 +73,47 @@ def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how
             judge(changed, before, tally, name, has_bug=whole.has_bug)
     assert tally.runs
     assert [*tally.violated, *tally.hold] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "place"), [("simulated A2", "pull", 60), ("last-offset-added-queues-5.3.3", "store", 30)]
+)
+def test_an_event_of_a_queue_whose_broker_is_lost_says_nothing_of_another_queue(
+    name: str, kind: str, place: int
+) -> None:
+    whole = recording(name)
+    at = [number for number, event in enumerate(whole.events) if event["kind"] == kind][place]
+    events = [*whole.events]
+    events[at] = {field: value for field, value in events[at].items() if field != "broker"}
+    before, after = (
+        answers_of({"trace.jsonl": replace(whole, events=those).text()}) for those in (whole.events, events)
+    )
+    assert {claim for claim, verdict in after.items() if verdict is Verdict.VIOLATED} == {
+        claim for claim, verdict in before.items() if verdict is Verdict.VIOLATED
+    }
+
+
+def test_a_recording_that_begins_in_mid_batch_has_batches_of_their_size() -> None:
+    whole = recording("batch-acknowledged-in-part-5.3.3")
+    batched = [number for number, event in enumerate(whole.events) if event.get("count", 0) > 1]
+    cut = next(at for at in batched if whole.events[at - 1].get("count") == whole.events[at]["count"])
+    said = answers_of(
+        {"trace.jsonl": replace(whole, header=whole.header | {"complete": False}, events=whole.events[cut:]).text()}
+    )
+    assert said["events-fit-each-other"] is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("time", [86_400_000, 4_070_908_800_000])
+def test_one_event_with_a_stray_time_is_a_finding_about_that_time(time: int) -> None:
+    whole = recording("graceful-shutdown-slow-listener-5.3.3")
+    before = answers_of({"trace.jsonl": whole.text()})
+    for kind in ("deliver", "commit", "heartbeat"):
+        at = [number for number, event in enumerate(whole.events) if event["kind"] == kind][1]
+        events = [*whole.events]
+        events[at] = events[at] | {"time": time}
+        after = answers_of({"trace.jsonl": replace(whole, events=events).text()})
+        changed = {after[claim] for claim, verdict in before.items() if after[claim] is not verdict}
+        assert changed == {Verdict.UNKNOWN}, kind
 
 
 def test_a_verdict_that_is_turned_round_is_told() -> None:

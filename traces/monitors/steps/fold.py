@@ -103,7 +103,7 @@ class StepFold:
     """The monitor of steps; see :class:`..fold.Fold`."""
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
-        self._names = names
+        self._names, self._context = names, context
         judged = np.zeros(len(Misstep), WHOLE)
         for one in Misstep:
             needs = evidence_mask(one.step.needs)
@@ -250,6 +250,8 @@ class StepFold:
         broker = self._names.slots[line["slot"]].broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         apart = APART + int(self._tables.terms[WIDEST])
+        if misstep == Misstep.OTHER_BATCH:
+            return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
         if misstep == Misstep.NOT_PULLED_ON:
             return not self._is_idle(line, found["since"], found["time"], apart)
         if misstep == Misstep.LEFT_OUT:
