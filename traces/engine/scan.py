@@ -54,9 +54,10 @@ SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
 
 _OF_A_MESSAGE = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE, Kind.COMMIT_MEMORY)
 _OF_A_QUEUE = (*_OF_A_MESSAGE, Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT)
+_OF_A_MEMBER = (Kind.CLIENT_START, Kind.HEARTBEAT, Kind.REBALANCE, Kind.UNREGISTER)
 _WHERE = {
-    "client": (*_OF_A_QUEUE, Kind.HEARTBEAT, Kind.REBALANCE),
-    "group": (*_OF_A_QUEUE, Kind.HEARTBEAT, Kind.REBALANCE, Kind.COMMIT),
+    "client": (*_OF_A_QUEUE, *_OF_A_MEMBER),
+    "group": (*_OF_A_QUEUE, *_OF_A_MEMBER, Kind.COMMIT),
     "topic": (*_OF_A_QUEUE, Kind.REBALANCE, Kind.COMMIT, Kind.STORE),
     "broker": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
     "queue": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),

@@ -93,6 +93,15 @@ def test_an_event_of_a_queue_whose_broker_is_lost_says_nothing_of_another_queue(
     }
 
 
+def test_a_process_of_which_no_group_is_told_that_it_left_may_have_left_its_own() -> None:
+    whole = recording("simulated A8")
+    at = [number for number, event in enumerate(whole.events) if event["kind"] == "unregister"][-3]
+    events = [*whole.events]
+    events[at] = {field: value for field, value in events[at].items() if field != "group"}
+    after = answers_of({"trace.jsonl": replace(whole, events=events).text()})
+    assert [after[claim] for claim in ("processes-act-in-order", "shares-are-taken")] == [Verdict.UNKNOWN] * 2
+
+
 def test_a_recording_that_begins_in_mid_batch_has_batches_of_their_size() -> None:
     whole = recording("batch-acknowledged-in-part-5.3.3")
     batched = [number for number, event in enumerate(whole.events) if event.get("count", 0) > 1]
