@@ -34,6 +34,7 @@ from ..properties.retry_settings import SETTING_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
 from ..properties.settings import claims as settings_claims
+from ..properties.step_claims import claims as step_claims
 from ..properties.turns import claims as turns_claims
 from ..properties.unbounded import claims as unbounded_claims
 from ..properties.unbounded_broadcast import claims as unbounded_broadcast_claims
@@ -87,6 +88,7 @@ def _claims() -> Iterator[Claim]:
     yield from long_polling_claims()
     yield from delivery_claims()
     yield from pull_claims()
+    yield from step_claims()
     yield from unbounded_claims()
     yield from offset_claims()
     yield from broadcast_claims()

@@ -40,8 +40,18 @@ consumption.include(start_position, first_query, lost_log, pull_expiry, correcti
 consumption.include(late_update, hung_listener, lost_memory)
 consumption.include(broadcast, filtering, orderly, orderly_ownership)
 consumption.remember(
-    *("life", "owns", "dropped", "holder", "holder_age", "locked", "lock_age", "unlocking", "wanted"),
-    *("stage", "orphan", "result", "suspended", "handled"),
+    *("holder", "holder_age", "locked", "lock_age", "unlocking", "dropped", "wanted", "result", "suspended"),
     when=lambda k: k.watch_steps == 1,
 )
-consumption.remember("next_offset", "asked", "reset_noted", when=lambda k: k.watch_pulls == 1)
+consumption.remember(
+    *("life", "owns", "stage", "orphan", "handled"), when=lambda k: k.watch_steps == 1 or k.watch_changes == 1
+)
+consumption.remember(
+    *("next_offset", "memory", "asked", "stale", "stale_empty", "carried", "put_end"),
+    *("committed", "late", "reset_noted", "resetting", "zombie", "target", "target_set", "unknown"),
+    *("unannounced", "newest", "group_edition", "failed_send_backs", "overdue", "paused", "persisted"),
+    *("on_disk", "file"),
+    *("place", "ripe", "level", "times", "dead", "root", "log_end"),
+    *("position", "progress", "saved", "replicated", "loading"),
+    when=lambda k: k.watch_changes == 1,
+)

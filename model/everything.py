@@ -90,7 +90,9 @@ def windows_end(s: State, c: IntLike, in_order: bool) -> None:
 
 
 everything.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
-everything.remember("life", "members", "owns", "view", "committed", "persisted", when=lambda k: k.watch_steps == 1)
+everything.remember(
+    "life", "members", "owns", "view", "committed", "persisted", "next_offset", when=lambda k: k.watch_steps == 1
+)
 
 
 @everything.refine(may_unregister)

@@ -72,8 +72,8 @@ history.constant("watch_clients", 0, high=1, doc="1 to note which client has had
 history.constant("watch_marks", 0, high=1, doc="1 to note how far the in-memory offset of a window has come")
 history.constant("watch_windows", 0, high=1, doc="1 to note windows, calls and commits out of turn")
 history.constant("watch_answers", 0, high=1, doc="1 to note what an orderly listener said COMMIT for")
-history.constant("watch_pulls", 0, high=1, doc="1 to keep where windows pulled before the last step")
-history.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
+history.constant("watch_changes", 0, high=1, doc="1 to keep what windows and offsets were before the last step")
+history.constant("watch_steps", 0, high=1, doc="1 to keep what members and locks were before the last step")
 
 
 def _watches_windows(k: Constants) -> bool:

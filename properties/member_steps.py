@@ -202,6 +202,36 @@ LOCK_COMES_WITH_THE_QUEUE = _always(
 )
 
 
+def _in_reach(s: State, c: IntLike) -> BoolLike:
+    def reached(q: IntLike) -> BoolLike:
+        return s.forall(Broker, lambda b: implies(q % s.brokers == b, reaches(s, c, b)))
+
+    def got_through(q: IntLike) -> BoolLike:
+        pulled = all_of(s.was_owns[c, q], s.owns[c, q], not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
+        sent = all_of(s.was_committed[q] < s.committed[q], s.owns[c, q])
+        return implies(any_of(pulled, sent), reached(q))
+
+    return s.forall(Queue, got_through)
+
+
+IN_REACH = _always(
+    "pulls-and-commits-need-the-broker",
+    "A client pulls from a queue, and commits its offset, only while it reaches the broker of that queue.",
+    _in_reach,
+    "PL-3",
+    "OF-5",
+)
+TAKEN_BACK = Property(
+    id="broker-takes-commits-back",
+    statement="A broker that restarts has the offsets that it had written to its disk, and forgets what came since.",
+    kind=Kind.SOMETIMES,
+    holds=lambda s: s.exists(
+        Queue, lambda q: all_of(s.committed[q] < s.was_committed[q], s.committed[q] == s.on_disk[q])
+    ),
+    rules=("OF-23",),
+)
+
+
 def _left(s: State, b: IntLike, c: IntLike) -> BoolLike:
     return all_of(s.was_members[b].has(c), not_(s.members[b].has(c)))
 
@@ -331,7 +361,7 @@ def claims() -> Iterator[Claim]:
         (
             everything,
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
-            (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN),
+            (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN, IN_REACH, TAKEN_BACK),
         ),
     )
     for machine, constants, properties in asked:

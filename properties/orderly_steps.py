@@ -250,6 +250,57 @@ ATTEMPTS_KEPT = _always(
     "OR-8",
 )
 
+
+def _put_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    failed = any_of(s.was_result[c, q] == Result.SUSPEND, s.was_result[c, q] == Result.ROLLBACK)
+
+    def again(m: IntLike) -> BoolLike:
+        back = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
+        return implies(back, failed)
+
+    return s.forall(Message, again)
+
+
+PUT_BACK = _always(
+    "only-what-failed-is-put-back",
+    "An orderly message is consumed again only after its listener has failed with it, or rolled it back.",
+    _put_back,
+    "OR-7",
+    "OR-8",
+)
+
+
+def _unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.unlocking[c, q], not_(s.was_unlocking[c, q]))
+    cached = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.WAITING)
+    return implies(begins, all_of(s.was_dropped[c, q], cached))
+
+
+UNLOCKED_LATER = _always(
+    "unlock-waits-for-cached-messages-only",
+    "A client of 4.9.8 puts an unlock off only where messages wait in the window that it gives up.",
+    _unlocked_later,
+    "RB-34",
+)
+
+
+def _outlived(s: State) -> BoolLike:
+    return s.exists(
+        Consumer,
+        lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.orphan[c, q, m] != Orphan.NONE)),
+    )
+
+
+LATE_RETURN = Property(
+    id="call-for-a-gone-window-returns",
+    statement="A listener call that outlives its window returns some time, unless its process ends.",
+    kind=Kind.EVENTUALLY,
+    after=_outlived,
+    holds=lambda s: not_(_outlived(s)),
+    assuming=("listeners return",),
+    rules=("OR-7",),
+)
+
 DROPPED_GROWS_OLD = _can(
     "dropped-queue-loses-its-lock",
     "The lock of a dropped queue gets too old to be believed in, while its listener runs: rounds leave it out.",
@@ -267,7 +318,10 @@ def claims() -> Iterator[Claim]:
     """All claims about steps."""
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         ({**_ALONE, "moves": 1, "leaves": 2}, (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED)),
-        ({**_ALONE, "moves": 1, "version": "4.9.8"}, (GIVEN_BACK, REMOVED_IS_UNLOCKED, RENEWED_BY_HOLDER)),
+        (
+            {**_ALONE, "moves": 1, "version": "4.9.8"},
+            (GIVEN_BACK, REMOVED_IS_UNLOCKED, RENEWED_BY_HOLDER, UNLOCKED_LATER),
+        ),
         ({**_ALONE, "moves": 1, "crashes": 1, "failures": 1}, (STAYS_GONE, RESULT_OF_A_CALL)),
         ({**_WATCHED, "moves": 1}, (RENEWED_BY_HOLDER,)),
         ({**_WATCHED, "crashes": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
@@ -280,13 +334,15 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, "moves": 1, "renewals": "certain"}, (DROPPED_GROWS_OLD,)),
         (
             {**_STILL, "messages": 2, "give_up": "attempts", "attempts": 2, "failures": 2, "refusals": 1},
-            (ATTEMPTS_KEPT,),
+            (ATTEMPTS_KEPT, PUT_BACK),
         ),
         (
             {**_STILL, "messages": 2, "give_up": "attempts", "auto_commit": 0, "failures": 3},
-            (ATTEMPTS_KEPT, RESULT_OF_A_CALL),
+            (ATTEMPTS_KEPT, RESULT_OF_A_CALL, PUT_BACK),
         ),
-        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 2, "batch": 2}, (STORED,)),
+        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 3, "batch": 2}, (STORED,)),
+        ({**_COARSE, "messages": 1, "consumers": 1, "moves": 1, "orphans": 1, "forced_unlock": 1}, (LATE_RETURN,)),
+        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 1, "late_commits": 1}, (STORED,)),
     )
     for constants, properties in asked:
         for property in properties:

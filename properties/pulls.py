@@ -72,7 +72,7 @@ NOTHING_BEFORE_THE_RESET = Property(
 
 WAITING: Constants = {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"}
 REMOVED: Constants = {"messages": 2, "consumers": 1, "removals": 1}
-RESET: Constants = {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "watch_pulls": 1}
+RESET: Constants = {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "watch_changes": 1}
 FILTERED: Constants = {"messages": 2, "consumers": 1, "expression": "C", "tags": "C,Aa"}
 
 _claim = partial(claim_about, consumption)
@@ -84,6 +84,6 @@ def claims() -> Iterator[Claim]:
         yield _claim(ANSWERED, constants)
     for constants in (WAITING, REMOVED, {**REMOVED, "pulls": "fine"}, FILTERED):
         yield _claim(MARK_PULLED, constants)
-    yield _claim(ENDS_ITS_REQUEST, {**REMOVED, "pulls": "fine", "watch_pulls": 1})
+    yield _claim(ENDS_ITS_REQUEST, {**REMOVED, "pulls": "fine", "watch_changes": 1})
     for pulls in ("whole", "fine"):
         yield _claim(NOTHING_BEFORE_THE_RESET, {**RESET, "pulls": pulls})

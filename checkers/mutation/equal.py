@@ -15,6 +15,7 @@ import z3
 from ...model.kernel import Lowered
 from ...model.kernel.lowered import Instance
 from ..prove.solving import Solver, fits_finite_domain
+from .steps import remembered
 
 WORK = 4_000_000
 """Z3 resource units for all that is asked about one mutant in one configuration."""
@@ -54,25 +55,26 @@ def proved_equal(
 
 def _differs(lowered: Lowered, right: Instance | None, wrong: Instance | None, matters: Set[int]) -> Any:
     """That a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
+    moves = matters - remembered(lowered)
     if right is None or wrong is None:
         only = right or wrong
         assert only is not None
-        return z3.And(only.guard, _changes(lowered, only, matters))
+        return z3.And(only.guard, _changes(lowered, only, moves))
     elsewhere = []
     for number in sorted((right.updates.keys() | wrong.updates.keys()) & matters):
         kept = lowered.cells[number].symbol
         elsewhere.append(right.updates.get(number, kept) != wrong.updates.get(number, kept))
     outside = [z3.Not(check.condition) for check in wrong.checks]
     return z3.Or(
-        z3.And(right.guard, z3.Not(wrong.guard), _changes(lowered, right, matters)),
-        z3.And(wrong.guard, z3.Not(right.guard), _changes(lowered, wrong, matters)),
+        z3.And(right.guard, z3.Not(wrong.guard), _changes(lowered, right, moves)),
+        z3.And(wrong.guard, z3.Not(right.guard), _changes(lowered, wrong, moves)),
         z3.And(right.guard, wrong.guard, z3.Or(*elsewhere)),
         z3.And(wrong.guard, z3.Or(*outside)),
     )
 
 
-def _changes(lowered: Lowered, instance: Instance, matters: Set[int]) -> Any:
-    """That a step would change what matters."""
+def _changes(lowered: Lowered, instance: Instance, cells: Set[int]) -> Any:
+    """That a step would change one of the cells."""
     return z3.Or(
-        *(lowered.cells[number].symbol != value for number, value in instance.updates.items() if number in matters)
+        *(lowered.cells[number].symbol != value for number, value in instance.updates.items() if number in cells)
     )

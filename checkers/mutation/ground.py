@@ -29,7 +29,7 @@ from .calls import called_by
 from .changes import Change
 from .equal import proved_equal
 from .reading import Reading
-from .steps import Around, Roots, pure_budgets
+from .steps import Around, Roots, pure_budgets, remembered
 from .steps import differs as differs_in
 from .vectors import Vectors
 
@@ -211,13 +211,16 @@ class Ground:
         self.prepare()
         program = program_of(self.lowered)
         matters = self._matters(wrong)
-        pairs = [
-            (Roots.of(program, right, matters), Roots.of(program, other, matters)) for right, other in wrong.differing
-        ]
+        before = remembered(self.lowered)
+
+        def roots(instance: Instance | None) -> Roots | None:
+            return Roots.of(program, instance, matters, before)
+
+        pairs = [(roots(right), roots(other)) for right, other in wrong.differing]
 
         @functools.cache
         def around() -> Around:
-            steps = [root for one in self.lowered.instances if (root := Roots.of(program, one, matters)) is not None]
+            steps = [root for one in self.lowered.instances if (root := roots(one)) is not None]
             return Around(steps, pure_budgets(self.lowered, [*self.lowered.instances, *wrong.instances]))
 
         words = self.graph.words

@@ -17,6 +17,7 @@ import z3
 
 from ...model.kernel import Lowered
 from ...model.kernel.lowered import Instance
+from ...model.kernel.machine import earlier
 from ...model.kernel.plain import program_of
 from ...model.kernel.program import Program
 from .reading import cells_of
@@ -25,21 +26,30 @@ from .vectors import Vectors
 
 @dataclass(frozen=True)
 class Roots:
-    """Nodes of one instance in a program; ``named`` says that it matters which action makes the step."""
+    """Nodes of one instance in a program.
+
+    Attributes:
+        guard, updates, checks: what it reads and writes.
+        moves: the updates but for what is only remembered of the state before: without any of these nothing changes.
+        named: it matters which action makes the step.
+    """
 
     guard: int
     updates: Mapping[int, int]
+    moves: Mapping[int, int]
     checks: tuple[int, ...]
     named: bool
 
     @classmethod
-    def of(cls, program: Program, instance: Instance | None, matters: Set[int]) -> Roots | None:
-        """Those of what ``matters``, cell numbers; None for no instance."""
+    def of(cls, program: Program, instance: Instance | None, matters: Set[int], before: Set[int]) -> Roots | None:
+        """Those of the cells that matter, of which some say what was ``before``; None for no instance."""
         if instance is None:
             return None
+        updates = {number: program.add(value) for number, value in instance.updates.items() if number in matters}
         return cls(
             program.add(instance.guard),
-            {number: program.add(value) for number, value in instance.updates.items() if number in matters},
+            updates,
+            {number: value for number, value in updates.items() if number not in before},
             tuple(program.add(check.condition) for check in instance.checks),
             instance.action.fair,
         )
@@ -59,7 +69,7 @@ class Around:
 
     def reaches(self, vectors: Vectors, root: Roots, size: int) -> Any:
         """For each state whether the right machine stays or goes where a step leads, with as much of each budget."""
-        found = self._alike(vectors, {}, root.updates, size)
+        found = self._alike(vectors, {}, root.moves, size)
         for other in self.steps:
             possible = vectors.truth(other.guard) & ~found
             if possible.any():
@@ -91,6 +101,12 @@ def pure_budgets(lowered: Lowered, instances: Iterable[Instance]) -> set[int]:
     return counters - cells_of(program, read)
 
 
+def remembered(lowered: Lowered) -> set[int]:
+    """Numbers of the cells that say what others were before the last step: a step that changes only these is none."""
+    names = {earlier(name) for name in lowered.configuration.machine.remembered}
+    return {number for number, cell in enumerate(lowered.cells) if cell.family.name in names}
+
+
 def differs(vectors: Vectors, right: Roots | None, wrong: Roots | None, around: Callable[[], Around], size: int) -> Any:
     """For each state whether a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
     nowhere: Any = np.zeros(size, np.bool_)
@@ -120,7 +136,7 @@ def differs(vectors: Vectors, right: Roots | None, wrong: Roots | None, around: 
 def _changes(vectors: Vectors, root: Roots, size: int) -> Any:
     """For each state whether a step would change what matters."""
     changes = np.zeros(size, np.bool_)
-    for number, value in root.updates.items():
+    for number, value in root.moves.items():
         if number != value:
             changes = changes | (np.asarray(vectors.value(number)) != np.asarray(vectors.value(value)))
     return changes

@@ -97,3 +97,16 @@ def test_a_fault_that_strikes_where_nothing_is_to_be_lost_is_none(part: str, tex
     here = [item for item in settings(default_rows()) if "lost_notices=1" in item.title]
     (outcome,) = judge([change], here, Theorems([]), Effort())
     assert outcome.fate is fate
+
+
+def test_a_step_that_changes_only_what_is_remembered_is_none() -> None:
+    (change,) = [
+        item
+        for item in all_changes("orderly_lock")
+        if item.text == "end_batch" and item.told == "without the guard s.runs[c, q]"
+    ]
+    here = [
+        item for item in settings(default_rows()) if item.title == "orderly_lock watch_steps=1 consumers=1 pauses=1"
+    ]
+    (outcome,) = judge([change], here, Theorems([]), Effort())
+    assert outcome.fate is Fate.EQUIVALENT

@@ -17,7 +17,9 @@ STATES = {
     f"{COARSE} watch_steps=1 messages=1 consumers=1 moves=1 renewals=certain": 145,
     f"{STILL} watch_steps=1 messages=2 give_up=attempts attempts=2 failures=2 refusals=1": 174,
     f"{STILL} watch_steps=1 messages=2 give_up=attempts auto_commit=0 failures=3": 795,
-    f"{STILL} messages=2 batch=2": 21,
+    f"{STILL} messages=3 batch=2": 49,
+    f"{COARSE} messages=1 consumers=1 moves=1 orphans=1 forced_unlock=1": 96,
+    f"{STILL} messages=1 late_commits=1": 11,
 }
 
 
@@ -25,4 +27,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 14
+    assert len({outcome.row.id for outcome in outcomes}) == 17

@@ -11,7 +11,7 @@ from rocketproof.properties.pulls import claims
 
 from .told import sizes
 
-RESET = "messages=2 consumers=1 resets=1 corrections=steps watch_pulls=1"
+RESET = "messages=2 consumers=1 resets=1 corrections=steps watch_changes=1"
 ROWS = [claim_row(claim) for claim in claims()]
 
 
@@ -25,9 +25,9 @@ def test_what_is_claimed() -> None:
         ("mark-never-past-the-position", "messages=2 consumers=1 removals=1", 33, 47, None),
         ("mark-never-past-the-position", "messages=2 consumers=1 removals=1 pulls=fine", 65, 138, None),
         ("mark-never-past-the-position", "messages=2 consumers=1 expression=C tags=C,Aa", 13, 16, None),
-        ("an-answer-ends-its-request", "messages=2 consumers=1 removals=1 pulls=fine watch_pulls=1", 121, 261, None),
-        ("nothing-is-pulled-before-a-reset-is-learnt", f"{RESET} pulls=whole", 131, 248, None),
-        ("nothing-is-pulled-before-a-reset-is-learnt", f"{RESET} pulls=fine", 1256, 3686, None),
+        ("an-answer-ends-its-request", "messages=2 consumers=1 removals=1 pulls=fine watch_changes=1", 139, 295, None),
+        ("nothing-is-pulled-before-a-reset-is-learnt", f"{RESET} pulls=whole", 197, 357, None),
+        ("nothing-is-pulled-before-a-reset-is-learnt", f"{RESET} pulls=fine", 1946, 5428, None),
     ]
 
 

@@ -1,0 +1,62 @@
+"""What changed in the last step, where a machine remembers what was before it (``watch_changes``)."""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message
+from ..model.correction import leaves_zombies
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, not_
+from ..model.membership import Life
+from ..model.offsets import broadcasting
+from ..model.process_queue import held
+from ..model.tags import filtered
+
+
+def fine(s: State) -> bool:
+    """Whether a request is under way for a while."""
+    return bool(s.pulls == "fine")
+
+
+def stays(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether a window was there before the last step, and still is."""
+    return all_of(s.was_owns[c, q], s.owns[c, q])
+
+
+def had(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the queue was in the table before the last step, dropped or not."""
+    return any_of(s.was_owns[c, q], s.was_zombie[c, q] if leaves_zombies(s.constants) else False)
+
+
+def works(s: State, c: IntLike) -> BoolLike:
+    """Whether a client was running before the last step, and still is."""
+    return all_of(s.was_life[c] == Life.UP, s.life[c] == Life.UP)
+
+
+def lives(s: State, c: IntLike) -> BoolLike:
+    """Whether the process of a client was there before the last step, and still is."""
+    return all_of(s.was_life[c] != Life.GONE, s.life[c] != Life.GONE)
+
+
+def noted(s: State, q: IntLike) -> BoolLike:
+    """Whether the broker had a reset for ``q`` that no client knew of."""
+    return s.was_reset_noted[q] if s.resets and s.version == "5.3.3" else False
+
+
+def mark(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """The lowest message of a window, or the offset after the last that was put into it."""
+    last = s.put_end[c, q] if filtered(s.constants) else s.next_offset[c, q]
+    return s.least(Message, lambda m: held(s, c, q, m), default=last)
+
+
+def empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether a window holds no message."""
+    return s.forall(Message, lambda m: not_(held(s, c, q, m)))
+
+
+def was_stored(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """What was stored about ``q`` before the last step, where ``c`` reads it."""
+    return s.was_file[c, q] if broadcasting(s.constants) else s.was_committed[q]
+
+
+def in_two_steps(s: State) -> bool:
+    """Whether something may come between setting a corrected offset and removing the queue (4.9.8)."""
+    return bool(s.version == "4.9.8" and s.held_updates)

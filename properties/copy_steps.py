@@ -1,0 +1,144 @@
+"""What a single step may do to a retry copy, and to the positions from which delayed messages are delivered."""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.retry_copy import Copy, Place
+from ..model.schedule import Level
+from .of_each import always, sometimes
+
+_of_copies = always(Copy)
+_of_levels = always(Level)
+
+
+def _restarts(s: State) -> bool:
+    return bool(s.broker_crashes + s.broker_stops + s.stores_lost + s.power_losses)
+
+
+def _delivered(s: State, k: IntLike) -> BoolLike:
+    """Whether the last step has delivered ``k`` from the schedule topic."""
+    return all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.DELIVERED)
+
+
+def _on_its_way(s: State, k: IntLike) -> BoolLike:
+    was, now = s.was_place[k], s.place[k]
+    put = all_of(was == Place.NONE, same(now == Place.SCHEDULE_TOPIC, s.level[k] > 0))
+    due = s.was_ripe[k] if not s.clock_steps else True
+    lost = all_of(was == Place.SCHEDULE_TOPIC, now == Place.NONE, bool(s.power_losses))
+    return any_of(same(was, now), put, all_of(_delivered(s, k), due), lost)
+
+
+ON_ITS_WAY = _of_copies(
+    "copy-waits-for-its-delay",
+    "A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed.",
+    _on_its_way,
+    "DL-2",
+    "DL-5",
+)
+
+
+def _as_it_is(s: State, k: IntLike) -> BoolLike:
+    stays = all_of(s.was_place[k] != Place.NONE, s.place[k] != Place.NONE)
+    alike = [
+        same(s.times[k], s.was_times[k]),
+        same(s.level[k], s.was_level[k]),
+        same(s.dead[k], s.was_dead[k]),
+        same(s.root[k], s.was_root[k]),
+    ]
+    ripens = all_of(s.ripe[k], not_(s.was_ripe[k]))
+    waits = all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.SCHEDULE_TOPIC)
+    return all_of(implies(stays, all_of(*alike)), implies(ripens, waits))
+
+
+AS_IT_IS = _of_copies(
+    "copy-stays-as-it-was-stored",
+    "A copy that is stored keeps its count, its level and its origin; a delay passes only while it waits.",
+    _as_it_is,
+    "SB-1",
+    "DL-3",
+)
+
+
+def _arrives(s: State) -> BoolLike:
+    """The retry queue grows by what is delivered."""
+    retry = s.queues - 1
+
+    def new(k: IntLike) -> BoolLike:
+        came = all_of(s.was_place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED)
+        again = bool(s.unsure_puts or _restarts(s) or s.promotions)
+        return all_of(any_of(came, all_of(again, s.place[k] == Place.DELIVERED)), not_(s.dead[k]))
+
+    grown = s.was_log_end[retry] < s.log_end[retry]
+    last = s.exists(
+        Message,
+        lambda m: all_of(m + 1 == s.log_end[retry], s.exists(Copy, lambda k: all_of(s.content[m] == k, new(k)))),
+    )
+    comes = s.exists(
+        Copy,
+        lambda k: all_of(s.was_place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED, not_(s.dead[k])),
+    )
+    return all_of(implies(grown, last), implies(comes, grown))
+
+
+ARRIVES = always()(
+    "retry-queue-grows-by-what-is-delivered",
+    "Each copy that is delivered comes to the end of the retry queue, and nothing else does; dead letters do not.",
+    _arrives,
+    "DL-6",
+    "DQ-1",
+)
+
+
+def _goes_on(s: State, level: IntLike) -> BoolLike:
+    now, was = s.position[level], s.was_position[level]
+    entry = s.exists(Copy, lambda k: all_of(s.level[k] == level + 1, s.place[k] != Place.NONE))
+    by_one = all_of(now == was + 1, entry)
+    begins = all_of(now == 0, s.loading) if _restarts(s) else False
+    loaded = all_of(s.was_loading, not_(s.loading), now <= s.was_saved[level]) if _restarts(s) else False
+    promoted = (
+        all_of(now <= s.was_replicated[level], s.saved[level] == s.was_replicated[level]) if s.promotions else False
+    )
+    return any_of(same(now, was), by_one, begins, loaded, promoted)
+
+
+GOES_ON = _of_levels(
+    "delivery-goes-on-entry-by-entry",
+    "The position of a delay level moves by one entry, or begins again where the file says: the broker's own, or the "
+    "copy that a replica had.",
+    _goes_on,
+    "DL-4",
+    "DL-5",
+    "DL-7",
+)
+
+
+def _is_saved(s: State, level: IntLike) -> BoolLike:
+    promoted = s.saved[level] == s.was_replicated[level] if s.promotions else False
+    return any_of(same(s.saved[level], s.was_saved[level]), s.saved[level] == s.was_progress[level], promoted)
+
+
+SAVED = _of_levels(
+    "file-has-the-positions",
+    "What a broker writes into its file is how far its delivery has come.",
+    _is_saved,
+    "DL-4",
+)
+
+
+def _is_copied(s: State, level: IntLike) -> BoolLike:
+    return any_of(same(s.replicated[level], s.was_replicated[level]), s.replicated[level] == s.was_saved[level])
+
+
+COPIED = _of_levels(
+    "replica-copies-the-file",
+    "What a replica knows of the positions is what the file of its master says.",
+    _is_copied,
+    "DL-7",
+)
+BEGINS_THERE = sometimes(Level)(
+    "replica-begins-where-its-copy-says",
+    "A replica that becomes master goes on where its copy of the file says, behind what was delivered before.",
+    lambda s, level: all_of(s.promotions_left == 0, s.replicated[level] > 0),
+    "DL-7",
+)

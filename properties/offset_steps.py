@@ -1,0 +1,229 @@
+"""What a single step may do to a stored offset: where it comes from, and who corrects or resets it."""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message
+from ..model.correction import corrects
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.local_file import Content
+from ..model.membership import Consumer, Life
+from ..model.process_queue import NO_OFFSET, in_table
+from ..model.pull import carries
+from ..model.rebalance import Queue
+from .changes import fine, had, in_two_steps, lives, noted, works
+from .of_each import always, sometimes
+
+_always = always(Consumer, Queue)
+_of_queues = always(Queue)
+
+
+def _sends_target(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the last step was one of those that send a corrected offset."""
+    sets = all_of(s.target_set[c, q], not_(s.was_target_set[c, q])) if in_two_steps(s) else False
+    return any_of(sets, s.target[c, q] == NO_OFFSET)
+
+
+def _was_sent(s: State, q: IntLike) -> BoolLike:
+    now = s.committed[q]
+    with_its_pull = not_(s.reset_noted[q]) if s.resets and s.piggyback else False
+    taken = any_of(not_(noted(s, q)), with_its_pull)
+
+    def sent(c: IntLike) -> BoolLike:
+        carried = all_of(s.was_carried[c, q] == now, s.carried[c, q] == NO_OFFSET) if carries(s.constants) else False
+        corrected = all_of(s.was_target[c, q] == now, _sends_target(s, c, q)) if corrects(s.constants) else False
+        over = all_of(s.was_resetting[c], now == s.reset_to) if s.resets and s.version == "4.9.8" else False
+        last = all_of(s.was_target_set[c, q], not_(s.target_set[c, q])) if in_two_steps(s) else False
+        has = all_of(s.was_life[c] != Life.GONE, any_of(had(s, c, q), last))
+        own = all_of(has, s.was_memory[c, q] == now, taken)
+        return any_of(own, carried, corrected, over)
+
+    late = all_of(s.was_late[q] == now, s.late[q] == NO_OFFSET) if s.late_commits else False
+    reset = all_of(s.reset_noted[q], now == s.reset_to) if s.resets and s.version == "5.3.3" else False
+    back = now == s.was_on_disk[q] if s.broker_restarts else False
+    return any_of(same(now, s.was_committed[q]), late, reset, back, s.exists(Consumer, sent))
+
+
+WAS_SENT = _of_queues(
+    "offset-that-arrives-was-sent",
+    "What the broker stores is the offset that a client remembers of a queue in its table, or that was held up, came "
+    "with a pull, belongs to a correction or a reset, or was on its disk.",
+    _was_sent,
+    "OF-5",
+    "OF-20",
+)
+
+
+def _last_sent(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    left = all_of(had(s, c, q), not_(in_table(s, c, q)), works(s, c))
+    first = s.was_memory[c, q]
+    corrected = s.was_target[c, q] != NO_OFFSET if corrects(s.constants) else False
+    over = s.was_resetting[c] if s.resets and s.version == "4.9.8" else False
+    stored = any_of(s.committed[q] == first, first == NO_OFFSET, corrected, over, noted(s, q))
+    return implies(left, stored)
+
+
+LAST_SENT = _always(
+    "dropped-queue-leaves-its-offset",
+    "A client that removes a queue from its table sends the offset it remembers.",
+    _last_sent,
+    "RB-32",
+)
+
+
+def _corrected(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.was_target[c, q] == NO_OFFSET, s.target[c, q] != NO_OFFSET)
+    dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.zombie[c, q], works(s, c))
+    ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
+    new = all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))
+    late = all_of(s.late[q] != NO_OFFSET, s.was_late[q] == NO_OFFSET) if s.late_commits else False
+    offset = s.was_memory[c, q] if in_two_steps(s) else s.was_target[c, q]
+    stored = any_of(late, s.committed[q] == offset, offset == NO_OFFSET, noted(s, q))
+    gone = all_of(not_(in_table(s, c, q)), s.memory[c, q] == NO_OFFSET)
+    return all_of(implies(begins, dropped), implies(new, dropped), implies(ends, all_of(stored, gone, works(s, c))))
+
+
+CORRECTED = _always(
+    "corrected-offset-is-sent",
+    "A window whose position the broker refuses is dropped and stays in the table until its corrected offset is sent; "
+    "then nothing is left of it.",
+    _corrected,
+    "PL-23",
+)
+
+
+def _corrected_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    sets = all_of(s.target_set[c, q], not_(s.was_target_set[c, q]))
+    lasts = all_of(s.target_set[c, q], s.was_target_set[c, q])
+    ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
+    both = all_of(s.memory[c, q] == s.target[c, q], s.committed[q] == s.target[c, q])
+    return all_of(
+        implies(sets, both),
+        implies(all_of(lasts, s.zombie[c, q]), s.memory[c, q] >= s.was_memory[c, q]),
+        implies(ends, s.was_target_set[c, q]),
+    )
+
+
+CORRECTED_ONCE = _always(
+    "corrected-offset-is-set-once",
+    "A client of 4.9.8 sets and sends a corrected offset once, and sends whatever became of it when it removes the "
+    "queue.",
+    _corrected_once,
+    "PL-23",
+)
+
+
+def _held_up(s: State, q: IntLike) -> BoolLike:
+    new = all_of(s.late[q] != NO_OFFSET, not_(same(s.late[q], s.was_late[q])))
+
+    def sent(c: IntLike) -> BoolLike:
+        ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET) if corrects(s.constants) else False
+        corrected = (
+            all_of(ends, not in_two_steps(s), s.was_target[c, q] == s.late[q]) if corrects(s.constants) else False
+        )
+        own = all_of(any_of(had(s, c, q), ends), s.was_memory[c, q] == s.late[q])
+        return all_of(works(s, c), any_of(own, corrected))
+
+    unchanged = same(s.committed[q], s.was_committed[q])
+    arrives = all_of(s.was_late[q] != NO_OFFSET, s.late[q] == NO_OFFSET)
+    stored = any_of(s.committed[q] == s.was_late[q], noted(s, q))
+    return all_of(
+        implies(new, all_of(s.was_late[q] == NO_OFFSET, s.exists(Consumer, sent), unchanged)), implies(arrives, stored)
+    )
+
+
+HELD_UP = _of_queues(
+    "commit-that-is-held-up-was-sent",
+    "A commit that is held up is one that a client sent of a queue in its table, and is stored as it is.",
+    _held_up,
+    "OF-8",
+)
+
+
+def _learns(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    new = all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))
+    pulled = s.was_asked[c, q] if fine(s) else True
+    brings = all_of(s.was_memory[c, q] > 0, bool(s.piggyback) and not fine(s))
+    return implies(
+        all_of(noted(s, q), new),
+        all_of(pulled, s.target[c, q] == s.reset_to, implies(brings, s.committed[q] == s.was_memory[c, q])),
+    )
+
+
+LEARNS = _always(
+    "reset-is-learnt-by-a-pull",
+    "A client learns of a reset from the answer to a pull of the queue, and that pull still brings its old offset.",
+    _learns,
+    "OF-30",
+    "PL-18",
+)
+
+
+def _told_once(s: State, q: IntLike) -> BoolLike:
+    gone = all_of(s.was_reset_noted[q], not_(s.reset_noted[q]))
+    return implies(gone, s.exists(Consumer, lambda c: all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))))
+
+
+TOLD_ONCE = _of_queues(
+    "reset-is-kept-until-it-is-learnt",
+    "The broker keeps a reset until a client has learnt of it.",
+    _told_once,
+    "OF-30",
+)
+
+
+def _reset_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.resetting[c], not_(s.was_resetting[c]))
+    ends = all_of(s.was_resetting[c], not_(s.resetting[c]), s.life[c] != Life.GONE)
+    cleared = all_of(not_(s.owns[c, q]), implies(s.was_owns[c, q], s.zombie[c, q]))
+    done = implies(had(s, c, q), s.committed[q] == s.reset_to)
+    return all_of(
+        implies(begins, all_of(cleared, works(s, c))),
+        implies(ends, all_of(done, not_(in_table(s, c, q)), works(s, c))),
+    )
+
+
+RESET_IN_TURN = _always(
+    "client-resets-all-its-queues",
+    "A client of 4.9.8 that is told to reset drops all its windows; in the end it sends the offset of the reset for "
+    "each, and removes them.",
+    _reset_in_turn,
+    "OF-31",
+)
+
+
+TAKEN_BACK = sometimes(Queue)(
+    "restart-takes-commits-back",
+    "A broker that restarts has the offset that it had written to its disk, and no longer what was committed since.",
+    lambda s, q: all_of(s.committed[q] < s.was_committed[q], s.committed[q] == s.was_on_disk[q]),
+    "OF-23",
+)
+ON_DISK = _of_queues(
+    "disk-has-what-was-committed",
+    "What a broker writes to its disk is the offset that is committed at that time.",
+    lambda s, q: any_of(same(s.on_disk[q], s.was_on_disk[q]), s.on_disk[q] == s.was_committed[q]),
+    "OF-23",
+)
+
+
+def _in_the_file(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    written = not_(same(s.file[c, q], s.was_file[c, q]))
+    stops = all_of(s.was_life[c] == Life.STOPPING, not_(s.was_persisted[c])) if s.leaves else False
+    own = all_of(any_of(s.was_life[c] == Life.UP, stops), s.was_owns[c, q], s.file[c, q] == s.was_memory[c, q])
+    return implies(written, own)
+
+
+IN_THE_FILE = _always(
+    "file-has-what-was-remembered",
+    "A broadcasting client writes the offsets that it remembers into its file, and none after its last ones.",
+    _in_the_file,
+    "OF-10",
+    "ST-8",
+)
+FIRST_WRITE = sometimes(Consumer)(
+    "file-is-written-before-the-first-message-is-done",
+    "The first write of a broadcasting client may come, and be torn, before any message is handled.",
+    lambda s, c: all_of(
+        s.file_is[c] == Content.EMPTY, s.forall(Queue, lambda q: s.forall(Message, lambda m: not_(s.handled[q, m])))
+    ),
+    "OF-10",
+)

@@ -1,0 +1,303 @@
+"""What a single step may do to a window, its requests and its offset.
+
+Messages are handled and offsets safe whether or not steps are these, so a mutant that adds a step between two states
+that are possible anyway, or shifts an offset that the next commit would shift as well, is noticed here only.
+"""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message, end
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, ite, maximum, not_, same
+from ..model.membership import Consumer
+from ..model.process_queue import NO_OFFSET, Stage, held, in_table
+from ..model.rebalance import Queue
+from ..model.start_position import answers_zero
+from ..model.tags import filtered
+from .changes import empty, fine, lives, mark, noted, stays, was_stored, works
+from .of_each import always, sometimes
+from .property import Kind, Property
+
+_always = always(Consumer, Queue)
+_can = sometimes(Consumer, Queue)
+
+
+def _begins(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    first = ite(noted(s, q), s.reset_to, was_stored(s, c, q))
+    new = all_of(s.next_offset[c, q] == first, s.memory[c, q] == first, empty(s, c, q))
+    taken = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
+    return implies(taken, all_of(works(s, c), new))
+
+
+BEGINS = _always(
+    "window-begins-at-the-stored-offset",
+    "A client that takes a queue begins where the broker says, with an empty window, and remembers that offset.",
+    _begins,
+    "RB-30",
+    "RB-40",
+)
+
+
+def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    asked = s.asked[c, q] if fine(s) else False
+    put = s.put_end[c, q] != 0 if filtered(s.constants) else False
+    left = any_of(not_(empty(s, c, q)), s.next_offset[c, q] != 0, asked, put)
+    remembers = s.memory[c, q] != NO_OFFSET if not s.held_updates else False
+    return all_of(implies(not_(s.owns[c, q]), not_(left)), implies(not_(in_table(s, c, q)), not_(remembers)))
+
+
+NOTHING_LEFT = _always(
+    "nothing-is-left-of-a-window",
+    "Of a window that was dropped no message, position, request or offset is left, and none of its counts.",
+    _nothing_left,
+    "RB-32",
+    "PQ-12",
+)
+
+
+def _moves(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
+    answered = all_of(s.was_asked[c, q], not_(s.asked[c, q])) if fine(s) else True
+    ahead = all_of(s.was_next_offset[c, q] < s.next_offset[c, q], s.next_offset[c, q] <= end(s, q))
+    near = True if filtered(s.constants) else s.next_offset[c, q] <= s.was_next_offset[c, q] + s.pull_batch
+    return implies(moved, all_of(works(s, c), answered, ahead, near, not_(noted(s, q))))
+
+
+MOVES = _always(
+    "position-moves-with-an-answer",
+    "The pull position of a window moves on by what one pull finds, and not beyond the end of the queue.",
+    _moves,
+    "PL-1",
+    "PL-23",
+)
+
+
+def _in_order(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def step(m: IntLike) -> BoolLike:
+        was, now = s.was_stage[c, q, m], s.stage[c, q, m]
+        pulled = all_of(s.was_next_offset[c, q] <= m, m < s.next_offset[c, q])
+        finished = all_of(any_of(was == Stage.RUNNING, was == Stage.FAILED), now == Stage.ABSENT)
+        return any_of(
+            same(was, now),
+            all_of(was == Stage.ABSENT, now == Stage.WAITING, pulled),
+            all_of(was == Stage.WAITING, now == Stage.RUNNING, works(s, c)),
+            all_of(was == Stage.RUNNING, now == Stage.FAILED),
+            all_of(was == Stage.FAILED, now == Stage.WAITING),
+            finished,
+        )
+
+    return implies(stays(s, c, q), s.forall(Message, step))
+
+
+IN_ORDER = _always(
+    "message-goes-through-a-window-in-order",
+    "A message is pulled into a window, given to a listener, and done with or failed: nothing is left out.",
+    _in_order,
+    "PQ-1",
+    "CC-6",
+    "CC-12",
+)
+
+
+def _follows(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    now, was, lowest = s.memory[c, q], s.was_memory[c, q], mark(s, c, q)
+    finished = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] != Stage.ABSENT, not_(held(s, c, q, m))))
+    rest = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.FAILED))
+    pulled = any_of(s.next_offset[c, q] == end(s, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+    behind = all_of(empty(s, c, q), now == s.next_offset[c, q], pulled)
+    moved = all_of(was < now, any_of(all_of(finished, now == lowest), behind))
+    late = all_of(s.was_stale[c, q] == now, s.stale[c, q] == NO_OFFSET) if fine(s) else False
+    same_or_moved = any_of(same(now, was), moved, late)
+    return implies(
+        stays(s, c, q), all_of(same_or_moved, implies(all_of(finished, not_(rest)), now == maximum(was, lowest)))
+    )
+
+
+FOLLOWS = _always(
+    "offset-follows-the-lowest-message",
+    "With each task that is done the offset of a window goes up to its lowest message, and otherwise only to its "
+    "position when it is empty and nothing was found.",
+    _follows,
+    "PQ-2",
+    "CC-13",
+)
+
+
+def _put(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def before(m: IntLike) -> BoolLike:
+        return implies(held(s, c, q, m), m < s.put_end[c, q])
+
+    moved = all_of(stays(s, c, q), not_(same(s.put_end[c, q], s.was_put_end[c, q])))
+    last = s.exists(Message, lambda m: all_of(held(s, c, q, m), s.put_end[c, q] == m + 1))
+    return all_of(s.forall(Message, before), implies(moved, last))
+
+
+PUT = _always(
+    "put-is-what-was-kept",
+    "A window knows how far messages were put into it: up to the last that its client kept, whatever was passed over.",
+    _put,
+    "PQ-1",
+    "FI-3",
+)
+
+
+def _passed(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+    nothing = all_of(moved, empty(s, c, q))
+    return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
+
+
+PASSED = _always(
+    "offset-passes-what-was-removed",
+    "Where a pull finds a message gone, an empty window remembers the offset behind it.",
+    _passed,
+    "PL-19",
+    "PL-23",
+)
+
+
+def _request(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.asked[c, q], not_(s.was_asked[c, q]))
+    dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.was_asked[c, q], lives(s, c))
+    was_empty = s.forall(Message, lambda m: s.was_stage[c, q, m] == Stage.ABSENT)
+    cleared = all_of(s.resetting[c], not_(s.was_resetting[c])) if s.resets and s.version == "4.9.8" else False
+    empty = same(s.stale_empty[c, q], any_of(was_empty, cleared))
+    goes_on = all_of(s.stale[c, q] == s.was_next_offset[c, q], empty)
+    new = all_of(s.stale[c, q] != NO_OFFSET, not_(same(s.stale[c, q], s.was_stale[c, q])))
+    known = implies(s.stale_empty[c, q], s.stale[c, q] != NO_OFFSET)
+    return all_of(
+        implies(begins, all_of(stays(s, c, q), works(s, c))), implies(dropped, goes_on), implies(new, dropped), known
+    )
+
+
+REQUEST = _always(
+    "request-outlives-its-window",
+    "A request is sent for a window in use; where that is dropped meanwhile, the request goes on with its position, "
+    "and knows whether the window held messages.",
+    _request,
+    "PL-1",
+    "PL-24",
+)
+
+
+def _late_answer(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    over = all_of(s.was_stale[c, q] != NO_OFFSET, s.stale[c, q] == NO_OFFSET, lives(s, c))
+    nothing = all_of(s.owns[c, q], s.was_stale_empty[c, q], s.was_stale[c, q] == end(s, q))
+    raised = maximum(s.was_memory[c, q], s.was_stale[c, q])
+    kept = all_of(same(s.next_offset[c, q], s.was_next_offset[c, q]), works(s, c))
+    return implies(over, all_of(kept, s.memory[c, q] == ite(nothing, raised, s.was_memory[c, q])))
+
+
+LATE_ANSWER = _always(
+    "late-answer-changes-no-window",
+    "An answer for a window that is gone puts nothing into the next one; where there was nothing new for an empty one, "
+    "it may raise the offset.",
+    _late_answer,
+    "PL-24",
+)
+
+
+def _with_a_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    new = all_of(s.carried[c, q] != NO_OFFSET, not_(same(s.carried[c, q], s.was_carried[c, q])))
+    asks = all_of(s.asked[c, q], not_(s.was_asked[c, q]), s.carried[c, q] == s.memory[c, q], s.memory[c, q] > 0)
+    arrives = all_of(s.was_carried[c, q] != NO_OFFSET, s.carried[c, q] == NO_OFFSET)
+    answered = all_of(stays(s, c, q), s.was_asked[c, q], not_(s.asked[c, q]))
+    return all_of(
+        implies(new, asks),
+        implies(arrives, s.committed[q] == s.was_carried[c, q]),
+        implies(answered, s.was_carried[c, q] == NO_OFFSET),
+        implies(all_of(s.asked[c, q], not_(s.was_asked[c, q]), s.memory[c, q] > 0), new),
+    )
+
+
+WITH_A_PULL = _always(
+    "commit-of-a-pull-comes-before-its-answer",
+    "A pull brings the offset of its window along, if that is above 0; it is stored before the pull is answered.",
+    _with_a_pull,
+    "PL-14",
+    "PL-21",
+)
+
+
+def _asked_first(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    learns = all_of(s.unknown[c, q], not_(s.was_unknown[c, q]))
+    nowhere = all_of(s.committed[q] == NO_OFFSET, not_(answers_zero(s, q)), not_(in_table(s, c, q)), works(s, c))
+    forgets = all_of(s.was_unknown[c, q], not_(s.unknown[c, q]), lives(s, c))
+    return all_of(implies(learns, nowhere), implies(forgets, s.owns[c, q]))
+
+
+ASKED_FIRST = _always(
+    "own-choice-only-where-nothing-is-stored",
+    "A client begins where its ConsumeFromWhere says only after the broker knew no offset, and did not answer 0.",
+    _asked_first,
+    "OF-21",
+    "RB-40",
+)
+
+
+def _again(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def counted(m: IntLike) -> BoolLike:
+        now, was = s.failed_send_backs[c, q, m], s.was_failed_send_backs[c, q, m]
+        again = all_of(s.was_stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.WAITING, now == was + 1)
+        forgotten = all_of(now == 0, s.stage[c, q, m] == Stage.ABSENT)
+        return any_of(same(now, was), again, forgotten)
+
+    return s.forall(Message, counted)
+
+
+AGAIN = _always(
+    "not-sent-back-is-consumed-again",
+    "A message that could not be sent back is given to a listener again, and counts one attempt more.",
+    _again,
+    "SB-5",
+    "CC-12",
+)
+
+
+def _overdue(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def in_turn(m: IntLike) -> BoolLike:
+        now, was = s.overdue[c, q, m], s.was_overdue[c, q, m]
+        begins = all_of(now, not_(was))
+        expired = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT)
+        kept = same(s.memory[c, q], s.was_memory[c, q])
+        returned = all_of(was, not_(now), stays(s, c, q))
+        moved = s.memory[c, q] == ite(empty(s, c, q), s.was_memory[c, q], maximum(s.was_memory[c, q], mark(s, c, q)))
+        return all_of(implies(begins, all_of(expired, kept)), implies(returned, moved))
+
+    return s.forall(Message, in_turn)
+
+
+OVERDUE = _always(
+    "late-result-moves-no-empty-window",
+    "A call that lasts too long leaves the offset where it is; its late result moves it only where messages are left.",
+    _overdue,
+    "PQ-9",
+    "PQ-2",
+)
+
+
+def _overdue_somewhere(s: State) -> BoolLike:
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
+
+
+LATE_RETURNS = Property(
+    id="late-listener-returns",
+    statement="A listener call that was sent back for its time returns some time, unless its process ends.",
+    kind=Kind.EVENTUALLY,
+    after=_overdue_somewhere,
+    holds=lambda s: not_(_overdue_somewhere(s)),
+    assuming=("listeners return",),
+    rules=("PQ-9", "G3"),
+)
+PART_FAILS = _can(
+    "part-of-a-batch-fails",
+    "A listener succeeds up to some message of its batch: that counts, and only the rest is sent back.",
+    lambda s, c, q: s.exists(
+        Message,
+        lambda m: all_of(
+            s.stage[c, q, m] == Stage.FAILED,
+            s.was_stage[c, q, m] == Stage.RUNNING,
+            s.exists(Message, lambda o: all_of(o < m, s.handled[q, o], not_(s.was_handled[q, o]))),
+        ),
+    ),
+    "CC-10",
+)

@@ -1,0 +1,26 @@
+"""Steps of retry copies: a mechanism that is broken is noticed, though all copies come in the end."""
+
+import pytest
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row
+from rocketproof.properties.step_claims import claims
+
+ROWS = [claim_row(claim) for claim in claims()]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "row"),
+    [
+        ("replicate", "without s.replicated", "replica-begins-where-its-copy-says"),
+        ("promote", "without s.saved", "delivery-goes-on-entry-by-entry"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes("schedule") if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert row in outcome.kills

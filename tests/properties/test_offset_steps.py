@@ -1,0 +1,32 @@
+"""Steps of stored offsets: a mechanism that is broken is noticed, though the next commit would hide it."""
+
+import pytest
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row
+from rocketproof.properties.step_claims import claims
+
+ROWS = [claim_row(claim) for claim in claims()]
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "told", "row"),
+    [
+        ("correction", "lose_dropped", "without change_table", "nothing-is-left-of-a-window"),
+        ("correction", "set_target", "without the guard not_(s.target_set", "corrected-offset-is-set-once"),
+        ("correction", "end_correction_late", "without s.late[q]", "corrected-offset-is-sent"),
+        ("reset", "answer_reset", "without _overwrite", "reset-is-learnt-by-a-pull"),
+        ("offsets", "restart_offsets", "without s.committed", "restart-takes-commits-back"),
+        ("offsets", "late_commit_arrives", "without write_offset", "commit-that-is-held-up-was-sent"),
+        ("broadcasting", "_saved", "NO_OFFSET + 1 for NO_OFFSET", "file-is-written-before-the-first-message-is-done"),
+        ("broadcasting", "persist", "without the guard working", "file-has-what-was-remembered"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(part: str, text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes(part) if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert row in outcome.kills

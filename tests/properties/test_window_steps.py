@@ -1,0 +1,44 @@
+"""Steps of windows: a mechanism that is broken is noticed, though all messages are handled."""
+
+import pytest
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row
+from rocketproof.properties.step_claims import claims
+
+ROWS = [claim_row(claim) for claim in claims()]
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "told", "row"),
+    [
+        ("queue_table", "_leave_request", "always lambda q: window_empty(s, c, q)", "request-outlives-its-window"),
+        ("concurrently", "succeed_up_to", "o < last for o <= last", "part-of-a-batch-fails"),
+        ("send_back", "_update_offset", "always what happens", "late-result-moves-no-empty-window"),
+        ("send_back", "send_back_fails_twice", "without consume_again", "not-sent-back-is-consumed-again"),
+        ("pull", "answers", "always True", "commit-of-a-pull-comes-before-its-answer"),
+        ("pull", "pull_removed", "without correct_tags_offset", "offset-passes-what-was-removed"),
+        (
+            "pull",
+            "pull_nothing",
+            "without the guard s.next_offset[c, q] == end(s, q)",
+            "offset-follows-the-lowest-message",
+        ),
+        ("filtering", "receive_matching", "without s.put_end", "put-is-what-was-kept"),
+        (
+            "first_query",
+            "find_no_offset",
+            "without the guard not_(answers_zero",
+            "own-choice-only-where-nothing-is-stored",
+        ),
+        ("send_back", "overdue_succeeds", "need not happen", "late-listener-returns"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(part: str, text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes(part) if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert row in outcome.kills
