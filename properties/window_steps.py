@@ -245,8 +245,8 @@ def _again(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 AGAIN = _always(
-    "not-sent-back-is-consumed-again",
-    "A message that could not be sent back is given to a listener again, and counts one attempt more.",
+    "failed-send-back-goes-to-a-listener",
+    "A message that could not be sent back waits for a listener, and counts one attempt more.",
     _again,
     "SB-5",
     "CC-12",

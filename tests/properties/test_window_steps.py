@@ -18,7 +18,7 @@ ROWS = [claim_row(claim) for claim in claims()]
         ("queue_table", "_leave_request", "always lambda q: window_empty(s, c, q)", "request-outlives-its-window"),
         ("concurrently", "succeed_up_to", "o < last for o <= last", "part-of-a-batch-fails"),
         ("send_back", "_update_offset", "always what happens", "late-result-moves-no-empty-window"),
-        ("send_back", "send_back_fails_twice", "without consume_again", "not-sent-back-is-consumed-again"),
+        ("send_back", "send_back_fails_twice", "without consume_again", "failed-send-back-goes-to-a-listener"),
         ("pull", "answers", "always True", "commit-of-a-pull-comes-before-its-answer"),
         ("pull", "pull_removed", "without correct_tags_offset", "offset-passes-what-was-removed"),
         (
