@@ -19,13 +19,14 @@ DRIFT = 500e-6
 """Two clocks drift apart by no more than this: a crystal by 100 ppm, one that is slewed by NTP by 500 ppm."""
 
 STEP = 2_000_000
-"""Pieces of time are at least so long, µs: what drifts meanwhile is less than what pairs leave open."""
+"""Pieces of time are at least so long, µs: what drifts meanwhile is less than what pairs leave open. Longer ones are
+twice as long, and again, so that a recording that goes on has the pieces that it had, until it is twice as long."""
 
 FREE = 1 << 60
 """Nothing bounds it."""
 
-_CELLS = 2_000_000
-_PIECES = 256
+_CELLS = 4_000_000
+_PIECES = 512
 _WAYPOINTS = 200
 
 
@@ -92,7 +93,9 @@ def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
     earlier, later = ends[: len(matched.earlier)], ends[len(matched.earlier) :]
     begin, end = int(matched.earlier_time.min()), int(matched.earlier_time.max())
     pieces = max(1, min(_PIECES, _CELLS // len(recorders) ** 2))
-    length = max(STEP, -(-(end - begin + 1) // pieces))
+    length = STEP
+    while length * pieces <= end - begin:
+        length *= 2
     piece = (matched.earlier_time - begin) // length
     direct = np.full((int(piece.max()) + 1, len(recorders), len(recorders)), FREE, np.int64)
     away = np.abs(matched.earlier_time - begin - piece * length - length // 2)

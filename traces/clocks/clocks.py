@@ -216,12 +216,17 @@ def _explained(matched: Matched) -> tuple[Bounds, int]:
 
 
 def _references(bounds: Bounds, weights: Any, matched: Matched) -> list[int]:
-    """For each recorder the one that it is held against: of those that pairs connect, the one with most of them."""
-    of_broker = np.array([matched.recorders[code].incarnation < 0 for code in bounds.recorders.tolist()])
+    """For each recorder the one that it is held against: of those that pairs connect, one with most of them.
+
+    Of those with about as many it is the first by name, so that it is not another one whenever the recording goes on.
+    """
+    about = [int(weight).bit_length() for weight in weights]
+    told = [str(matched.recorders[code]) for code in bounds.recorders.tolist()]
+    of_broker = [matched.recorders[code].incarnation < 0 for code in bounds.recorders.tolist()]
     near = (bounds.direct < FREE).any(axis=0)
     near |= near.T
     found = [-1] * len(weights)
-    for hub in np.lexsort((of_broker, weights))[::-1].tolist():
+    for hub in sorted(range(len(weights)), key=lambda place: (-about[place], not of_broker[place], told[place])):
         waiting = [] if found[hub] >= 0 else [hub]
         while waiting:
             place = waiting.pop()
