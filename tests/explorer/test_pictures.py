@@ -1,6 +1,7 @@
 """What the page draws of a run: sequence diagram, queues, boards and lights; and what keys, slider and searches do."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page about one queue, and about who knows of whom."""
-    entries = [entry_of(subject("delivery")), entry_of(subject("join-overlap"))]
+    found = replace(entry_of(subject("join-overlap")), verdict="VIOLATED")
+    entries = [replace(entry_of(subject("delivery")), verdict="HOLDS"), found]
     file = tmp_path_factory.mktemp("pages") / "two.html"
     file.write_text(page(entries, title="Two"), encoding="utf-8")
     return file.as_uri()
@@ -213,6 +215,50 @@ def test_a_search_from_the_state_that_is_shown_goes_on_from_there(opened: Chrome
     steps = found(opened, cell("committed[q0]", "≥", 1), here=True)
     assert steps[:4] == ["take(c1, q0)", "pull(c1, q0)", "begin(c1, q0, m0)", "succeed(c1, q0, m0)"]
     assert len(steps) == 5
+
+
+def test_a_search_goes_on_as_far_as_asked_and_stops_when_told(opened: Chrome) -> None:
+    nowhere = cell("crashes_left", "≥", 2)
+    opened.run(f"explorer.hunter.start({nowhere}, {{ limit: 50 }})")
+    told = "document.getElementById('hunt-state').innerText"
+    opened.until(f"{told}.includes('within 50 states')")
+    opened.click("#hunt-state button")
+    opened.until(f"{told}.includes('within 200 states')")
+    opened.run(f"explorer.hunter.start({nowhere}, {{ limit: 1e9 }})")
+    opened.until("document.querySelector('#hunt-state progress') !== null")
+    opened.run("document.querySelector('#hunt-state button').click()")
+    assert opened.run("[explorer.hunter.worker, document.getElementById('hunt-state').hidden]") == [None, True]
+
+
+def test_a_story_says_from_where_it_repeats(opened: Chrome) -> None:
+    opened.run("location.hash = 'open=join-overlap&run=rebalance_pass(c0,b0)~rebalance_pass(c0,b0)&loop=1'")
+    opened.until("explorer.entry.id === 'join-overlap' && explorer.run.steps.length === 2")
+    assert opened.run("explorer.run.loop") == 1
+    opened.run("explorer.commands().story()")
+    opened.until("document.getElementById('copied').open")
+    story = opened.run("document.getElementById('copied-text').value").splitlines()
+    assert story.index("from here on the run repeats for ever:") < next(
+        at for at, line in enumerate(story) if line.startswith("2. ")
+    )
+
+
+def test_the_command_opens_the_configuration_that_is_shown(opened: Chrome) -> None:
+    opened.run("explorer.commands().command()")
+    opened.until("document.getElementById('copied').open")
+    words = opened.run("document.getElementById('copied-text').value").split()
+    assert words[:3] == ["rocketproof", "explore", "consumption"]
+    shown = opened.run("Object.entries(explorer.model.constants).map(([name, { value }]) => `${name}=${value}`)")
+    assert set(words[4::2]) <= set(shown)
+    assert "crashes=1" in words
+
+
+def test_the_list_colors_what_holds_and_what_does_not(opened: Chrome) -> None:
+    opened.click("#home-link")
+    opened.until("document.body.dataset.view === 'home'")
+    assert opened.run("[...document.querySelectorAll('#home-list .chip')].map((each) => each.className)") == [
+        "chip good",
+        "chip bad",
+    ]
 
 
 def test_the_end_of_everything_is_found_and_told(opened: Chrome) -> None:

@@ -1,5 +1,6 @@
 """Exercises: a right answer passes, a wrong one is told what it does instead, and nothing else is taken."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,28 @@ def test_an_answer_that_is_wrong_is_wrong_whatever_could_not_be_judged(
     told = capsys.readouterr().out
     assert "UNKNOWN   An answer names no queue twice." in told
     assert told.endswith("does not solve the exercise of sorted-views yet.\n")
+
+
+def test_an_answer_that_could_not_be_judged_is_neither_right_nor_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Unknown:
+        def check(self, answer: Path) -> list[exercises.Step]:
+            return [exercises.Step(asked="it holds", verdict=Verdict.UNKNOWN)]
+
+    monkeypatch.setitem(EXERCISES, "offsets", Unknown())
+    assert learn(["check", "offsets", str(tmp_path)], language="en") == 2
+    assert capsys.readouterr().out.endswith("could not be judged: a limit was hit.\n")
+
+
+@pytest.mark.parametrize(("language", "title"), [("en", "What happens when a listener"), ("zh-CN", "监听器")])
+def test_a_lesson_opens_in_the_language_asked_for_as_a_notebook_too(
+    language: str, title: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "slow.ipynb"
+    assert learn(["2"], language=language) == learn(["2"], language=language, notebook=str(out)) == 0
+    assert title in capsys.readouterr().out.splitlines()[0]
+    assert title in "".join(json.loads(out.read_text(encoding="utf-8"))["cells"][1]["source"])
 
 
 def test_a_missing_file_and_unknown_lessons_are_told(tmp_path: Path) -> None:
