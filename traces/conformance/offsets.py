@@ -57,8 +57,9 @@ def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
 
 
 def _answered(f: Follower, c: int, offset: int) -> bool:
-    """OF-3: whether this may be the answer to an offset query where those are not recorded."""
-    return not f.broadcasting and Kind.OFFSET_QUERY not in f.stream.told() and f.was_stored(c, offset)
+    """OF-3, OF-10: whether the store may have told it where that is not recorded, as no reading of a file is."""
+    is_asked = f.broadcasting or Kind.OFFSET_QUERY not in f.stream.told()
+    return is_asked and f.was_stored(c, offset)
 
 
 def commit(f: Follower, event: Event) -> bool:
