@@ -163,6 +163,13 @@ def would_go_back(s):
         "def left_out(s): return s.exists(Message, lambda m: (m < s.file[0, 0]) & (s.had[0, 0, m] == Had.NOTHING))",
     ],
     "tags": ["def client_keeps(s, c, q, m): return m >= 1"],
+    "incident": [
+        """
+def safe(s):
+    runs = s.exists(Consumer, lambda c: s.exists(Message, lambda m: s.stage[c, 0, m] == Stage.RUNNING))
+    return implies(runs, s.committed[0] == 0)
+"""
+    ],
 }
 """Answers that do part of what is asked for."""
 
