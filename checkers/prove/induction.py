@@ -9,7 +9,7 @@ from .problem import OBLIGATION_SHARE, Claim, Problem, Target
 from .solving import Model, Solver
 from .witness import small_model
 
-IMPLIED_SHARE = 0.01
+IMPLIED_SHARE = 0.05
 """Part of the remaining work for asking whether a claim is implied by the others."""
 
 

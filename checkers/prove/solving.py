@@ -42,11 +42,11 @@ WORK = 200_000_000
 LARGEST_RLIMIT = 2**32 - 1
 """The largest limit that Z3 understands."""
 
-_FIRST_TRY = 1_000_000
-"""Z3 resource units of the first try of a question: more than most proofs take."""
+_FIRST_TRY = 100_000
+"""Z3 resource units of the first try of a question: more than most proofs take, less than a share of the work is."""
 
-_OUT_OF_WORK = "canceled"
-"""What Z3 says when its units are used up."""
+_OUT_OF_WORK = ("canceled", "resource limit", "no reason given")
+"""What Z3 says, by the place where it is, when its units are used up."""
 
 _LEFT_OPEN = "(incomplete quantifiers)"
 """What a solver that does not search models says where quantifiers leave a question open."""
@@ -67,7 +67,7 @@ class Solver:
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
         self._finite_domain = finite_domain
-        self._own: Callable[[Any], Any] = self._translated
+        self._own = Canonical(self._context).term
         self._scopes: list[list[Any]] = [[]]
         self._model: Model | None = None
         self.work = 0
@@ -108,10 +108,10 @@ class Solver:
                 self._solver = self._again(searches_models=True)
                 answer, reason = self._ask(left)
                 if answer == z3.sat:
-                    self._model = Model(self._solver.model(), self._context)
+                    self._model = Model(self._solver.model(), self._own)
             self._solver = self._again(searches_models=False)
         elif answer == z3.sat:
-            self._model = Model(self._solver.model(), self._context)
+            self._model = Model(self._solver.model(), self._own)
         return answer, reason
 
     def core(self, facts: Mapping[str, Any], *, rlimit: int) -> set[str] | None:
@@ -133,20 +133,17 @@ class Solver:
     def _try(self, rlimit: int) -> tuple[Any, str]:
         """Ask with one seed after the other, with more and more work: a proof is found soon by most of them.
 
-        From the second one on the terms are canonical, so that a hard proof is found in every process or in none.
+        The terms are canonical, so that a hard proof hardly depends on what else the process has asked.
         """
         begun, seed, most = self.work, 0, _FIRST_TRY
         while True:
             left = rlimit - (self.work - begun)
             answer, reason = self._ask(left if self._finite_domain else min(left, most))
             left = rlimit - (self.work - begun)
-            if answer != z3.unknown or _OUT_OF_WORK not in reason or left <= 0:
+            if answer != z3.unknown or not _is_out_of_work(reason) or left <= 0:
                 return answer, reason
             seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
             self._solver = self._again(searches_models=False, seed=seed)
-
-    def _translated(self, term: Any) -> Any:
-        return term.translate(self._context)
 
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
@@ -158,7 +155,7 @@ class Solver:
         # In a context that has terms already, Z3 would number those of the question by what was built before.
         self._context, self._earlier = z3.Context(), self.work
         solver = self._new(searches_models=searches_models, seed=seed)
-        self._own = Canonical(self._context, seed=seed).term if seed else self._translated
+        self._own = Canonical(self._context, seed=seed).term
         for number, constraints in enumerate(self._scopes):
             if number:
                 solver.push()
@@ -189,21 +186,25 @@ def check(solver: Any) -> tuple[Any, str]:
     return answer, reason
 
 
+def _is_out_of_work(reason: str) -> bool:
+    return any(said in reason for said in _OUT_OF_WORK)
+
+
 def units(solver: Any) -> int:
     """Z3 resource units used so far in the context of a Z3 solver."""
     return int(solver.statistics().get_key_value("rlimit count"))
 
 
 class Model:
-    """Values of symbols that satisfy a question."""
+    """Values of symbols that satisfy a question; ``own`` gives a term of the main context as its solver has it."""
 
-    def __init__(self, model: Any, context: Any) -> None:
+    def __init__(self, model: Any, own: Callable[[Any], Any]) -> None:
         self._model = model
-        self._context = context
+        self._own = own
 
     def number(self, term: Any) -> int:
         """Value of a truth value or whole number (of the main context); what the model leaves open counts as 0."""
-        value = self._model.eval(term.translate(self._context), model_completion=True)
+        value = self._model.eval(self._own(term), model_completion=True)
         return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
@@ -291,7 +292,7 @@ class Effort:
     def _why(self, said: str, limit: int) -> str:
         if self.left <= 0:
             return self._all_used()
-        if said.rpartition(".")[2].strip() in ("canceled", "no reason given") or "resource limit" in said:
+        if _is_out_of_work(said):
             return f"the limit of {limit:,} Z3 resource units for this question was hit"
         return f"the solver gave up: {said[:200]}"
 

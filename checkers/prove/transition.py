@@ -115,7 +115,7 @@ class Transition:
         if not updates or z3.substitute(before, *updates).eq(before):
             return None
         fresh = [(symbol, _named(symbol, "'")) for symbol in predicate.symbols]
-        return self.at(z3.simplify(z3.substitute(before, *updates, *fresh)), position)
+        return self.at(z3.substitute(before, *updates, *fresh), position)
 
     def differ(self, first: int, second: int) -> Any:
         """The two states are not the same."""

@@ -122,7 +122,7 @@ def _lower_instance(
     given = {}
     for (name, value), kind in zip(arguments.items(), kinds, strict=True):
         if value is None:
-            symbol = z3.FreshInt(name)
+            symbol = lowering.fresh(name)
             recording.symbols.append(symbol)
             recording.guards.append(kind.contains(Term(symbol, False)))
             given[name] = Term(symbol, False)

@@ -50,6 +50,7 @@ class Recording:
     next_values: dict[CellKey, Any] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     symbols: list[Any] = field(default_factory=list)
+    fresh: int = 0
     definitions: list[Any] = field(default_factory=list)
     written: dict[object, object] = field(default_factory=dict)
     bound: int = 0
@@ -155,7 +156,7 @@ class Lowering:
         if elements.bounded:
             join = all_of if universal else any_of
             return join(holds(item) for item in range(elements.size))
-        symbol = self._bound_symbol(elements)
+        symbol = self.fresh(elements.label)
         item = Term(symbol, False)
         self._recording.bound += 1
         body = holds(item)
@@ -186,7 +187,7 @@ class Lowering:
             raise ModelError(
                 f"{self.where()}: 's.least' over the unbounded {elements.name} cannot stand inside a quantifier."
             )
-        symbol = z3.FreshInt(f"least_{elements.label}")
+        symbol = self.fresh(f"least_{elements.label}")
         self._recording.symbols.append(symbol)
         least = Term(symbol, False)
         none = self.quantify(domain, lambda item: not_(holds(item)), universal=True)
@@ -194,6 +195,14 @@ class Lowering:
         found = all_of(elements.contains(least), holds(least), first)
         self._recording.definitions.append(as_bool(ite(none, same(least, default), found)))
         return least
+
+    def fresh(self, label: str) -> Any:
+        """A Z3 integer that no other text of this machine has, named by its number in the text.
+
+        The numbers of ``z3.FreshInt`` go on through a process, so that a proof would depend on what was asked before.
+        """
+        self._recording.fresh += 1
+        return z3.Int(f"{label}~{self._recording.fresh} of {self.where()}")
 
     # --- reading and writing cells ------------------------------------------------------------------------------
 
@@ -296,7 +305,7 @@ class Lowering:
         fixed = tuple((item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True))
         cell = self.frame.cells[(family.name, fixed)]
         before = self._recording.next_values.get(cell.key, cell.symbol)
-        symbols = [self._bound_symbol(dim) for dim in family.dims if not dim.bounded]
+        symbols = [self.fresh(dim.label) for dim in family.dims if not dim.bounded]
         items = iter(Term(symbol, False) for symbol in symbols)
         full = [item if dim.bounded else next(items) for item, dim in zip((*index, *choice), family.dims, strict=True)]
         self._recording.bound += 1
@@ -353,9 +362,6 @@ class Lowering:
     def where(self) -> str:
         """The machine and the text that is lowered, as error messages begin."""
         return f"machine {self.frame.configuration.machine.name}, {self._recording.title}"
-
-    def _bound_symbol(self, elements: Elements) -> Any:
-        return z3.FreshInt(elements.label)
 
 
 def _identity(value: Any) -> object:
