@@ -16,6 +16,7 @@ from ..model.kernel.terms import as_bool
 from ..properties.theorem import Case, Relation, Theorem
 from ..properties.verdict import Verdict
 from .engines import PROVE
+from .prove.canonical import Canonical
 from .prove.solving import LARGEST_RLIMIT, WORK, Model, check, units
 from .result import Result
 
@@ -101,6 +102,7 @@ class _Solver:
         self.theorem = theorem
         self.questions = 0
         self._context = z3.Context()  # its own: what was asked before, of other theorems, changes no answer
+        self._own = Canonical(self._context).term
         self._work = work
         self.used = 0
         self._seed = seed
@@ -127,7 +129,7 @@ class _Solver:
             terms.append(
                 self.theorem.declaration(name)(*arguments) == (z3.BoolVal(bool(value)) if is_relation else value)
             )
-        solver.add(*(term.translate(self._context) for term in terms))
+        solver.add(*(self._own(term) for term in terms))
         self.questions += 1
         answer, reason = check(solver)
         self.used = units(solver)
@@ -135,7 +137,7 @@ class _Solver:
             return _Answer(False)
         if answer == z3.unknown:
             return _Answer(None, reason=reason)
-        return _Answer(True, self._plain(known, Model(solver.model(), self._context)))
+        return _Answer(True, self._plain(known, Model(solver.model(), self._own)))
 
     def _plain(self, known: Mapping[str, int], model: Model) -> Case:
         """The case of a solver's model, with plain numbers and Python functions of plain numbers."""
