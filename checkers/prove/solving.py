@@ -67,7 +67,7 @@ class Solver:
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
         self._finite_domain = finite_domain
-        self._own = Canonical(self._context).term
+        self._own: Callable[[Any], Any] = self._translated
         self._scopes: list[list[Any]] = [[]]
         self._model: Model | None = None
         self.work = 0
@@ -105,7 +105,7 @@ class Solver:
         if answer == z3.unknown:
             left = rlimit - (self.work - before)
             if models and reason == _LEFT_OPEN and left > 0:
-                self._solver = self._again(searches_models=True)
+                self._solver = self._again(searches_models=True, seed=0)
                 answer, reason = self._ask(left)
                 if answer == z3.sat:
                     self._model = Model(self._solver.model(), self._own)
@@ -116,6 +116,7 @@ class Solver:
 
     def core(self, facts: Mapping[str, Any], *, rlimit: int) -> set[str] | None:
         """Which of the named facts, added for this question only, make it "unsat"; None when they do not."""
+        self._solver = self._again(searches_models=False, seed=0)
         self._solver.push()
         names = {f"fact {number}": name for number, name in enumerate(facts)}
         marks = [z3.Bool(mark, ctx=self._context) for mark in names]
@@ -133,17 +134,22 @@ class Solver:
     def _try(self, rlimit: int) -> tuple[Any, str]:
         """Ask with one seed after the other, with more and more work: a proof is found soon by most of them.
 
-        The terms are canonical, so that a hard proof hardly depends on what else the process has asked.
+        The first try, of terms as they are, is the fastest; what it leaves open is asked in canonical terms, so that a
+        hard proof hardly depends on what else the process has asked.
         """
-        begun, seed, most = self.work, 0, _FIRST_TRY
-        while True:
-            left = rlimit - (self.work - begun)
-            answer, reason = self._ask(left if self._finite_domain else min(left, most))
-            left = rlimit - (self.work - begun)
-            if answer != z3.unknown or not _is_out_of_work(reason) or left <= 0:
-                return answer, reason
-            seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
+        begun = self.work
+        answer, reason = self._ask(rlimit if self._finite_domain else min(rlimit, _FIRST_TRY))
+        seed, most = 0, _FIRST_TRY
+        while answer == z3.unknown and not self._finite_domain and (left := rlimit - (self.work - begun)) > 0:
             self._solver = self._again(searches_models=False, seed=seed)
+            answer, reason = self._ask(min(left, most))
+            if not _is_out_of_work(reason):
+                break
+            seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
+        return answer, reason
+
+    def _translated(self, term: Any) -> Any:
+        return term.translate(self._context)
 
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
@@ -151,11 +157,11 @@ class Solver:
         self.work = self._earlier + units(self._solver)
         return answer
 
-    def _again(self, *, searches_models: bool, seed: int = 0) -> Any:
+    def _again(self, *, searches_models: bool, seed: int | None = None) -> Any:
         # In a context that has terms already, Z3 would number those of the question by what was built before.
         self._context, self._earlier = z3.Context(), self.work
-        solver = self._new(searches_models=searches_models, seed=seed)
-        self._own = Canonical(self._context, seed=seed).term
+        self._own = self._translated if seed is None else Canonical(self._context, seed=seed).term
+        solver = self._new(searches_models=searches_models, seed=seed or 0)
         for number, constraints in enumerate(self._scopes):
             if number:
                 solver.push()

@@ -33,7 +33,9 @@ def written(path: Path, events: list[Any], *, at: int) -> Path:
 def test_a_clock_far_ahead_is_not_believed(spark: Any, tmp_path: Path) -> None:
     header, *events = simulated(tmp_path / "run", messages=20)
     last = max(event["time"] for event in events)
-    ahead = write(tmp_path / "a.jsonl", [header, *events, {**events[-1], "time": FAR, "seq": len(events)}])
+    ahead = write(
+        tmp_path / "a.jsonl", [header, *events, {**events[-1], "client": "ahead", "time": FAR, "seq": len(events)}]
+    )
     found = live(spark, tmp_path, ahead)
     assert latest_of(found) == last
     assert list(ahead_of(found, after="", more=600_000)) == [(str(ahead), FAR)]

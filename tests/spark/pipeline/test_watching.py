@@ -137,7 +137,7 @@ def test_one_event_far_in_the_future_makes_nothing_late(spark: Any, tmp_path: Pa
     header, *events = first.read_text().splitlines()
     right = max(json.loads(line)["time"] for line in events)
     at = next(at for at, line in enumerate(events) if json.loads(line)["kind"] == "heartbeat")
-    events[at] = json.dumps({**json.loads(events[at]), "time": 4_070_908_800_000})
+    events[at] = json.dumps({**json.loads(events[at]), "client": "ahead", "time": 4_070_908_800_000})
     write(first, [header, *events])
     stream = Stream(spark, tmp_path, lateness=500)
     stream.arrive(first)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from rocketproof.traces.clocks.as_json import MEMBER
 from rocketproof.traces.format.header import MARK
 from rocketproof.traces.format.kinds import Kind, Result
 from rocketproof.traces.format.kinds import Path as Way
@@ -64,7 +65,8 @@ def test_every_field_is_described_with_its_type() -> None:
 
 def test_every_member_of_the_header_is_described_with_its_default() -> None:
     rows = table("## Header")
-    assert names(rows) == [MARK, *(item.name for item in fields(Header) if item.name not in ("version", "extra"))]
+    stated = [item.name for item in fields(Header) if item.name not in ("version", "extra")]
+    assert names(rows) == [MARK, *stated, MEMBER]
     told = dict(zip(names(rows), rows, strict=True))
     assert (told[MARK][2], told["release"][2]) == (str(VERSION), Header().release)
     assert re.findall(r"`(\w+)`", told["timers"][1]) == list(TIMERS)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rocketproof.traces.errors import TraceError
@@ -18,6 +18,7 @@ from rocketproof.traces.format.kinds import Path as Way
 from rocketproof.traces.format.schema import ARROW, FIELDS, Group, Header, origin_of
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.events import SPANS, WORDS, batch_of
+from rocketproof.traces.io.stray_times import strays_of
 from rocketproof.traces.io.writing import JsonlWriter, ParquetWriter, conformed, convert, without_keys, write_jsonl
 
 from ..recordings import HEADER, delivery, offsets, rows, write
@@ -75,6 +76,7 @@ def test_jsonl_and_parquet_say_the_same(
     header: Header, given_events: list[tuple[dict[str, Any], dict[str, Any]]], suffix: str
 ) -> None:
     lines = [{**event, **more} for event, more in given_events]
+    assume(not len(strays_of([batch_of([event for event, _ in given_events])])))  # which are left out
     with tempfile.TemporaryDirectory() as name:
         first = Path(name) / f"a.jsonl{suffix}"
         # A member that is null is the same as none.
