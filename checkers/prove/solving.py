@@ -134,17 +134,15 @@ class Solver:
     def _try(self, rlimit: int) -> tuple[Any, str]:
         """Ask with one seed after the other, with more and more work: a proof is found soon by most of them.
 
-        The first try, of terms as they are, is the fastest; what it leaves open is asked in canonical terms, so that a
+        The first try, of terms as they are, is the fastest; what it does not end is asked in canonical terms, so that a
         hard proof hardly depends on what else the process has asked.
         """
         begun = self.work
         answer, reason = self._ask(rlimit if self._finite_domain else min(rlimit, _FIRST_TRY))
         seed, most = 0, _FIRST_TRY
-        while answer == z3.unknown and not self._finite_domain and (left := rlimit - (self.work - begun)) > 0:
+        while _is_out_of_work(reason) and not self._finite_domain and (left := rlimit - (self.work - begun)) > 0:
             self._solver = self._again(searches_models=False, seed=seed)
             answer, reason = self._ask(min(left, most))
-            if not _is_out_of_work(reason):
-                break
             seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
         return answer, reason
 
