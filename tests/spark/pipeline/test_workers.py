@@ -19,7 +19,7 @@ from pathlib import Path
 
 table, folder, mark = map(Path, sys.argv[1:])
 module = importlib.import_module("rocketproof.spark.pipeline.ingest")
-whole = module._store
+whole = module.store_pieces
 
 
 def killed_once(work):
@@ -39,7 +39,7 @@ if __name__ == "__main__":
     from rocketproof.spark.pipeline import Table, ingest, mine_table
     from rocketproof.traces.samples import settings_of
 
-    module._store = killed_once
+    module.store_pieces = killed_once
     spark = open_session("local-cluster[2,1,1024]", memory="512m", conf={"spark.executor.memory": "512m"})
     print(ingest(spark, [folder], Table(table)).events)
     print(mine_table(lambda: spark, Table(table), terms=lambda t: settings_of(t.header), local_events=0).run)
