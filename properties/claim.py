@@ -37,6 +37,13 @@ def claim_about(machine: Machine, property: Property, constants: Mapping[str, in
     return Claim(property=property, machine=machine, constants=constants, expected=expected, lesson=lesson)
 
 
+def claims_of(machine: Machine, asked: Iterable[tuple[Mapping[str, int | str], Iterable[Property]]]) -> Iterator[Claim]:
+    """The claims that properties hold of a machine, each in the configuration that it is listed with."""
+    for constants, properties in asked:
+        for property in properties:
+            yield claim_about(machine, property, constants)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
     """The claim that each action of a machine happens in one of the configurations: no green without a witness.

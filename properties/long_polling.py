@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, State, all_of, any_of, implies, not_
 from ..model.long_polling import Request, behind, hold_time, long_polling, wanted
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claims_of
+from .of_each import always
 from .property import Kind, Property
 from .verdict import Verdict
 
 Constants = dict[str, int | str]
 
 
-def _always(name: str, statement: str, holds: Callable[[State, Any], BoolLike], *rules: str) -> Property:
-    """What is always true of each queue."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.ALWAYS,
-        holds=lambda s: s.forall(Queue, lambda q: holds(s, q)),
-        rules=rules,
-    )
+_always = always(Queue)
 
 
 WAKES = _always(
@@ -185,9 +177,7 @@ _FALSE: tuple[tuple[Property, Constants, str], ...] = (
 
 def claims() -> Iterator[Claim]:
     """All claims about long polling, naive ones last."""
-    for constants, properties in _CLAIMED:
-        for property in properties:
-            yield Claim(property=property, machine=long_polling, constants=constants)
+    yield from claims_of(long_polling, _CLAIMED)
     yield Claim(property=HELD_ENDS, machine=long_polling, constants=STUCK_FOR_EVER)
     for property, constants, lesson in _FALSE:
         yield Claim(

@@ -6,29 +6,27 @@ anyway is noticed here only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from ..model.assignment import assignment
 from ..model.everything import everything
-from ..model.kernel import BoolLike, IntLike, Machine, State, all_of, any_of, implies, not_, same
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Broker, Consumer, Life, reaches
 from ..model.rebalance import Queue, wanted
-from .claim import Claim
+from .claim import Claim, claims_of
+from .of_each import always, sometimes
 from .property import Kind, Property
 
 Constants = dict[str, int | str]
 
 
-def _always(name: str, statement: str, holds: Callable[[State, Any], BoolLike], *rules: str) -> Property:
-    """What is true of every step, for each client."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.ALWAYS,
-        holds=lambda s: s.forall(Consumer, lambda c: holds(s, c)),
-        rules=rules,
-    )
+_always = always(Consumer)
+_can = sometimes(Consumer)
+
+
+def _works(s: State, c: IntLike) -> BoolLike:
+    """Whether the client was at work before the step."""
+    return all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
 
 
 def _lists_nobody(s: State, b: IntLike) -> BoolLike:
@@ -114,8 +112,7 @@ def _seen_from_a_broker(s: State, c: IntLike) -> BoolLike:
         equal = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.members[b].has(d)))
         return all_of(reaches(s, c, b), equal, not_(_lists_nobody(s, b)))
 
-    works = all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
-    return implies(all_of(changed, s.life[c] != Life.GONE), all_of(works, s.exists(Broker, read)))
+    return implies(all_of(changed, s.life[c] != Life.GONE), all_of(_works(s, c), s.exists(Broker, read)))
 
 
 SEEN_FROM_A_BROKER = _always(
@@ -132,7 +129,7 @@ def _table_in_turn(s: State, c: IntLike) -> BoolLike:
         lost = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.life[c] != Life.GONE)
         won = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
         locked = all_of(any_of(s.was_lock[q] == 0, s.was_lock[q] == c + 1), s.lock[q] == c + 1) if s.orderly else True
-        works = all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
+        works = _works(s, c)
         return all_of(
             implies(lost, all_of(works, not_(wanted(s, c, q)))), implies(won, all_of(works, wanted(s, c, q), locked))
         )
@@ -148,22 +145,27 @@ TABLE_IN_TURN = _always(
 )
 
 
-def _lock_in_turn(s: State, c: IntLike) -> BoolLike:
-    def in_turn(q: IntLike) -> BoolLike:
-        mine, was = s.lock[q] == c + 1, s.was_lock[q] == c + 1
-        gone = any_of(not_(s.owns[c, q]), s.life[c] != Life.UP)
-        got = all_of(s.owns[c, q], s.was_life[c] == Life.UP)
-        return all_of(
-            implies(all_of(was, not_(mine)), all_of(gone, s.lock[q] == 0)), implies(all_of(mine, not_(was)), got)
-        )
+def _comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
+    def comes(q: IntLike) -> BoolLike:
+        got = all_of(s.lock[q] == c + 1, s.was_lock[q] != c + 1)
+        return implies(got, all_of(s.owns[c, q], s.was_life[c] == Life.UP))
 
-    return s.forall(Queue, in_turn)
+    return s.forall(Queue, comes)
+
+
+def _goes_with_the_queue(s: State, c: IntLike) -> BoolLike:
+    def goes(q: IntLike) -> BoolLike:
+        lost = all_of(s.was_lock[q] == c + 1, s.lock[q] != c + 1)
+        gone = any_of(not_(s.owns[c, q]), s.life[c] != Life.UP)
+        return implies(lost, all_of(gone, s.lock[q] == 0))
+
+    return s.forall(Queue, goes)
 
 
 LOCK_IN_TURN = _always(
     "lock-goes-with-the-queue",
     "The lock of a queue comes and goes with the queue itself, or is left behind by a client that ended.",
-    _lock_in_turn,
+    lambda s, c: all_of(_goes_with_the_queue(s, c), _comes_with_the_queue(s, c)),
     "RB-30",
     "OR-1",
 )
@@ -185,18 +187,10 @@ FORGETS_ITS_OWN = _always(
 )
 
 
-def _lock_comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
-    def comes(q: IntLike) -> BoolLike:
-        got = all_of(s.lock[q] == c + 1, s.was_lock[q] != c + 1)
-        return implies(got, all_of(s.owns[c, q], s.was_life[c] == Life.UP))
-
-    return s.forall(Queue, comes)
-
-
 LOCK_COMES_WITH_THE_QUEUE = _always(
     "only-owners-get-locks",
     "Whoever gets the lock of a queue has the queue.",
-    _lock_comes_with_the_queue,
+    _comes_with_the_queue,
     "RB-30",
     "OR-1",
 )
@@ -278,17 +272,6 @@ COMMITS_BEFORE_IT_LEAVES = _always(
 )
 
 
-def _can(name: str, statement: str, happens: Callable[[State, Any], BoolLike], *rules: str) -> Property:
-    """A step that is possible."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.SOMETIMES,
-        holds=lambda s: s.exists(Consumer, lambda c: happens(s, c)),
-        rules=rules,
-    )
-
-
 def _others_told(s: State, c: IntLike) -> BoolLike:
     def closed(b: IntLike) -> BoolLike:
         return all_of(_left(s, b, c), s.exists(Consumer, lambda d: _told(s, d)))
@@ -325,45 +308,39 @@ _MESSAGES: Constants = {"running": 0, "consumers": 1, "queues": 2, "messages": 1
 
 def claims() -> Iterator[Claim]:
     """All claims about steps."""
-    asked: tuple[tuple[Machine, Constants, tuple[Property, ...]], ...] = (
+    of_groups: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         (
-            assignment,
             {**_WATCHED, "running": 1, "leaves": 2, "crashes": 1},
             (LISTED_IN_TURN, LIFE_IN_TURN, NOTHING_WHILE_GONE, STOPPING_KEEPS, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
         (
-            assignment,
             {**_WATCHED, "brokers": 2, "cuts": 1, "broker_restarts": 1},
             (LISTED_IN_TURN, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
         (
-            assignment,
             {**_WATCHED, "brokers": 2, "cuts": 1, "leaves": 1},
             (LISTED_IN_TURN, STOPPING_KEEPS, ENDS_CUT_OFF),
         ),
         (
-            assignment,
             {**_WATCHED, "orderly": 1, "leaves": 1, "crashes": 1},
             (STOPPING_KEEPS, TABLE_IN_TURN, LOCK_IN_TURN, LIFE_IN_TURN),
         ),
         (
-            assignment,
             {**_WATCHED, "pauses": 1, "crashes": 1},
             (NOTHING_WHILE_GONE, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
-        (assignment, {**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
+        ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
         (
-            assignment,
             {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1},
             (NOTHING_WHILE_GONE, TOLD_OF_CHANGES, CLOSED_IS_TOLD, CUT_SHORT),
         ),
-        (everything, {**_MESSAGES, "queues": 1, "leaves": 1}, (COMMITS_BEFORE_IT_LEAVES,)),
+    )
+    yield from claims_of(assignment, of_groups)
+    with_messages: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
+        ({**_MESSAGES, "queues": 1, "leaves": 1}, (COMMITS_BEFORE_IT_LEAVES,)),
         (
-            everything,
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
             (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN, IN_REACH, TAKEN_BACK),
         ),
     )
-    for machine, constants, properties in asked:
-        for property in properties:
-            yield Claim(property=property, machine=machine, constants=constants)
+    yield from claims_of(everything, with_messages)

@@ -6,47 +6,33 @@ between two states that are possible anyway is noticed here only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, is_up, orderly_lock, renewable
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claims_of
+from .of_each import always, sometimes
 from .orderly_lock import KEPT_TABLE
 from .property import Kind, Property
 
 Constants = dict[str, int | str]
 
 
-def _each(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
-    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
+_step = always(Consumer, Queue, assuming=(KEPT_TABLE,))
+_can = sometimes(Consumer, Queue)
 
 
-def _step(name: str, statement: str, holds: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
-    """What is true of every step, for each client and queue."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.ALWAYS,
-        holds=lambda s: _each(s, lambda c, q: holds(s, c, q)),
-        assuming=(KEPT_TABLE,),
-        rules=rules,
-    )
-
-
-def _mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return s.holder[q] == c + 1
-
-
-def _was_mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def held_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the broker's table named ``c`` before the step, expired or not."""
     return s.was_holder[q] == c + 1
 
 
 def _not_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """The broker has neither given ``c`` the lock nor renewed it, and ``c`` has heard of no such thing."""
-    broker = implies(_mine(s, c, q), all_of(_was_mine(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
+    broker = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
     client = implies(s.locked[c, q], all_of(s.was_locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]))
     return all_of(broker, client)
 
@@ -96,7 +82,7 @@ STOPS = _step(
 
 
 def _gone(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    kept = implies(_was_mine(s, c, q), any_of(_mine(s, c, q), s.holder[q] != 0))
+    kept = implies(held_lock(s, c, q), any_of(holds_lock(s, c, q), s.holder[q] != 0))
     return implies(s.was_life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
 
 
@@ -126,13 +112,18 @@ IN_TURN = _step(
 )
 
 
+def lost_only_by(s: State, c: IntLike, q: IntLike, *gives_back: BoolLike) -> BoolLike:
+    """Whether ``c``, if the step took its lock, has given it back, or another took it after it had expired."""
+    freed = all_of(s.holder[q] == 0, any_of(*gives_back))
+    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
+    return implies(all_of(held_lock(s, c, q), not_(holds_lock(s, c, q))), any_of(freed, taken))
+
+
 def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
     removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
     stops = all_of(s.was_life[c] == Life.UP, s.life[c] == Life.STOPPING) if s.leaves else False
-    freed = all_of(s.holder[q] == 0, any_of(removed, late, all_of(stops, s.was_window[c, q] == Window.IN)))
-    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
-    return implies(all_of(_was_mine(s, c, q), not_(_mine(s, c, q))), any_of(freed, taken))
+    return lost_only_by(s, c, q, removed, late, all_of(stops, s.was_window[c, q] == Window.IN))
 
 
 GIVEN_BACK = _step(
@@ -144,15 +135,16 @@ GIVEN_BACK = _step(
 )
 
 
-def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    younger = all_of(_was_mine(s, c, q), _mine(s, c, q), s.holder_age[q] < s.was_holder_age[q])
+def renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether ``c``, if its lock got younger in the step, has renewed it."""
+    younger = all_of(held_lock(s, c, q), holds_lock(s, c, q), s.holder_age[q] < s.was_holder_age[q])
     return implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0))
 
 
 RENEWED_BY_HOLDER = _step(
     "lock-is-renewed-by-its-holder",
     "A lock gets young again only because the client that has it renews it.",
-    _renewed_by_holder,
+    renewed_by_holder,
     "OR-9",
 )
 
@@ -160,7 +152,7 @@ RENEWED_BY_HOLDER = _step(
 def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
     removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
-    freed = not_(_mine(s, c, q))
+    freed = not_(holds_lock(s, c, q))
     later = s.unlocking[c, q] if s.version == "4.9.8" else False
     return implies(all_of(removed, alive), all_of(any_of(freed, later), not_(s.locked[c, q])))
 
@@ -190,7 +182,7 @@ UNLOCKED_LATER = _step(
 def _late_unlock(s: State, c: IntLike, q: IntLike) -> BoolLike:
     ends = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q]))
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
-    return implies(all_of(ends, alive), not_(_mine(s, c, q)))
+    return implies(all_of(ends, alive), not_(holds_lock(s, c, q)))
 
 
 LATE_UNLOCK = _step(
@@ -274,17 +266,6 @@ AGES_BEGIN_ANEW = _step(
     "OR-5",
     "OR-9",
 )
-
-
-def _can(name: str, statement: str, happens: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
-    """A step that is possible."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.SOMETIMES,
-        holds=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: happens(s, c, q))),
-        rules=rules,
-    )
 
 
 def _refused(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -395,6 +376,4 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (REFUSED,)),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (RENEWAL_IS_ASKED,)),
     )
-    for constants, properties in asked:
-        for property in properties:
-            yield Claim(property=property, machine=orderly_lock, constants=constants)
+    yield from claims_of(orderly_lock, asked)

@@ -5,55 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly import Result, calls
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import Orphan, Stage, listener_runs
 from ..model.rebalance import Queue
-from .claim import Claim
+from .claim import Claim, claims_of
+from .of_each import always, sometimes
 from .offsets import STORED
 from .orderly_lock import KEPT_TABLE
+from .orderly_lock_steps import held_lock, lost_only_by, renewed_by_holder
 from .property import Kind, Property
 
 Constants = dict[str, int | str]
-Step = Callable[[State, Any, Any], BoolLike]
 
 
-def _always(name: str, statement: str, holds: Step, *rules: str) -> Property:
-    """What is true of every step, for each client and queue."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.ALWAYS,
-        holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: holds(s, c, q))),
-        assuming=(KEPT_TABLE,),
-        rules=rules,
-    )
-
-
-def _can(name: str, statement: str, happens: Step, *rules: str) -> Property:
-    """A step that is possible."""
-    return Property(
-        id=name,
-        statement=statement,
-        kind=Kind.SOMETIMES,
-        holds=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: happens(s, c, q))),
-        rules=rules,
-    )
-
-
-def _mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return s.holder[q] == c + 1
-
-
-def _was_mine(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return s.was_holder[q] == c + 1
+_always = always(Consumer, Queue, assuming=(KEPT_TABLE,))
+_can = sometimes(Consumer, Queue)
 
 
 def _alive(s: State, c: IntLike) -> BoolLike:
@@ -76,9 +50,7 @@ def _stops(s: State, c: IntLike) -> BoolLike:
 def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
     removed = all_of(_had(s, c, q), not_(_has(s, c, q)), not_(s.was_owns[c, q]))
     late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if unlocks_late(s.constants) else False
-    freed = all_of(s.holder[q] == 0, any_of(removed, late, all_of(_stops(s, c), s.was_owns[c, q])))
-    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
-    return implies(all_of(_was_mine(s, c, q), not_(_mine(s, c, q))), any_of(freed, taken))
+    return lost_only_by(s, c, q, removed, late, all_of(_stops(s, c), s.was_owns[c, q]))
 
 
 GIVEN_BACK = _always(
@@ -91,9 +63,7 @@ GIVEN_BACK = _always(
 
 
 def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    younger = all_of(_was_mine(s, c, q), _mine(s, c, q), s.holder_age[q] < s.was_holder_age[q])
-    free = implies(s.holder[q] == 0, s.holder_age[q] == 0)
-    return all_of(free, implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0)))
+    return all_of(implies(s.holder[q] == 0, s.holder_age[q] == 0), renewed_by_holder(s, c, q))
 
 
 RENEWED_BY_HOLDER = _always(
@@ -107,7 +77,7 @@ RENEWED_BY_HOLDER = _always(
 def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
     removed = all_of(_had(s, c, q), not_(_has(s, c, q)), _alive(s, c))
     later = s.unlocking[c, q] if unlocks_late(s.constants) else False
-    return implies(removed, all_of(any_of(not_(_mine(s, c, q)), later), not_(s.locked[c, q])))
+    return implies(removed, all_of(any_of(not_(holds_lock(s, c, q)), later), not_(s.locked[c, q])))
 
 
 REMOVED_IS_UNLOCKED = _always(
@@ -123,7 +93,7 @@ def _stop_unlocks(s: State, c: IntLike, q: IntLike) -> BoolLike:
     owned = all_of(_stops(s, c), s.was_owns[c, q])
     dropped = all_of(_stops(s, c), not_(s.was_owns[c, q]))
     kept = all_of(same(s.holder[q], s.was_holder[q]), same(s.locked[c, q], s.was_locked[c, q]))
-    return all_of(implies(owned, all_of(not_(_mine(s, c, q)), not_(s.locked[c, q]))), implies(dropped, kept))
+    return all_of(implies(owned, all_of(not_(holds_lock(s, c, q)), not_(s.locked[c, q]))), implies(dropped, kept))
 
 
 STOP_UNLOCKS = _always(
@@ -139,7 +109,7 @@ def _no_way_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
     stopping = implies(s.was_life[c] == Life.STOPPING, s.life[c] != Life.UP)
     nothing = all_of(not_(_has(s, c, q)), not_(s.locked[c, q]), s.result[c, q] == Result.NONE, not_(calls(s, c, q)))
     wants = not_(s.wanted[c, q]) if s.reallocations else True
-    locks = implies(_mine(s, c, q), all_of(_was_mine(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
+    locks = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
     return all_of(gone, stopping, implies(s.was_life[c] == Life.GONE, all_of(nothing, wants, locks)))
 
 
@@ -344,6 +314,4 @@ def claims() -> Iterator[Claim]:
         ({**_COARSE, "messages": 1, "consumers": 1, "moves": 1, "orphans": 1, "forced_unlock": 1}, (LATE_RETURN,)),
         ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 1, "late_commits": 1}, (STORED,)),
     )
-    for constants, properties in asked:
-        for property in properties:
-            yield Claim(property=property, machine=consumption, constants=constants)
+    yield from claims_of(consumption, asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consumption import consumption
-from .claim import Claim
+from .claim import Claim, claims_of
 from .client_steps import ANNOUNCES, STANDS_STILL, STOPPED
 from .copy_steps import ARRIVES, AS_IT_IS, BEGINS_THERE, COPIED, GOES_ON, ON_ITS_WAY, SAVED
 from .offset_steps import (
@@ -131,6 +131,4 @@ def claims() -> Iterator[Claim]:
         ({**_COPIES, "promotions": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
         ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1}, _STORED),
     )
-    for constants, properties in asked:
-        for property in properties:
-            yield Claim(property=property, machine=consumption, constants=constants)
+    yield from claims_of(consumption, asked)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ...model.delay import DEFAULT_LEVELS, DelayTable, stored_level
 from ...model.kernel import ConfigurationError
 from ...model.retry_policy import EXPIRY_LEVEL, copy_times, fallback_level, is_dead_letter, maximum_sent, retry_level
+from ..encoding.names import DEAD_LETTER_PREFIX, RETRY_PREFIX, group_of_topic
 from ..format.kinds import FAILURES, Kind, Path, Result
 from ..format.schema import Group, Header
 from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
@@ -16,8 +17,6 @@ from .result import Mismatch
 
 DUE_WITHIN = 1_000
 """How far a due time may be from the recorded time of storing plus the delay, ms (DL-3)."""
-
-_OF_GROUPS = ("%RETRY%", "%DLQ%")
 
 
 def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
@@ -88,7 +87,11 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
         if event.kind not in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
             continue
         requests = asked.get((_group(event), event.key or ""), [])
-        if event.attempt == 0 and event.topic is not None and not event.topic.startswith(_OF_GROUPS):
+        if (
+            event.attempt == 0
+            and event.topic is not None
+            and not event.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
+        ):
             event.pass_over(f"{event.kind}: a message that its producer delays")
             continue
         if not requests or event.attempt is None:
@@ -113,8 +116,7 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
 
 def _group(event: Event) -> str:
     """The group that failed: a copy is stored in its retry or dead-letter topic."""
-    topic = event.topic or ""
-    return event.group or next((topic[len(prefix) :] for prefix in _OF_GROUPS if topic.startswith(prefix)), "")
+    return event.group or group_of_topic(event.topic or "")
 
 
 def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
@@ -139,7 +141,7 @@ def _leads_to(request: Event, event: Event, table: DelayTable) -> bool:
     copies = _copies(request, table)
     if not copies:
         return True
-    dead = event.kind is Kind.DEAD_LETTER or str(event.topic or "").startswith("%DLQ%")
+    dead = event.kind is Kind.DEAD_LETTER or str(event.topic or "").startswith(DEAD_LETTER_PREFIX)
     for count, level, gives_up in copies:
         if (event.attempt, dead) != (count, gives_up):
             continue

@@ -23,6 +23,11 @@ ORDERLY, BROADCASTING, RETRY_TOPIC, DEAD_LETTER_TOPIC, OF_A_TOPIC, NO_QUEUE = 1,
 no queue: its events do not tell it."""
 
 
+def group_of_topic(topic: str) -> str:
+    """The group whose retry or dead-letter topic it is; empty if it is neither."""
+    return next((topic[len(one) :] for one in (RETRY_PREFIX, DEAD_LETTER_PREFIX) if topic.startswith(one)), "")
+
+
 @dataclass(frozen=True, order=True)
 class Slot:
     """A queue as one group, or one broadcasting client, sees it.
@@ -136,9 +141,7 @@ class Names:
 
         The name of a retry or dead-letter topic tells the group where the event does not.
         """
-        for prefix in (RETRY_PREFIX, DEAD_LETTER_PREFIX):
-            if not group and topic.startswith(prefix):
-                group = topic[len(prefix) :]
+        group = group or group_of_topic(topic)
         known = self.of_groups.get(group)
         own = known is not None and known.mode == "broadcasting"
         return self.slot(
