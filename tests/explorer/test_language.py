@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 from html import unescape
 from importlib import resources
 from pathlib import Path
@@ -13,7 +12,7 @@ from rocketproof.explorer.page import page
 from rocketproof.explorer.subjects import data_of, entry_of, named, subject
 from rocketproof.model.presets import PRESETS
 
-from .chrome import Chrome, chrome
+from .chrome import Chrome
 
 FILES = resources.files("rocketproof.explorer")
 SCRIPTS = {
@@ -83,13 +82,6 @@ def test_steps_are_told_in_chinese(browser: Chrome, addresses: dict[str, str]) -
     told = browser.run("document.querySelector('#happened .tells span:last-child').textContent")
     assert told == "c0 用 q0 的 m0 启动一个监听器"
     assert browser.run("document.querySelector('.variables dt span').textContent") == "下一个空的位点"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    with chrome(tmp_path_factory.mktemp("profile")) as opened:
-        opened.size(1400, 900)
-        yield opened
 
 
 @pytest.fixture(scope="module")

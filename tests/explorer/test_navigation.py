@@ -1,20 +1,11 @@
 """Links that were damaged, and what becomes of a configuration when another one, or the list, is shown."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from rocketproof.explorer.page import page
 from rocketproof.explorer.subjects import entry_of, subject
 
-from .chrome import Chrome, chrome
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    with chrome(tmp_path_factory.mktemp("profile")) as opened:
-        opened.size(1400, 900)
-        yield opened
+from .chrome import Chrome
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +15,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("pages") / "two.html"
     file.write_text(page(entries, title="Two"), encoding="utf-8")
     return file.as_uri()
-
-
-@pytest.fixture
-def opened(browser: Chrome, address: str) -> Iterator[Chrome]:
-    browser.console.clear()
-    browser.open(f"{address}#open=delivery")
-    yield browser
-    assert browser.console == []
 
 
 TOAST = "document.getElementById('toast').textContent"

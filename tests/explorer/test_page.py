@@ -12,18 +12,11 @@ from rocketproof.explorer.page import MOST_BYTES, Entry, Recorded, entries_in, p
 from rocketproof.explorer.page import pages as pages_of
 from rocketproof.explorer.subjects import entry_of, subject
 
-from .chrome import Chrome, chrome
+from .chrome import Chrome
 from .node import check_syntax
 
 BELIEF = "mark-below-unfinished"
 """A belief that is false as it stands; its shortest violation takes a few steps."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    with chrome(tmp_path_factory.mktemp("profile")) as opened:
-        opened.size(1400, 900)
-        yield opened
 
 
 @pytest.fixture(scope="module")

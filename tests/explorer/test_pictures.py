@@ -1,6 +1,5 @@
 """What the page draws of a run: sequence diagram, queues, boards and lights; and what keys, slider and searches do."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -8,14 +7,7 @@ import pytest
 from rocketproof.explorer.page import page
 from rocketproof.explorer.subjects import entry_of, subject
 
-from .chrome import Chrome, chrome
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    with chrome(tmp_path_factory.mktemp("profile")) as opened:
-        opened.size(1400, 900)
-        yield opened
+from .chrome import Chrome
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +18,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("pages") / "two.html"
     file.write_text(page(entries, title="Two"), encoding="utf-8")
     return file.as_uri()
-
-
-@pytest.fixture
-def opened(browser: Chrome, address: str) -> Iterator[Chrome]:
-    browser.console.clear()
-    browser.open(f"{address}#open=delivery")
-    yield browser
-    assert browser.console == []
 
 
 def take(browser: Chrome, *labels: str) -> None:
