@@ -53,6 +53,9 @@ def restore_table(spark: SparkSession, catalog: SparkCatalog, table: Table) -> S
             raise TraceError(
                 f"{catalog.schema}: there is no trace table in this schema; 'rocketproof pipeline copy' makes one."
             )
+        for name in (*noted, *catalog.noted(RUNS)):
+            if "/" in name or name.startswith("."):
+                raise TraceError(f"{catalog.schema}: {ascii(name)[:100]} is no name of a batch or a run.")
         there = {path.name: digest_of(said) for path, said in table.published(BATCH)}
         foreign = [name for name, key in there.items() if noted.get(name) != key]
         if foreign:

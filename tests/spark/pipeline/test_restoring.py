@@ -105,3 +105,14 @@ def test_what_does_not_fit_is_told(spark: Any, tmp_path: Path, schema: str) -> N
     with pytest.raises(TraceError, match="the table trace has not all of batch=00000001"):
         restore_table(spark, catalog, other)
     assert not other.folders("batch")
+
+
+def test_no_name_from_a_catalog_leads_elsewhere(spark: Any, tmp_path: Path, schema: str) -> None:
+    table, catalog = Table(tmp_path / "table"), SparkCatalog(spark, schema)
+    ingest(spark, [write(tmp_path / "a.jsonl", simulated(tmp_path / "run", messages=40))], table)
+    copy_table(table, catalog)
+    catalog.note("batches", {"../batch=00000009": "key"})
+    other = Table(tmp_path / "other")
+    with pytest.raises(TraceError, match=r"'\.\./batch=00000009' is no name of a batch or a run"):
+        restore_table(spark, catalog, other)
+    assert not other.folders("batch")
