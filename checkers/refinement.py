@@ -1,33 +1,24 @@
 """Refine: whether each step of a machine is one of a more permissive machine, or changes nothing there.
 
 Finite configurations are searched exhaustively: every transition between reachable states is mapped, and pairs of
-mapped states are looked up among the steps of the abstract machine. Configurations with any number of something are
-tried by one induction step in Z3, for every action instance from every state inside the domains that the given
-invariants allow.
+mapped states are looked up among the steps of the abstract machine.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import z3
 
-from ..model.kernel import Instance, lower
+from ..model.kernel import lower
 from ..model.kernel.native import CodeCache, compile_machine
 from ..model.kernel.plain import PlainMachine, StateTuple, evaluator
 from ..model.kernel.refinement import Refinement
-from ..properties.property import Property
 from ..properties.verdict import Verdict
 from .engines import REFINE
 from .liveness.graph import Graph, reachable_graph
-from .prove import WORK
-from .prove.solving import Effort, Solver
-from .prove.transition import Transition
 from .result import Result
 from .run import Run, counted, differences, replay
 
@@ -145,135 +136,3 @@ def _no_counterpart(run: Run, abstract: PlainMachine, before: StateTuple, after:
         f"there it can do: {possible}",
     ]
     return "\n".join(lines)
-
-
-# --- any number of something ------------------------------------------------------------------------------------------
-
-
-def prove_refinement(
-    name: str, refinement: Refinement, *, invariants: Sequence[Property] = (), work: int = WORK
-) -> Result:
-    """Show by induction, for all sizes, that every step has a counterpart; HOLDS or UNKNOWN.
-
-    ``invariants`` are ALWAYS properties of the concrete machine; that they hold is for :func:`prove` to show, and is
-    said in the bounds. Counterparts are single steps, whose parameters are those of the concrete step.
-    """
-    started = time.perf_counter()
-    effort = Effort(work)
-    proof = _Proof(refinement, invariants, effort)
-    gaps = list(proof.gaps())
-    lacking = f"; given {counted(len(invariants), 'invariant')}" if invariants else ""
-    return Result(
-        property=name,
-        verdict=Verdict.UNKNOWN if gaps else Verdict.HOLDS,
-        engine=REFINE,
-        bounds="not shown inductive" if gaps else f"all steps from all states; inductive{lacking}",
-        seconds=time.perf_counter() - started,
-        explanation="\n".join(gaps),
-        figures={"questions": effort.questions, "work": effort.used},
-    )
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A possible counterpart: when it may be taken, and what it makes of each abstract cell, in concrete terms."""
-
-    guard: Any
-    after: tuple[Any, ...]
-
-
-class _Proof:
-    """One induction step, from any concrete state."""
-
-    def __init__(self, refinement: Refinement, invariants: Sequence[Property], effort: Effort) -> None:
-        self._concrete = lower(refinement.concrete, {item.id: item.holds for item in invariants})
-        self._abstract = lower(refinement.abstract)
-        self._image = refinement.terms(self._abstract)
-        self._pairs = [(cell.symbol, term) for cell, term in zip(self._abstract.cells, self._image, strict=True)]
-        self._effort = effort
-
-    def gaps(self) -> Iterator[str]:
-        """What is not shown, one line for each action instance; nothing when all is."""
-        if not self._begins_alike():
-            yield "it is not shown to begin where the abstract machine begins"
-        transition = Transition(self._concrete)
-        solver = Solver(finite_domain=False)
-        solver.add(*self._concrete.assumptions, *self._abstract.assumptions, transition.at(transition.inside, 0))
-        solver.add(*(transition.says(name, 0, truth=True) for name in self._concrete.predicates))
-        for instance in self._concrete.instances:
-            if not self._changes_image(instance):
-                continue
-            solver.push()
-            taken = z3.And(instance.guard, *instance.definitions, *self._nothing_matches(instance))
-            solver.add(transition.at(taken, 0))
-            answer = self._effort.ask(solver, share=0.25)
-            solver.pop()
-            if answer != z3.unsat:
-                reason = self._effort.reason if answer == z3.unknown else "some state, if reachable, has none"
-                yield f"{instance.label} is not shown to have a counterpart: {reason}"
-
-    def _begins_alike(self) -> bool:
-        values = [(cell.symbol, _initial(cell)) for cell in self._concrete.cells]
-        solver = Solver(finite_domain=False)
-        solver.add(*self._concrete.assumptions, *self._abstract.assumptions)
-        wrong = [
-            z3.Not(_equal(z3.substitute(term, *values), _initial(cell)))
-            for cell, term in zip(self._abstract.cells, self._image, strict=True)
-        ]
-        solver.add(z3.Or(wrong))
-        return bool(self._effort.ask(solver) == z3.unsat)
-
-    def _after(self, instance: Instance) -> list[Any]:
-        updates = [(self._concrete.cells[number].symbol, value) for number, value in instance.updates.items()]
-        return [z3.substitute(term, *updates) for term in self._image] if updates else self._image
-
-    def _changes_image(self, instance: Instance) -> bool:
-        return any(not after.eq(before) for after, before in zip(self._after(instance), self._image, strict=True))
-
-    def _nothing_matches(self, instance: Instance) -> Iterator[Any]:
-        after = self._after(instance)
-        yield z3.Not(z3.And([_equal(new, old) for new, old in zip(after, self._image, strict=True)]))
-        for step in self._counterparts(instance):
-            same = [_equal(new, made) for new, made in zip(after, step.after, strict=True)]
-            yield z3.Not(z3.And(step.guard, *same))
-
-    def _counterparts(self, instance: Instance) -> Iterator[_Step]:
-        """Abstract steps with the parameters of a concrete one; those with values of their own are left out."""
-        given = instance.symbols[: sum(value is None for value in instance.arguments.values())]
-        for other in self._abstract.instances:
-            if other.definitions:
-                continue
-            wanted = other.symbols[: sum(value is None for value in other.arguments.values())]
-            for choice in itertools.product(given, repeat=len(wanted)):
-                pairs = [*self._pairs, *zip(wanted, choice, strict=True)]
-                after = tuple(
-                    z3.substitute(other.updates[number], *pairs) if number in other.updates else term
-                    for number, term in enumerate(self._image)
-                )
-                yield _Step(z3.substitute(other.guard, *pairs), after)
-
-
-def _initial(cell: Any) -> Any:
-    value = z3.BoolVal(bool(cell.initial)) if cell.family.is_bool else z3.IntVal(cell.initial)
-    bound = [z3.FreshInt(dim.label) for dim, item in zip(cell.family.dims, cell.index, strict=True) if item is None]
-    return z3.Lambda(bound, value) if bound else value
-
-
-def _equal(first: Any, second: Any) -> Any:
-    if first.eq(second):
-        return z3.BoolVal(True)
-    if not z3.is_array(first):
-        return first == second
-    sort = first.sort()
-    bound = [z3.FreshInt("at") for _ in range(_arity(sort))]
-    return z3.ForAll(bound, z3.Select(first, *bound) == z3.Select(second, *bound))
-
-
-def _arity(sort: Any) -> int:
-    count = 0
-    while True:
-        try:
-            sort.domain_n(count)
-        except z3.Z3Exception:
-            return count
-        count += 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .kernel import BoolLike, ConfigurationError, IntLike, Rule, ite, maximum, minimum, rule
+from .kernel import BoolLike, ConfigurationError, IntLike, ite, maximum, minimum, rule
 from .retry_policy import FIRST_LEVEL
 
 DEFAULT_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
@@ -147,7 +147,3 @@ def loaded_position(saved: IntLike, low: IntLike, high: IntLike) -> IntLike:
     and behind the last.
     """
     return minimum(maximum(saved, low), high)
-
-
-DELAY_RULES: tuple[Rule[..., IntLike], ...] = (stored_level, due_time, corrected_due_time, is_due, loaded_position)
-"""The rules of this file."""

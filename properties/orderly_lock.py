@@ -26,7 +26,8 @@ AWAITED = "a stopping client waits for its listeners"
 AT_ONCE = "an unlock is sent when the queue is given up (not 20 s later, as in 4.9.8)"
 
 
-def _everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+def everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+    """Something holds of every client and queue."""
     return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
 
 
@@ -40,7 +41,7 @@ def _alone(s: State, condition: BoolLike) -> BoolLike:
     def alone(c: IntLike, q: IntLike) -> BoolLike:
         return s.forall(Consumer, lambda d: implies(all_of(condition, s.runs[c, q], s.runs[d, q]), same(c, d)))
 
-    return _everywhere(s, alone)
+    return everywhere(s, alone)
 
 
 def windows_fit(s: State) -> BoolLike:
@@ -134,7 +135,7 @@ AGES_AGREE = Property(
     id="lock-ages-agree",
     statement="To the broker a lock is older than to its client, or to a batch begun under it, by an answer at most.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
+    holds=lambda s: everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
 )
@@ -142,7 +143,7 @@ FORCE_COMES_LATE = Property(
     id="force-comes-late",
     statement="A call runs under a lock of its client, and none outlives the window that it belongs to.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(_fit(s), _force_comes_late(s, c, q))),
+    holds=lambda s: everywhere(s, lambda c, q: implies(_fit(s), _force_comes_late(s, c, q))),
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=("OR-1", "RB-33"),
 )
@@ -165,7 +166,7 @@ OWNED_IS_RENEWED = Property(
     id="owned-lock-is-renewed",
     statement="With certain renewal the lock of an owned queue is never older than the last round.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: _owned_is_renewed(s, c, q)),
+    holds=lambda s: everywhere(s, lambda c, q: _owned_is_renewed(s, c, q)),
     assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
     rules=("OR-9",),
 )
@@ -173,7 +174,7 @@ RUNS_ON_OWNED = Property(
     id="listeners-run-on-owned-queues",
     statement="A listener runs only on a queue that its client has.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(s.runs[c, q], _owned(s, c, q))),
+    holds=lambda s: everywhere(s, lambda c, q: implies(s.runs[c, q], _owned(s, c, q))),
     assuming=(NO_DROP, AWAITED),
     rules=("OR-6",),
 )
@@ -181,7 +182,7 @@ BELIEVED_IS_HELD = Property(
     id="believed-lock-is-held",
     statement="A client that believes in its lock has it: the broker's table names no other.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: _believed_is_held(s, c, q)),
+    holds=lambda s: everywhere(s, lambda c, q: _believed_is_held(s, c, q)),
     assuming=(STEADY, KEPT_TABLE, AT_ONCE),
     rules=("OR-1", "OR-9", "PQ-10", "U10"),
 )
@@ -189,7 +190,7 @@ RELEASED_IS_FREE = Property(
     id="released-queue-is-free",
     statement="The lock of a queue that a running client has given up is free for the next owner.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: _is_waited_for(s, c, q)),
+    holds=lambda s: everywhere(s, lambda c, q: _is_waited_for(s, c, q)),
     assuming=("no lock request is on its way when the queue is given up",),
     rules=("RB-33", "OR-10"),
 )
@@ -197,7 +198,7 @@ READY = Property(
     id="owner-is-ready",
     statement="The owner of a queue always believes in its lock, so that it may consume.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: _is_ready(s, c, q)),
+    holds=lambda s: everywhere(s, lambda c, q: _is_ready(s, c, q)),
     assuming=(SURE_RENEWAL, "locks are renewed more often than they go stale", NO_DROP, KEPT_TABLE),
     rules=("OR-9", "PQ-10"),
 )
@@ -243,7 +244,7 @@ GHOST = Property(
     id="ghost-lock",
     statement="A lock request that is late locks a queue for a client that has just given it up.",
     kind=Kind.SOMETIMES,
-    holds=lambda s: not_(_everywhere(s, lambda c, q: _is_waited_for(s, c, q))),
+    holds=lambda s: not_(everywhere(s, lambda c, q: _is_waited_for(s, c, q))),
     rules=("OR-10",),
 )
 

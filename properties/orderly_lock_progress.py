@@ -14,15 +14,11 @@ from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, orderly_lock
 from ..model.rebalance import Queue
 from .claim import Claim
-from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME
+from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
 from .property import Kind, Property
 from .verdict import Verdict
 
 Constants = dict[str, int | str]
-
-
-def _everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
-    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
 
 
 def _some(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
@@ -103,7 +99,7 @@ ALONE_KEEPS = Property(
     id="lone-client-keeps-its-locks",
     statement="A client that is alone has its lock as long as it has the queue.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(s.window[c, q] == Window.IN, s.locked[c, q])),
+    holds=lambda s: everywhere(s, lambda c, q: implies(s.window[c, q] == Window.IN, s.locked[c, q])),
     assuming=(KEPT_TABLE, "no other client"),
     rules=("OR-1", "OR-9"),
 )
@@ -111,7 +107,7 @@ RUNS_IN_TABLE = Property(
     id="listeners-run-in-the-table",
     statement="A queue stays in the table of its client while a listener runs on it.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: implies(s.runs[c, q], s.window[c, q] != Window.OUT)),
+    holds=lambda s: everywhere(s, lambda c, q: implies(s.runs[c, q], s.window[c, q] != Window.OUT)),
     assuming=(NO_FORCE,),
     rules=("RB-33", "RB-34"),
 )
@@ -125,7 +121,7 @@ GONE_HAS_NOTHING = Property(
     id="gone-client-has-nothing",
     statement="A client that is gone has no queue, believes in no lock, runs no listener and waits for no answer.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(
+    holds=lambda s: everywhere(
         s,
         lambda c, q: implies(
             s.life[c] == Life.GONE,
@@ -150,7 +146,7 @@ STOP_FREES_LOCKS = Property(
     id="stop-frees-its-locks",
     statement="From when a client begins to stop in order the broker holds no lock for it.",
     kind=Kind.ALWAYS,
-    holds=lambda s: _everywhere(s, lambda c, q: not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))),
+    holds=lambda s: everywhere(s, lambda c, q: not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))),
     assuming=("no client dies", "its queues were not dropped a moment before"),
     rules=("ST-8", "OR-10"),
 )

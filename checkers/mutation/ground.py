@@ -272,11 +272,6 @@ class Ground:
         self._fill([changed.get(item.label) or old[item.label] for item in wrong.instances])
         return self._native(replace(self.lowered, instances=wrong.instances)), steps
 
-    def right_native(self) -> NativeMachine:
-        """The right machine as machine code, valid until :meth:`wrong_native` is called."""
-        self._fill(self._steps.addresses)
-        return self.native
-
     def _native(self, lowered: Lowered) -> NativeMachine:
         return NativeMachine(
             lowered, self.layout, self._successors, self._properties, tuple(self.lowered.predicates), self._table_code

@@ -15,7 +15,7 @@ from .by_machine_room import (
     machine_room_owns,
     machine_room_takes,
 )
-from .consistent_hash import ConsistentHash, ring, ring_hash, ring_precedes, ring_preference, ring_slot
+from .consistent_hash import ConsistentHash, ring, ring_hash, ring_precedes, ring_slot
 from .machine_room_nearby import MachineRoomNearby, MachineRooms, Sharing, nearby_sharing
 from .message_queue import MessageQueue, java_order, sorted_ids
 from .strategy import JAVA_CLASSES, AllocationError, Strategy, index_of
@@ -52,7 +52,6 @@ __all__ = [
     "ring",
     "ring_hash",
     "ring_precedes",
-    "ring_preference",
     "ring_slot",
     "sorted_ids",
 ]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..kernel import BoolLike, IntLike, ite, rule
-from .message_queue import MessageQueue, sorted_ids
+from .message_queue import MessageQueue
 from .strategy import AllocationError, index_of
 
 
@@ -80,35 +79,6 @@ def ring(ids: Sequence[str], virtual_nodes: int, hash: Hash = ring_hash) -> dict
         for replica in range(have, have + virtual_nodes):
             nodes[hash(f"{client}-{replica}")] = client
     return nodes
-
-
-def ring_preference(
-    queue: MessageQueue, ids: Sequence[str], virtual_nodes: int = 10, hash: Hash = ring_hash
-) -> tuple[str, ...]:
-    """All clients in the order in which they would own ``queue``: the owner among any of them is the first of those.
-
-    That this is one order for every set of members is what makes the ring stable when members come and go. It holds
-    for equal hashes too, as long as every client sorts the ids (RB-6): of equal nodes the last in that order stays.
-
-    Raises:
-        AllocationError: an id comes twice (its nodes depend on how often it comes), or ``virtual_nodes`` is negative.
-    """
-    _check(virtual_nodes)
-    twice = sorted({client for client in ids if ids.count(client) > 1})
-    if twice:
-        raise AllocationError(f"client id {twice[0]!r} comes more than once; an order of clients needs distinct ids.")
-    point = hash(str(queue))
-    order = sorted_ids(ids)
-
-    def compare(one: tuple[int, int], other: tuple[int, int]) -> int:
-        if one[0] == other[0]:
-            return other[1] - one[1]
-        return -1 if ring_precedes(point, one[0], other[0]) else 1
-
-    replicas = range(virtual_nodes)
-    nodes = [(hash(f"{client}-{replica}"), place) for place, client in enumerate(order) for replica in replicas]
-    nodes.sort(key=functools.cmp_to_key(compare))
-    return tuple(dict.fromkeys(order[place] for _, place in nodes))
 
 
 def _check(virtual_nodes: int) -> None:

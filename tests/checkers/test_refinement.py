@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from rocketproof.checkers.catalogue import refinement_rows
-from rocketproof.checkers.refinement import check_refinement, prove_refinement
+from rocketproof.checkers.refinement import check_refinement
 from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Options, run_suite
-from rocketproof.model.kernel import UNBOUNDED, Configuration, Domain, Int, Machine, ModelError, State, ite
+from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, State
 from rocketproof.model.kernel.refinement import Refinement
-from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.refinements import refinement_claims
 from rocketproof.properties.verdict import Verdict
 
@@ -106,31 +105,6 @@ def test_a_mapping_that_does_not_fit_is_refused() -> None:
         check_refinement("dim", dimmed(mapping=lambda s: {"lid": True}))
     with pytest.raises(ModelError, match="the mapping does not give 'lit', and dimmers"):
         check_refinement("dim", dimmed(mapping=lambda s: {}))
-
-
-@pytest.mark.parametrize("lamps", [2, UNBOUNDED])
-def test_any_number_of_lamps_by_induction(lamps: int | str) -> None:
-    result = prove_refinement("dim", dimmed(lamps))
-    assert (result.verdict, result.bounds) == (Verdict.HOLDS, "all steps from all states; inductive")
-    assert result.figures["questions"] >= 2
-
-
-def test_what_is_not_inductive_is_unknown_and_named() -> None:
-    result = prove_refinement("dim", dimmed(UNBOUNDED, all_off=True))
-    assert (result.verdict, result.bounds) == (Verdict.UNKNOWN, "not shown inductive")
-    assert result.explanation.startswith("dark is not shown to have a counterpart: ")
-    assert prove_refinement("dim", dimmed(), work=1).verdict is Verdict.UNKNOWN
-    begins = prove_refinement("dim", dimmed(mapping=lambda s: {"lit": lambda item: s.level[item] < 2}))
-    assert begins.explanation.startswith("it is not shown to begin where the abstract machine begins")
-
-
-def test_an_invariant_may_be_needed() -> None:
-    """When the first lamp is at its brightest all are taken for lit: two others change at once, unless it never is."""
-    refinement = dimmed(3, mapping=lambda s: {"lit": lambda item: ite(s.level[0] == 2, True, s.level[item] > 0)})
-    assert prove_refinement("dim", refinement).verdict is Verdict.UNKNOWN
-    never = Property(id="low", statement="", kind=Kind.ALWAYS, holds=lambda s: s.level[0] < 1)
-    gaps = prove_refinement("dim", refinement, invariants=[never])
-    assert (gaps.verdict, gaps.bounds) == (Verdict.HOLDS, "all steps from all states; inductive; given 1 invariant")
 
 
 def test_every_refinement_of_the_suite_is_as_expected() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocketproof.lab.maven import RELEASES, Toolchain
-from rocketproof.lab.oracle import Oracle
 
+from .oracle import Oracle
 from .real import Real
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rocketproof.lab.oracle import Oracle
+from .oracle import Oracle
 
 SEED = 20_250_701
 

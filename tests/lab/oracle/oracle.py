@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 
-from .errors import LabError
-from .maven import Toolchain
-from .process import TOLD_LINES, java_command, tail_of
+from rocketproof.lab.errors import LabError
+from rocketproof.lab.maven import Toolchain
+from rocketproof.lab.process import TOLD_LINES, java_command, tail_of
 
 ARTIFACTS = ("rocketmq-broker", "rocketmq-client")
 """What of RocketMQ the oracle loads."""

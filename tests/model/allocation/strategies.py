@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from ..model.allocation import MessageQueue, sorted_ids
+from rocketproof.model.allocation import MessageQueue, sorted_ids
 
 # Beyond plain names: the "@" that MACHINE_ROOM splits at, and signs that Java and Python sort differently.
 _SIGNS = st.sampled_from("abcXYZ0189-_.@%é\uff21\U0001f600")
