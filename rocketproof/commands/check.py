@@ -25,6 +25,7 @@ from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.errors import TraceError
 from ..traces.io import Trace, open_trace
 from .preparing import preparing
+from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -403,15 +404,12 @@ def importer_options(zone: str, texts: Sequence[str]) -> dict[str, str]:
     Raises:
         InputError: one is not NAME=VALUE, or one is given twice.
     """
-    options = {"zone": zone} if zone else {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise InputError(f"--import {text!r} is not NAME=VALUE, such as --import group=orders.")
-        if name in options:
+    given = read_pairs("--import", texts, example="group=orders")
+    names = ["zone"] * bool(zone) + [text.partition("=")[0] for text in texts]
+    for name in given:
+        if names.count(name) > 1:
             raise InputError(f"--import {name} is given twice.")
-        options[name] = value
-    return options
+    return {"zone": zone, **given} if zone else given
 
 
 def list_all() -> None:

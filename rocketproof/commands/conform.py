@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from ..errors import InputError
-from ..output.console import SafeConsole, interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.console import SafeConsole, console_beside, interrupts
+from ..output.files import write_json
 from ..properties.verdict import Verdict
 from ..traces.conformance import Conformance, Mismatch, conform
-from ..traces.format.printable import json_text
 from ..traces.io import Trace, open_trace
 
 CONFORMS, MISMATCH, UNKNOWN = range(3)
@@ -52,15 +52,12 @@ def conform_traces(
     """
     if not paths:
         raise InputError("conform needs a trace: files or folders, such as a capture of the lab.")
-    if json_file:
-        check_writable(json_file)
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    console = console_beside(json_file)
     trace = open_trace(paths, strict=strict)
     with interrupts():
         answer = _answer(trace, slack=slack, on_spark=on_spark, master=master, jobs=jobs)
     _print(console, trace, answer, shown)
-    if json_file:
-        write(json_file, json_text(_as_json(trace, answer)) + "\n")
+    write_json(json_file, _as_json(trace, answer))
     return _CODES.get(answer.verdict, UNKNOWN)
 
 
@@ -78,30 +75,29 @@ def _answer(trace: Trace, *, slack: int, on_spark: bool, master: str, jobs: int)
 
 
 def _print(console: SafeConsole, trace: Trace, answer: Conformance, shown: int) -> None:
-    def line(text: str) -> None:
-        console.say(text)
-
     for problem in trace.problems.kept:
-        line(f"problem of reading: {problem}")
+        console.say(f"problem of reading: {problem}")
     for mismatch in answer.mismatches[:shown]:
         for text in _told(mismatch):
-            line(text)
+            console.say(text)
     if answer.mismatch_count > shown:
-        line(f"… and {answer.mismatch_count - shown:,} more; --mismatches N shows more, --json all of them")
-    line(
+        console.say(f"… and {answer.mismatch_count - shown:,} more; --mismatches N shows more, --json all of them")
+    console.say(
         f"{answer.verdict}: {answer.followed:,} of {answer.events:,} events followed, in {answer.queues:,} queues; "
         f"{answer.mismatch_count:,} model mismatches"
     )
     for reason, count in sorted(answer.passed_over.items(), key=lambda item: (-item[1], item[0])):
-        line(f"  {count:>9,}  passed over, {reason}")
+        console.say(f"  {count:>9,}  passed over, {reason}")
     if answer.verdict is Verdict.UNKNOWN and answer.gaps:
-        line(f"events are missing of {answer.gaps:,} windows: what they would show is not known")
+        console.say(f"events are missing of {answer.gaps:,} windows: what they would show is not known")
     if answer.verdict is Verdict.UNKNOWN and answer.doubtful:
-        line(f"{answer.doubtful:,} events would be mismatches if everything were recorded; see above what is not")
+        console.say(
+            f"{answer.doubtful:,} events would be mismatches if everything were recorded; see above what is not"
+        )
     if answer.verdict is Verdict.UNKNOWN and answer.holes:
-        line(f"{len(answer.holes):,} times something was lost in reading, first {answer.holes[0]}")
+        console.say(f"{len(answer.holes):,} times something was lost in reading, first {answer.holes[0]}")
     if answer.verdict is Verdict.NOT_OBSERVABLE:
-        line(f"nothing to follow: {answer.why or 'no queue was ever assigned'}")
+        console.say(f"nothing to follow: {answer.why or 'no queue was ever assigned'}")
 
 
 def _told(mismatch: Mismatch) -> list[str]:
@@ -130,16 +126,5 @@ def _as_json(trace: Trace, answer: Conformance) -> dict[str, Any]:
         "passed_over": dict(sorted(answer.passed_over.items())),
         "problems": trace.problems.count,
         "mismatch_count": answer.mismatch_count,
-        "mismatches": [
-            {
-                "seq": one.seq,
-                "time": one.time,
-                "place": one.place,
-                "event": one.event,
-                "why": one.why,
-                "state": one.state,
-                "enabled": list(one.enabled),
-            }
-            for one in answer.mismatches
-        ],
+        "mismatches": [asdict(one) for one in answer.mismatches],
     }

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ..diagnosis.diagnosis import Answer, diagnosed
 from ..errors import InputError
-from ..output.console import interrupts, make_console
+from ..output.console import console_beside, interrupts
 from ..output.diagnosis_report import diagnosis_as_json, diagnosis_as_page, print_diagnosis
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.files import STANDARD_OUTPUT, write
 from .preparing import preparing
 
 EXIT_CODES = {Answer.NOTHING_WRONG: 0, Answer.NAMED: 1, Answer.NOT_KNOWN: 1, Answer.NOT_TOLD: 2}
@@ -33,11 +33,9 @@ def diagnose(
     """
     if not paths:
         raise InputError("diagnose needs a trace: files or folders, such as what the capture agent has written.")
-    for file in filter(None, (json, report)):
-        check_writable(file)
     if json == report == STANDARD_OUTPUT:
         raise InputError("only one of --json and --report can go to standard output.")
-    console = make_console(quiet=STANDARD_OUTPUT in (json, report))
+    console = console_beside(json, report)
     with interrupts(), preparing("the monitors", "half a minute"):
         found = diagnosed(paths, config=config, slack=slack, strict=strict)
     print_diagnosis(console, found)

@@ -21,9 +21,8 @@ from ..checkers.mutation.theorems import Theorems
 from ..checkers.suite import Row
 from ..errors import InputError
 from ..model.kernel import nearest
-from ..output.console import make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
-from ..traces.format.printable import json_text
+from ..output.console import console_beside
+from ..output.files import write, write_json
 from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
@@ -71,10 +70,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
     Raises:
         InputError: an unknown part or id, an impossible sample, or a file that cannot be written.
     """
-    for file in (asked.json, asked.html, asked.keep):
-        if file:
-            check_writable(file)
-    console = make_console(quiet=STANDARD_OUTPUT in (asked.json, asked.html))
+    console = console_beside(asked.json, asked.html, asked.keep)
     changes = chosen(asked)
     if asked.list_only:
         for change in changes:
@@ -94,8 +90,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
         )
     seconds = time.perf_counter() - started
     _print(console, outcomes, rows, asked, limit, seconds)
-    if asked.json:
-        write(asked.json, json_text(as_object(outcomes, rows, asked)) + "\n")
+    write_json(asked.json, as_object(outcomes, rows, asked))
     if asked.html:
         write(asked.html, page(outcomes, rows, asked))
     return exit_code(outcomes, asked.at_least)

@@ -19,6 +19,7 @@ from ..lab.process import tail_of
 from ..output.console import interrupts, make_console
 from ..output.files import check_folder_writable
 from ..output.progress import Interrupted
+from .sizes import read_pairs
 
 ALL_WELL, NOT_WELL = range(2)
 _SHOWN_LINES = 20
@@ -36,7 +37,7 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
         InputError: a setting is not NAME=VALUE, or the folder for recordings cannot be written to.
         LabError: it does not start; nothing of it is left then.
     """
-    given = dict(_pair(text) for text in settings)
+    given = read_pairs("--set", settings, may_be_empty=True)
     check_request(release=release, brokers=brokers, settings=given)
     if capture:
         check_folder_writable(capture)
@@ -136,13 +137,6 @@ def _print_parts(cluster: Cluster) -> list[tuple[str, Path]]:
 
 def _say(text: str) -> None:
     make_console(quiet=False).say(text)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise InputError(f"--set {text!r} is not NAME=VALUE.")
-    return name, value
 
 
 def _home_option(home: str) -> str:

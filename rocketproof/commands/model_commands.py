@@ -138,13 +138,10 @@ def verify(
     from . import verify as run
     from .request import Outputs, Request
 
-    request = Request.of(
+    request = Request(
         properties=properties or [],
         machine=machine,
-        constants=set_ or [],
         engine=engine,
-        limits=limit or [],
-        config=Path(config) if config else None,
         strategy=strategy,
         strategy_command=strategy_command,
         preset=preset,
@@ -155,8 +152,7 @@ def verify(
         master=master,
         reduce=reduce or [],
         through=through or [],
-        where=where or [],
-    )
+    ).with_texts(constants=set_ or [], limits=limit or [], where=where or [], config=Path(config) if config else None)
     if list_:
         run.list_rows(request)
         raise typer.Exit
@@ -238,7 +234,7 @@ def mutants(
     if list_ and not generated:
         run.list_mutants(ids or [])
         raise typer.Exit
-    request = Request.of(limits=limit or [])
+    request = Request().with_texts(limits=limit or [])
     if generated:
         from . import generated_mutants
 

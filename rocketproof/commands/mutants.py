@@ -18,8 +18,8 @@ from ..checkers.run import Run
 from ..errors import InputError
 from ..explorer.run_svg import run_svg
 from ..model.kernel import nearest
-from ..output.console import interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.console import console_beside, interrupts, make_console
+from ..output.files import check_writable, write
 from ..output.findings_page import write_answers
 from ..output.junit import as_junit
 from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, report_row, summary
@@ -45,9 +45,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     Raises:
         InputError: an unknown id, or a file that cannot be written.
     """
-    for file in filter(None, (outputs.json, outputs.junit, outputs.report, outputs.picture)):
-        check_writable(file)
-    console = make_console(quiet=STANDARD_OUTPUT in (outputs.json, outputs.junit, outputs.report))
+    if outputs.picture:
+        check_writable(outputs.picture)
+    console = console_beside(outputs.json, outputs.junit, outputs.report)
     tried = select(entries(all_rows()), names)
     started = time.perf_counter()
     interrupted = False

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..output.console import interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
-from ..traces.format.printable import json_text
+from ..output.console import console_beside, interrupts
+from ..output.files import write_json
 from .pipeline_ingest import session
 
 
@@ -17,11 +16,9 @@ def copy(table: str, schema: str, *, format: str, master: str, conf: Sequence[st
         InputError: an option is wrong, or Spark does not start.
         TraceError: there is no table, or the catalog cannot be written.
     """
-    if json_file:
-        check_writable(json_file)
+    console = console_beside(json_file)
     from ..spark.pipeline import SparkCatalog, Table, copy_table
 
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
     folder = Table(table)
     folder.need()
     with interrupts():
@@ -30,6 +27,5 @@ def copy(table: str, schema: str, *, format: str, master: str, conf: Sequence[st
         console.say(f"{schema}.{name}: {parts[0]}" + (f" and {len(parts) - 1:,} more" if len(parts) > 1 else ""))
     if not done:
         console.say("nothing new")
-    if json_file:
-        write(json_file, json_text({name: list(parts) for name, parts in done.items()}) + "\n")
+    write_json(json_file, done)
     return 0

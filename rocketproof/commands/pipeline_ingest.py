@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
-from ..output.console import PROBLEMS_SHOWN, interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.console import PROBLEMS_SHOWN, console_beside, interrupts
+from ..output.files import write_json
 from ..traces.explain.report.words import counted
-from ..traces.format.printable import json_text
 from .check import spark_session
+from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,12 +33,10 @@ def ingest(
         InputError: an option is wrong, or Spark does not start.
         TraceError: nothing can be read, or the table cannot be written.
     """
-    if json_file:
-        check_writable(json_file)
+    console = console_beside(json_file)
     from ..spark.pipeline import Table
     from ..spark.pipeline import ingest as add
 
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
     with interrupts():
         done = add(
             session(master, conf),
@@ -63,18 +60,17 @@ def ingest(
     more = len(done.left_out) + done.problems.count - min(len(shown), PROBLEMS_SHOWN)
     if more > 0:
         console.say(f"and {more:,} more, which the table 'skipped' locates")
-    if json_file:
-        said = {
-            "batches": list(done.batches),
-            "files": done.files,
-            "known": done.known,
-            "events": done.events,
-            "replaced": list(done.replaced),
-            "left_out": list(done.left_out),
-            "skipped": dict(done.skipped),
-            "problems": {"count": done.problems.count, "first": [str(one) for one in done.problems.kept[:100]]},
-        }
-        write(json_file, json_text(said) + "\n")
+    said = {
+        "batches": list(done.batches),
+        "files": done.files,
+        "known": done.known,
+        "events": done.events,
+        "replaced": list(done.replaced),
+        "left_out": list(done.left_out),
+        "skipped": dict(done.skipped),
+        "problems": {"count": done.problems.count, "first": [str(one) for one in done.problems.kept[:100]]},
+    }
+    write_json(json_file, said)
     return 0
 
 
@@ -85,10 +81,5 @@ def session(master: str, conf: Sequence[str]) -> SparkSession:
         InputError: a setting is not NAME=VALUE, or Spark does not start.
         TraceError: PySpark or Java is missing.
     """
-    settings = {}
-    for text in conf:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise InputError(f"--conf {text!r} is not NAME=VALUE, such as --conf spark.executor.memory=4g.")
-        settings[name] = value
+    settings = read_pairs("--conf", conf, example="spark.executor.memory=4g", may_be_empty=True)
     return spark_session(master, conf=settings)

@@ -8,10 +8,9 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 from ..errors import InputError
-from ..output.console import interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.console import console_beside, interrupts
+from ..output.files import write_json
 from ..traces.explain.report.words import counted
-from ..traces.format.printable import json_text
 from .check import CheckRequest, settings_of
 from .pipeline_ingest import session
 from .pipeline_table import table_of
@@ -38,14 +37,12 @@ def mine(
         InputError: an option is wrong.
         TraceError: there is nothing to mine, or the table cannot be read or written.
     """
-    if json_file:
-        check_writable(json_file)
+    console = console_beside(json_file)
     days = (_day("--since", since), _day("--until", until))
     if all(days) and days[0] > days[1]:
         raise InputError(f"--since {since} is after --until {until}.")
     from ..spark.pipeline import mine_table
 
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
     request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
     opens = partial(session, master, conf)
     with (
@@ -72,16 +69,15 @@ def mine(
             console.say(f"{cluster}: from its beginning, since {begun.why}")
     for cluster in done.empty:
         console.say(f"no events: {cluster}")
-    if json_file:
-        said = {
-            "run": done.run,
-            "is_new": done.is_new,
-            "mined": list(done.mined),
-            "taken": list(done.taken),
-            "empty": list(done.empty),
-            "since": {cluster: {"time": one.time, "why": one.why} for cluster, one in done.since.items()},
-        }
-        write(json_file, json_text(said) + "\n")
+    said = {
+        "run": done.run,
+        "is_new": done.is_new,
+        "mined": list(done.mined),
+        "taken": list(done.taken),
+        "empty": list(done.empty),
+        "since": {cluster: {"time": one.time, "why": one.why} for cluster, one in done.since.items()},
+    }
+    write_json(json_file, said)
     return 0
 
 

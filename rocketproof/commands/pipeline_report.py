@@ -10,10 +10,9 @@ from rich.text import Text
 
 from ..errors import InputError
 from ..output.console import VERDICT_STYLES, SafeConsole, interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, write
+from ..output.files import STANDARD_OUTPUT, write_json
 from ..traces.explain.report.sections import WORST_FIRST, headline, overall
 from ..traces.explain.report.words import counted
-from ..traces.format.printable import json_text
 from .check import VIOLATED, CheckOutputs, CheckRequest, code_of, exit_code, tell
 from .pipeline_ingest import session
 from .pipeline_table import table_of
@@ -86,23 +85,22 @@ def _summary(console: SafeConsole, answers: Sequence[Answered], json_file: str) 
         console.say(f"  {count:,}  {cluster}  {group or '-'}  {day}  {claim}")
     if len(places) > PLACES_SHOWN:
         console.say(f"  … and {len(places) - PLACES_SHOWN:,} more; --cluster tells all of one")
-    if json_file:
-        said = {
-            "run": answers[0].run,
-            "clusters": [
-                {
-                    "cluster": answer.cluster,
-                    "verdict": str(overall(answer.verdicts)),
-                    "events": answer.events,
-                    "verdicts": {one.claim.id: str(one.verdict) for one in answer.verdicts},
-                }
-                for answer in worst_first
-            ],
-            "violations": [
-                {"cluster": cluster, "group": group, "day": day, "claim": claim, "count": count}
-                for count, cluster, group, day, claim in places
-            ],
-        }
-        write(json_file, json_text(said) + "\n")
+    said = {
+        "run": answers[0].run,
+        "clusters": [
+            {
+                "cluster": answer.cluster,
+                "verdict": str(overall(answer.verdicts)),
+                "events": answer.events,
+                "verdicts": {one.claim.id: str(one.verdict) for one in answer.verdicts},
+            }
+            for answer in worst_first
+        ],
+        "violations": [
+            {"cluster": cluster, "group": group, "day": day, "claim": claim, "count": count}
+            for count, cluster, group, day, claim in places
+        ],
+    }
+    write_json(json_file, said)
     codes = {code_of(answer.verdicts) for answer in answers}
     return VIOLATED if VIOLATED in codes else max(codes)

@@ -16,13 +16,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..output.console import SafeConsole, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable
+from ..output.console import SafeConsole, console_beside
+from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
 from .pipeline_ingest import session
 from .pipeline_mine import moment
 from .preparing import preparing
+from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +61,9 @@ class Source:
             if self.options or self.header:
                 raise InputError("--option and --header are of a source of lines: name it with --from.")
             return Folders(paths=tuple(self.paths))
-        return Lines(format=self.format, options=_pairs("--option", self.options), header=self._header())
+        return Lines(
+            format=self.format, options=read_pairs("--option", self.options, may_be_empty=True), header=self._header()
+        )
 
     def _header(self) -> str:
         try:
@@ -141,17 +144,15 @@ def watch(
         InputError: an option is wrong, or Spark does not start.
         TraceError: something cannot be read or written, or Spark fails.
     """
-    if json_file:
-        check_writable(json_file)
+    console = console_beside(json_file)
     if to_options and not to:
         raise InputError("--to-option is of a sink of Spark: name it with --to, such as --to kafka.")
     if not once and not every:
         raise InputError("--every 0 is no time to wait: 1s or more; or --once.")
-    sink = Sink(json=json_file, format=to, options=_pairs("--to-option", to_options))
+    sink = Sink(json=json_file, format=to, options=read_pairs("--to-option", to_options, may_be_empty=True))
     from ..spark.pipeline import Table, Watch
     from ..spark.pipeline import watch as run
 
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
     request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
     what = Watch(
         source=source.opened(),
@@ -230,13 +231,3 @@ def _line(alert: Mapping[str, Any]) -> str:
     where = "  ".join(filter(None, (alert["group"], f"{alert['topic'] or ''}{broker}", alert["actor"])))
     why = ", ".join(filter(None, (alert["why"], alert["doubt"] and f"in doubt: {alert['doubt']}")))
     return f"{alert['change']}  {alert['claim']}  {where}{when}  {alert['id']}{f'  ({why})' if why else ''}"
-
-
-def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise InputError(f"{option} {text!r} is not NAME=VALUE.")
-        pairs[name] = value
-    return pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -124,34 +124,20 @@ class Request:
     through: Sequence[str] = ()
     where: Mapping[str, int | str] = field(default_factory=dict)
     deployment: DeploymentFile | None = None
-    fail_on: str = "error"
+    fail_on: str = ""
 
-    @classmethod
-    def of(
-        cls,
+    def with_texts(
+        self,
         *,
-        properties: Sequence[str] = (),
-        machine: str = "",
         constants: Sequence[str] = (),
-        engine: str = "",
         limits: Iterable[str] = (),
-        config: Path | None = None,
-        strategy: str = "",
-        strategy_command: str = "",
-        preset: str = "",
-        module: str = "",
-        jobs: int = 1,
-        on_disk: str = "",
-        master: str = "",
-        reduce: Sequence[str] = (),
-        fail_on: str = "",
-        through: Sequence[str] = (),
         where: Sequence[str] = (),
+        config: Path | None = None,
     ) -> Request:
-        """Put the options of the command line, which win, over those of the file.
+        """The request with what is written as NAME=VALUE, and with the options of a file, over which those given win.
 
         Raises:
-            InputError: an option or the file cannot be read.
+            InputError: an option or the file cannot be read, or options contradict each other.
         """
         deployment = _deployment(config) if config is not None else None
         if deployment is not None:
@@ -159,8 +145,8 @@ class Request:
         else:
             table = read_config(config) if config is not None else VerifyTable()
         # A shell user writes `--set a=1 b=2` as well as `--set a=1 --set b=2`; no property has a "=" in its name.
-        more = [text for text in properties if "=" in text] if constants else []
-        properties = [text for text in properties if text not in more]
+        more = [text for text in self.properties if "=" in text] if constants else []
+        properties = [text for text in self.properties if text not in more]
         given = {
             **table.limit.model_dump(exclude_none=True),
             **_pairs("--limit", map(_spelled_out, limits), _number, LimitTable.model_fields),
@@ -169,59 +155,51 @@ class Request:
             limit = LimitTable(**given)
         except ValidationError as error:
             raise InputError(f"--limit {_first_problem(error)}") from None
-        if strategy and strategy_command:
-            raise InputError("--strategy and --strategy-command cannot both be given; check one after the other.")
-        if (strategy or strategy_command) and (properties or machine or module or engine or list(constants) or through):
-            raise InputError(
-                "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose "
-                "among the properties of the model. Leave one or the other out."
-            )
-        chosen = {
-            "--machine": machine,
+        chosen: dict[str, object] = {
+            "--machine": self.machine,
             "--set": [*constants, *more],
-            "--engine": engine,
-            "--preset": preset,
-            "--module": module,
+            "--engine": self.engine,
+            "--preset": self.preset,
+            "--module": self.module,
+            "--through": self.through,
+            "--where": where,
         }
-        chosen |= {"--through": list(through), "--where": list(where)}
-        for option, value in (chosen | {"--strategy": strategy, "--strategy-command": strategy_command}).items():
-            if deployment is not None and value:
-                raise InputError(
-                    f"{option} cannot be given together with a deployment: what is checked follows from {config}."
-                )
-        if "spark" in (engine, table.engine):
-            if reduce:
-                raise InputError("--engine spark and --reduce cannot both be given: it leaves nothing out.")
-            if master and not master.startswith("local") and not on_disk:
-                raise InputError(
-                    "--engine spark needs --on-disk with this --master: a folder or URI that all workers see."
-                )
-        elif master:
-            raise InputError("--master is of Spark; add --engine spark.")
-        if on_disk and reduce:
-            raise InputError("--on-disk and --reduce cannot both be given: a search in a folder leaves nothing out.")
-        if fail_on and fail_on not in FAIL_ON:
-            raise InputError(f"--fail-on {fail_on!r} is not possible.{nearest(fail_on, FAIL_ON)}")
-        if fail_on and deployment is None:
-            raise InputError("--fail-on is about findings in a deployment; name its file with --config.")
-        return cls(
+        own = {"--strategy": self.strategy, "--strategy-command": self.strategy_command}
+        if deployment is not None and (option := next((name for name, value in (chosen | own).items() if value), "")):
+            raise InputError(
+                f"{option} cannot be given together with a deployment: what is checked follows from {config}."
+            )
+        if self.fail_on and self.fail_on not in FAIL_ON:
+            raise InputError(f"--fail-on {self.fail_on!r} is not possible.{nearest(self.fail_on, FAIL_ON)}")
+        on_spark = "spark" in (self.engine, table.engine)
+        among_properties = properties or self.machine or self.module or self.engine or list(constants) or self.through
+        contradictions: dict[str, object] = {
+            "--strategy and --strategy-command cannot both be given; check one after the other.": all(own.values()),
+            "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose among "
+            "the properties of the model. Leave one or the other out.": any(own.values()) and among_properties,
+            "--engine spark and --reduce cannot both be given: it leaves nothing out.": on_spark and self.reduce,
+            "--engine spark needs --on-disk with this --master: a folder or URI that all workers see.": on_spark
+            and self.master
+            and not (self.on_disk or self.master.startswith("local")),
+            "--master is of Spark; add --engine spark.": self.master and not on_spark,
+            "--on-disk and --reduce cannot both be given: a search in a folder leaves nothing out.": self.on_disk
+            and self.reduce,
+            "--fail-on is about findings in a deployment; name its file with --config.": self.fail_on
+            and deployment is None,
+        }
+        if problem := next((text for text, given in contradictions.items() if given), ""):
+            raise InputError(problem)
+        return replace(
+            self,
             deployment=deployment,
-            fail_on=fail_on or table.fail_on,
+            fail_on=self.fail_on or table.fail_on,
             properties=properties or table.properties,
-            machine=machine or table.machine,
+            machine=self.machine or table.machine,
             constants={**table.set, **read_constants([*constants, *more])},
-            engine=engine or table.engine,
+            engine=self.engine or table.engine,
             limit=limit,
-            strategy=strategy,
-            strategy_command=strategy_command,
-            preset=preset,
-            module=module or table.module,
-            folder=os.getcwd() if module or config is None else str(config.resolve().parent),
-            jobs=jobs,
-            on_disk=on_disk,
-            master=master,
-            reduce=reduce,
-            through=through,
+            module=self.module or table.module,
+            folder=os.getcwd() if self.module or config is None else str(config.resolve().parent),
             where=_pairs("--where", where, _word_or_number, None),
         )
 
@@ -232,7 +210,7 @@ class Request:
         Raises:
             InputError: the file cannot be read.
         """
-        return cls.of(config=config)
+        return cls().with_texts(config=config)
 
 
 def _deployment(path: Path) -> DeploymentFile | None:

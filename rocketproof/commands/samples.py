@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 
@@ -14,11 +15,10 @@ from ..lab.run import TRACE as RUN_TRACE
 from ..lab.scenario import load
 from ..lab.table import Checked, as_text, checked
 from ..model.kernel import nearest
-from ..output.console import interrupts, make_console
-from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.console import console_beside, interrupts, make_console
+from ..output.files import write_json
 from ..output.progress import Interrupted
 from ..traces.explain.report.words import counted
-from ..traces.format.printable import json_text
 from ..traces.io import open_trace
 from ..traces.samples import FOLDER, Sample, conformance_again, keep, measured_again, samples, write_facts
 from .preparing import preparing
@@ -38,10 +38,8 @@ def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOL
         InputError: there is no such sample.
         TraceError: a sample is damaged.
     """
-    if to_json:
-        check_writable(to_json)
+    console = console_beside(to_json)
     chosen = select(names, folder)
-    console = make_console(quiet=to_json == STANDARD_OUTPUT)
     started = time.perf_counter()
     done: list[Checked] = []
     with interrupts(), preparing("the monitors", "half a minute"):
@@ -60,8 +58,7 @@ def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOL
     console.say()
     said = f"{len(wrong)} not as expected" if wrong else "all as expected"
     console.say(f"{counted(len(done), 'real run')} checked: {said}; {time.perf_counter() - started:.1f} s")
-    if to_json:
-        write(to_json, as_json(done) + "\n")
+    write_json(to_json, as_json(done))
     return DIFFERENT if wrong else AS_EXPECTED
 
 
@@ -110,19 +107,17 @@ def select(names: Sequence[str], folder: Path = FOLDER) -> list[Sample]:
     return [one for one in every if not names or one.name in names or one.scenario in names]
 
 
-def as_json(done: Sequence[Checked]) -> str:
+def as_json(done: Sequence[Checked]) -> list[dict[str, Any]]:
     """The numbers of samples that were checked."""
-    return json_text(
-        [
-            {
-                "sample": one.sample.name,
-                "scenario": one.sample.scenario,
-                "release": one.sample.release,
-                "measured": one.measured,
-                "conformance": one.conformance,
-                "seconds": round(one.seconds, 3),
-                "differences": one.differences,
-            }
-            for one in done
-        ],
-    )
+    return [
+        {
+            "sample": one.sample.name,
+            "scenario": one.sample.scenario,
+            "release": one.sample.release,
+            "measured": one.measured,
+            "conformance": one.conformance,
+            "seconds": round(one.seconds, 3),
+            "differences": one.differences,
+        }
+        for one in done
+    ]

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..properties.verdict import Verdict
 from ..traces.format.printable import printable_lines
+from .files import STANDARD_OUTPUT, check_writable
 
 PROBLEMS_SHOWN = 10
 """Problems of reading that the terminal shows; of more it says how many there are."""
@@ -95,3 +96,14 @@ class SafeConsole(Console):
 def make_console(*, quiet: bool) -> SafeConsole:
     """A console on standard output, or one that prints nothing."""
     return SafeConsole(quiet=quiet, highlight=False)
+
+
+def console_beside(*files: str) -> SafeConsole:
+    """The console for what is told besides answers in files: one that prints nothing where one is standard output.
+
+    Raises:
+        InputError: a file cannot be written; better told before a long run than after it.
+    """
+    for file in filter(None, files):
+        check_writable(file)
+    return make_console(quiet=STANDARD_OUTPUT in files)

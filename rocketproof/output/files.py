@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..traces.format.printable import json_text
 
 STANDARD_OUTPUT = "-"
 
@@ -79,6 +80,16 @@ def write(where: str, text: str) -> None:
             file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write {where}: {error.strerror}.") from None
+
+
+def write_json(where: str, said: object) -> None:
+    """Write an object as JSON, as :func:`write`; nothing where ``where`` is empty.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    if where:
+        write(where, json_text(said) + "\n")
 
 
 def read_text(path: Path, *, name: str | None = None) -> str:
