@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...claims.settings import Settings
 from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.coding import Coded
-from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Actor, Names
+from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
 from ...engine.context import Context, actor_of
 from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
@@ -28,12 +27,11 @@ from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
 from ..queue_events import QueueEvents
-from ..subscriptions import parse_subscription
+from .excuses import Excuses
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten
-from .pulls import HELD, answer, pull
+from .pulls import answer, pull
 from .state import (
-    APART,
     COMPLETE,
     END,
     ITEM,
@@ -50,7 +48,6 @@ from .state import (
     SILENCE,
     UNKNOWN,
     WHOLE,
-    WIDEST,
     Tables,
     begin,
     no_lines,
@@ -58,7 +55,7 @@ from .state import (
     note_misstep,
 )
 from .stores import COPIES, stored
-from .windows import STUCK, STUCK_ORDERLY, UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
+from .windows import UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
@@ -87,10 +84,6 @@ STEP_KINDS = (
 """Kinds that this fold looks at, and resets."""
 
 _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
-_RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
-_MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
-_OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
-_LEAVES = (Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 _ROOM = 64
 _IS_STEP = np.zeros(256, np.bool_)
 _IS_STEP[[_KIND[kind] for kind in (*STEP_KINDS, Kind.RESET)]] = True
@@ -135,45 +128,9 @@ class StepFold:
                 WHOLE,
             ),
         )
-        self._restarts: dict[str, list[int]] = {}
-        self._heard: dict[str, int] = {}
-        self._starts: dict[str, set[int]] = {}
-        self._gaps: dict[str, list[tuple[int, int]]] = {}
-        self._passes: dict[Actor, list[int]] = {}
-        self._ends: dict[Actor, list[int]] = {}
-        self._answered: dict[tuple[Actor, str], list[int]] = {}
-        self._expressions: dict[tuple[str, str], set[str]] = {}
-        self._end = context.end
-        self._learnt = settings.route_poll + settings.persist + SILENCE
+        self._excuses = Excuses(names=names, settings=settings, context=context)
         # Those of the whole trace, whichever queues this fold is given.
         self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
-        for event in context.events:
-            if event["kind"] in _RESTARTS:
-                self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
-                if event["kind"] == Kind.BROKER_START:
-                    self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
-            elif event["kind"] == Kind.GAP and event.get("broker"):
-                since = context.begin if event.get("due") is None else event["due"]
-                self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
-            elif event["kind"] == Kind.REBALANCE:
-                self._passes.setdefault(actor_of(event), []).append(event["time"])
-                # RB-4: some broker of the topic has told who is in the group.
-                asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
-                if len(asked) == 1 and event.get("members"):
-                    self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
-            elif event["kind"] == Kind.HEARTBEAT:
-                for text in event.get("subscriptions") or ():
-                    topic, expression, _ = parse_subscription(text)
-                    key = event.get("group") or "", topic
-                    self._expressions.setdefault(key, set()).add(expression or "*")
-            elif event["kind"] in _LEAVES:
-                self._ends.setdefault(actor_of(event), []).append(event["time"])
-            if event["kind"] in _OF_BROKERS and not event.get("client"):
-                self._heard[event.get("broker") or ""] = event["time"]
-        began = Counter(event.get("broker") or "" for event in context.events if event["kind"] == Kind.BROKER_START)
-        unsure = {event.get("broker") or "" for event in context.events if event["kind"] in _MAY_LOSE}
-        for broker in unsure | self._gaps.keys() | {name for name, times in began.items() if times > 1}:
-            self._heard.pop(broker, None)
 
     def feed(self, coded: Coded) -> None:
         """Go on with events."""
@@ -203,7 +160,7 @@ class StepFold:
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
         for line, what in np.argwhere(told):
-            told[line, what] = not self._is_excused(lines[line], int(what), missteps[line, what])
+            told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
         rows = np.zeros(len(at), ROW)
@@ -234,9 +191,10 @@ class StepFold:
         if not self._tables.judged[Misstep.END_AHEAD]:
             return np.zeros(0, ROW)
         slots = self._names.slots
-        heard = [NEVER if slot.topic.startswith("%") else self._heard.get(slot.broker, NEVER) for slot in slots]
-        apart = APART + int(self._tables.terms[WIDEST])
-        ends = lines[(lines["end"] >= 0) & (lines["end_at"] + apart < np.array(heard, WHOLE)[lines["slot"]])]
+        heard = [NEVER if slot.topic.startswith("%") else self._excuses.heard.get(slot.broker, NEVER) for slot in slots]
+        ends = lines[
+            (lines["end"] >= 0) & (lines["end_at"] + self._excuses.apart < np.array(heard, WHOLE)[lines["slot"]])
+        ]
         rows = np.zeros(len(ends), ROW)
         rows["claim"], rows["note"] = CODE[Misstep.END_AHEAD.step.claim], Note.END
         rows["value"], rows["other"] = Misstep.END_AHEAD, NOBODY
@@ -244,97 +202,6 @@ class StepFold:
         rows["since"] = rows["time"] = ends["end_at"]
         rows["until"] = rows["offset"] + 1
         return rows
-
-    def _is_excused(self, line: Any, misstep: int, found: Any) -> bool:
-        """Whether a restart of the broker, or the end of the process, makes it right."""
-        broker = self._names.slots[line["slot"]].broker
-        times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
-        apart = APART + int(self._tables.terms[WIDEST])
-        if misstep == Misstep.OTHER_BATCH:
-            return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
-        if misstep == Misstep.NOT_PULLED_ON:
-            return not self._is_idle(line, found["since"], found["time"], apart)
-        if misstep == Misstep.LEFT_OUT:
-            # What lies before the beginning of the queue may be removed while a pull reads it.
-            slot = self._names.slots[line["slot"]]
-            return line["beginning"] > found["offset"] or self._expressions.get((slot.group, slot.topic)) != {"*"}
-        if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
-            since, until = int(found["since"]), int(found["time"])
-            answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
-            # The request is sent one way: who gave the lock back was heard by the broker when it did.
-            waits = [(since + LATE, until)]
-            if misstep == Misstep.REFUSED_FREE:
-                given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
-                if not any(since - LATE < time < since + apart for time in given):
-                    return True
-            if misstep == Misstep.NOT_ANSWERED:
-                waits = [(begin, begin + HELD) for begin in (since, int(found["expected"]))]
-            is_heard = all(any(begin < time < end for time in answered) for begin, end in waits)
-            restarts = any(since - LATE <= time <= until + apart for time in times)
-            lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
-            return not is_heard or restarts or lost
-        if misstep in (Misstep.LEFT_UNSTORED, Misstep.NOT_WRITTEN):
-            # ST-8: offsets are stored before the process leaves its group, while listeners still return.
-            ends = self._ends.get(self._names.actors[line["actor"]], ())
-            is_last = any(time - APART <= line["unstored_at"] and time <= found["since"] for time in ends)
-            return is_last or (
-                misstep == Misstep.LEFT_UNSTORED and self._is_unheard(line, found["since"], found["since"])
-            )
-        if misstep == Misstep.NOT_UNLOCKED:
-            # What waits when the process ends, or stands still, is not sent.
-            until = found["since"] + UNLOCKS + SILENCE
-            is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
-            return not is_alive or self._is_unheard(line, found["since"], until)
-        if misstep == Misstep.NOT_DISCARDED:
-            ends = self._ends.get(self._names.actors[line["actor"]], ())
-            return any(found["since"] <= time <= found["since"] + LATE for time in ends)
-        if misstep == Misstep.LOCKED_TWICE:
-            names = self._names.actors
-            is_same = names[line["actor"]].name == names[found["expected"]].name
-            return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
-        if misstep in (Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE):
-            return any(found["since"] - apart <= time <= found["time"] + apart for time in times)
-        if misstep == Misstep.NO_SHUTDOWN:
-            times = self._ends.get(self._names.actors[line["actor"]], ())
-            return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
-        return False
-
-    def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
-        """Whether a process pulled nothing for long although it went on and its broker answered all the while.
-
-        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
-        """
-        broker = self._names.slots[line["slot"]].broker
-        away = [(time - LATE, time + LATE + apart) for time in self._restarts.get(broker, ())]
-        away += [(begin - LATE, end + LATE) for begin, end in self._gaps.get(broker, ())]
-        starts = self._starts.get(broker, set())
-        times = since, *self._restarts.get(broker, ())
-        away += [(before, time) for before, time in pairwise(times) if time in starts]
-        passes = self._passes.get(self._names.actors[line["actor"]], ())
-        longest, begin = STUCK_ORDERLY if self._names.flags[line["slot"]] & ORDERLY else STUCK, since
-        for left, right in sorted([*away, (until, until)]):
-            end = min(left, until)
-            is_awake = any(begin + APART < time < end - SILENCE for time in passes)
-            if end - begin > longest and is_awake:
-                return True
-            begin = max(begin, right)
-        return False
-
-    def _is_unheard(self, line: Any, since: int, until: int) -> bool:
-        """Whether what a process sends a broker may be lost: the broker is down, or about to end (OF-20).
-
-        Until clients learn that it is back, they send to its slave, if there is one (OF-4).
-        """
-        broker = self._names.slots[line["slot"]].broker
-        times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
-        if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
-            return True
-        before = [time for time in times if time <= until + SILENCE]
-        passes = self._passes.get(self._names.actors[line["actor"]], ())
-        is_newer = before and passes and passes[0] > before[-1]  # it has learnt of the broker since
-        learnt = SILENCE if is_newer else self._learnt
-        is_up = before and before[-1] < since - learnt and before[-1] in self._starts.get(broker, ())
-        return bool(before) and not is_up
 
     def _flags(self, code: int) -> int:
         slot, flags = self._names.slots[code], self._names.flags[code]

@@ -1,0 +1,139 @@
+"""What brokers do in order, for the monitor of groups' steps: starts and ends, tables, and lists of members."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+
+from ..claims.group_steps import GroupMisstep
+from ..claims.settings import Settings
+from ..clocks.order import Order
+from ..encoding.names import Actor
+from ..engine.context import Context
+from ..format.coverage import EVER
+from ..format.kinds import Kind, Result
+from ..format.schema import slave_of
+from .group_missteps import GroupMissteps
+from .group_records import WITHIN, Broker, Event, Member
+
+_FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
+
+
+class BrokerSteps:
+    """What each broker did, as far as it was gone through."""
+
+    def __init__(self, context: Context, settings: Settings, missteps: GroupMissteps) -> None:
+        self._context, self._settings, self._missteps = context, settings, missteps
+        self._order = Order(context.clocks, settings.skew)
+        self._brokers: dict[str, Broker] = {}
+        self._loads = False
+        files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
+        reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
+        self._tables: dict[str, set[str]] = {}
+        for event in files:
+            if event.get("broker") in reading:
+                self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
+
+    def take(self, event: Event) -> None:
+        """Go on with an event, if it is one of a broker."""
+        take = _TAKEN.get(event["kind"])
+        if take is not None:
+            take(self, event)
+
+    def start(self, event: Event) -> None:
+        """A broker starts."""
+        broker = self._broker(event)
+        if broker.runs:
+            self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
+        if broker.loaded is False:
+            self._missteps.note(GroupMisstep.NOT_LOADED, broker, event)
+        elif not self._tables.get(event.get("broker") or "", set()) <= broker.read:
+            self._missteps.note(GroupMisstep.NOT_READ, broker, event)
+        broker.runs, broker.since, broker.loaded = True, event["time"], None
+        broker.read.clear()
+        broker.starts.append(event["time"])
+        for lists in broker.lists.values():
+            lists.append((event["time"], ()))
+
+    def end(self, event: Event) -> None:
+        """A broker stops, or has died."""
+        is_new = self._loads and self._context.complete and event.get("broker") not in self._brokers
+        broker = self._broker(event)
+        if event["kind"] == Kind.BROKER_STOP and (broker.runs is False or is_new):
+            self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
+        broker.runs, broker.since, broker.loaded = False, event["time"], None
+        broker.read.clear()
+        broker.ends.append(event["time"])
+
+    def file(self, event: Event) -> None:
+        """A broker reads or writes a table."""
+        broker = self._broker(event)
+        if event["kind"] == Kind.FILE_LOAD:
+            self._loads = True
+            broker.read.add(event.get("detail") or "")
+            broker.loaded = event.get("result") in (None, "", Result.OK)
+        else:
+            self._runs(broker, event)
+
+    def members(self, event: Event) -> None:
+        """A broker tells who is in a group."""
+        if event.get("client") or event.get("members") is None:
+            return
+        broker = self._broker(event)
+        self._runs(broker, event)
+        told = tuple(sorted(event["members"]))
+        broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
+
+    def _runs(self, broker: Broker, event: Event) -> None:
+        stopped = broker.runs is False and event["time"] - broker.since > WITHIN
+        is_early = event["kind"] == Kind.MEMBERS or broker.loaded is None
+        not_yet = broker.runs is None and self._loads and self._context.complete and is_early
+        if stopped or not_yet:
+            self._missteps.note(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
+
+    def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
+        """Whether some broker had that list of members when a process asked for it."""
+        known = [self._brokers[name] for name in brokers if name in self._brokers]
+        learnt = self._settings.route_poll + self._settings.rebalance
+        if not known or len(known) < len(brokers) or any(broker.is_away(time, learnt) for broker in known):
+            return
+        known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
+        lists = [broker.lists.get(member.group) for broker in known]
+        if not all(lists):
+            return
+        if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
+            return
+        had: set[tuple[str, ...]] = set()
+        for broker, one in zip(known, lists, strict=True):
+            assert one is not None
+            slack = WITHIN + self._apart(member.actor, broker.actor)
+            if not self._context.complete and time < one[1][0] + slack:
+                return
+            begun = max(bisect_right(one, time - slack, key=itemgetter(0)) - 1, 0)
+            had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=itemgetter(0))]}
+        if members not in had:
+            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+
+    def _is_bounded(self, actor: Actor) -> bool:
+        """Whether it is known how far its clock is from the others, where some of them were seen to be off."""
+        clock = self._context.clocks.clocks.get(actor)
+        return not self._context.clocks.corrects or (clock is not None and clock.uncertainty is not None)
+
+    def _apart(self, one: Actor, other: Actor) -> int:
+        """How far two clocks may be apart to either side, ms: as far as what bounds them leaves open, if it does."""
+        bounds = (self._context.clocks.clocks.get(actor) for actor in (one, other))
+        known = [side for clock in bounds if clock is not None for side in (clock.slow, clock.fast) if side is not None]
+        return max(self._order.apart(one, other), self._order.apart(other, one), sum(known))
+
+    def _broker(self, event: Event) -> Broker:
+        name = event.get("broker") or ""
+        return self._brokers.setdefault(name, Broker(Actor(name, -1)))
+
+
+_TAKEN: Mapping[str, Callable[[BrokerSteps, Event], None]] = {
+    Kind.BROKER_START: BrokerSteps.start,
+    Kind.BROKER_STOP: BrokerSteps.end,
+    Kind.BROKER_CRASH: BrokerSteps.end,
+    Kind.MEMBERS: BrokerSteps.members,
+}
