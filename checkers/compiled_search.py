@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..model.kernel import Lowered
 from ..model.kernel.native import CodeCache, compile_machine
 from ..properties.property import Property
 from .disk_search import DiskSearch, alone_in
 from .exploration import Limits
+from .level_search import LevelSearch
 from .machine_limits import cores
 from .reduction import Reduction
 from .reduction.partial_order import PartialOrder
 from .reduction.symmetry import Symmetry
 from .table_search import TableSearch
-
-if TYPE_CHECKING:
-    from .spark_search import SparkSearch
 
 
 def compiled_search(
@@ -37,7 +35,7 @@ def compiled_search(
     cache: CodeCache | None,
     session: Any,
     stack: ExitStack,
-) -> TableSearch | DiskSearch | SparkSearch:
+) -> TableSearch | LevelSearch:
     """A search that is ready to run.
 
     Arguments are those of :func:`.explore.explore`; beside them ``terminal``: whether the predicate after those of the
@@ -49,7 +47,7 @@ def compiled_search(
     """
     native = compile_machine(lowered, cache=cache)
     threads = cores() if threads is None else threads
-    search: TableSearch | DiskSearch | SparkSearch
+    search: TableSearch | LevelSearch
     if session is not None:
         from .spark_search import SparkSearch
 

@@ -1,9 +1,7 @@
 """The search past memory: states wait in a folder, in sorted files that are mapped and gone through in order.
 
 Each level of the search is a file. Its successors are collected, sorted and rid of what is known a share of the memory
-at a time; what is left is merged to the file of the next level. What is known are the levels themselves, and merged
-files of several of them, so that they stay few. After each level a checkpoint is written, from which a search goes on
-that was interrupted. Parents are not kept: a run is found backwards, by what leads to a state of the level after.
+at a time; what is left is merged to the file of the next level.
 """
 
 from __future__ import annotations
@@ -12,61 +10,28 @@ import fcntl
 import json
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from itertools import pairwise
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..model.kernel.native import NativeMachine
-from ..model.kernel.plain import PlainMachine
-from ..properties.property import Kind, Property
+from ..properties.property import Property
 from . import sorted_states as states
-from .exploration import Limits, Progress, raise_wrong_write, run_through
+from .exploration import Limits, raise_wrong_write
 from .folder_error import LOCK, FolderError
+from .level_search import CHECKPOINT, MOST_RUNS, Known, LevelSearch
 from .native_calls import NOT_FOUND
-from .run import Run
 
 _CHUNK = 1 << 14
 """States of a level that a thread expands at a time."""
 
 _RECENT = 1 << 16
 """Successors of which each thread knows at once that they are not new."""
-
-_MOST_RUNS = 4
-"""Sorted files of known states; of more, the smallest are merged."""
-
-_CHECKPOINT = "search.json"
-
-
-@dataclass(kw_only=True)
-class _Known:
-    """What is known after a level; a checkpoint.
-
-    Attributes:
-        machine: tells it from searches of other machines, constants and properties.
-        levels: how many states each level has; the last is still to be expanded.
-        runs: name and number of states of the sorted files that together have all states of all levels.
-        merged: how many files were merged so far.
-        transitions: of all expanded levels.
-        taken: by instance.
-        found: level and place of the first state with each property; -1 where there is none.
-        deadlock: level and place of the first state without a successor.
-    """
-
-    machine: str
-    levels: list[int] = field(default_factory=lambda: [1])
-    runs: list[tuple[str, int]] = field(default_factory=lambda: [(_level(0), 1)])
-    merged: int = 0
-    transitions: int = 0
-    taken: list[int] = field(default_factory=list)
-    found: list[tuple[int, int]] = field(default_factory=list)
-    deadlock: tuple[int, int] = (NOT_FOUND, NOT_FOUND)
 
 
 def _level(number: int) -> str:
@@ -95,7 +60,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         ) from None
 
 
-class DiskSearch:
+class DiskSearch(LevelSearch):
     """A search that keeps its states in a folder.
 
     Args:
@@ -121,120 +86,51 @@ class DiskSearch:
         terminal: bool,
         threads: int,
     ) -> None:
-        self.native = native
+        super().__init__(native, properties, limits, terminal=terminal)
         self.folder = folder
-        self._limits = limits
         self._threads = threads
-        self._properties = len(properties)
-        self._inverted = sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS)
-        self.terminal = 1 << len(properties) if terminal else 0
-        self.words = max(1, native.layout.words)
-        self.fan = max(1, len(native.lowered.instances))
         share = limits.memory() // threads // (2 * 8 * self.words + 8)
         self.room = max(2 * self.fan, min(states.MOST, share))
-        self._plain = PlainMachine(native.lowered)
-        self.initial = np.array([native.layout.pack(self._plain.initial) or (0,)], np.uint64)
-        self._deadline: float | None = None
         self._known = self._begin()
 
-    def _begin(self) -> _Known:
-        machine = f"{self.native.digest} {self._inverted} {self._properties} {self.terminal}"
-        checkpoint = self.folder / _CHECKPOINT
-        if checkpoint.exists():
-            told = json.loads(checkpoint.read_text())
-            if told["machine"] != machine:
-                raise FolderError(
-                    f"{self.folder} has an interrupted search of another machine, other constants or other "
-                    "properties; empty the folder, or name another."
-                )
-            told["runs"] = [tuple(run) for run in told["runs"]]
+    def _begin(self) -> Known:
+        checkpoint = self.folder / CHECKPOINT
+        known = self._interrupted(
+            self.folder,
+            checkpoint.read_bytes() if checkpoint.exists() else None,
+            is_empty=all(path.name == LOCK for path in self.folder.iterdir()),
+        )
+        if known is not None:
             for path in [*self.folder.glob("new-*.states"), *self.folder.glob("merging-*.states")]:
                 path.unlink()  # of the level in which it was interrupted
-            return _Known(**told)
-        if any(path.name != LOCK for path in self.folder.iterdir()):
-            raise FolderError(f"{self.folder} is not empty, and no search was interrupted in it; name an empty folder.")
-        known = _Known(machine=machine, taken=[0] * self.fan, found=[(NOT_FOUND, NOT_FOUND)] * self._properties)
+            return known
+        known = self._first(_level(0), shares=1, nowhere=(NOT_FOUND, NOT_FOUND))
         self.initial.tofile(self.folder / _level(0))
         self._judge(known, self.initial)
         self._write_checkpoint(known)
         return known
 
-    @property
-    def states(self) -> int:
-        """Distinct states so far."""
-        return sum(self._known.levels)
-
-    @property
-    def depth(self) -> int:
-        """The last level that was expanded, or is being expanded."""
-        levels = self._known.levels
-        return len(levels) - (2 if not levels[-1] else 1)
-
-    def run(self, progress: Callable[[Progress], None] | None) -> str:
-        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
-        started = time.perf_counter()
-        limit = f"time limit of {self._limits.seconds:g} s reached" if self._limits.seconds is not None else ""
-        self._deadline = None if self._limits.seconds is None else started + self._limits.seconds
-        while self._known.levels[-1]:
-            seconds = time.perf_counter() - started
-            if self._limits.states is not None and self.states >= self._limits.states:
-                return f"limit of {self._limits.states:,} states reached"
-            if self.is_late():
-                return limit
-            if progress is not None:
-                progress(Progress(self.states, self._known.transitions, self.depth, self._known.levels[-1], seconds))
-            if not self._next_level():
-                return limit
-        return ""
-
-    def is_late(self) -> bool:
-        """Whether the time is over."""
-        return self._deadline is not None and time.perf_counter() >= self._deadline
-
-    @property
-    def transitions(self) -> int:
-        """Transitions of the levels that were expanded."""
-        return self._known.transitions
-
-    @property
-    def taken(self) -> Sequence[int]:
-        """How many transitions each instance made."""
-        return self._known.taken
-
     def bytes_per_state(self) -> float:
-        """Bytes in files for each state."""
+        """See :class:`.level_search.LevelSearch`."""
         return sum(path.stat().st_size for path in self.folder.glob("*.states")) / self.states
 
-    def run_of(self, number: int) -> Run | None:
-        """The run to the first state with the property of a number, if there is one."""
-        return self._run_to(*self._known.found[number])
-
-    def run_to_deadlock(self) -> Run | None:
-        """The run to the first state without a successor, if there is one."""
-        return self._run_to(*self._known.deadlock)
-
     def close(self) -> None:
-        """Remove what was written, if all states were found; else it can go on."""
+        """See :class:`.level_search.LevelSearch`."""
         if not self._known.levels[-1]:
-            for path in [*self.folder.glob("*.states"), self.folder / _CHECKPOINT]:
+            for path in [*self.folder.glob("*.states"), self.folder / CHECKPOINT]:
                 path.unlink(missing_ok=True)
 
-    def _run_to(self, level: int, place: int) -> Run | None:
-        """The path to a state of a level, as a replayed run: each is a successor of the one before."""
-        if level == NOT_FOUND:
-            return None
-        wanted = self._mapped(_level(level), self._known.levels[level])[place : place + 1].copy()
-        path = [wanted]
+    def _state_at(self, level: int, *place: int) -> Any:
+        (row,) = place
+        return self._mapped(_level(level), self._known.levels[level])[row : row + 1].copy()
+
+    def _state_before(self, level: int, wanted: Any) -> Any:
         out, tags = np.empty((self.fan, self.words), np.uint64), np.empty(self.fan, np.int64)
-        for number in range(level - 1, -1, -1):
-            before = self._mapped(_level(number), self._known.levels[number])
-            row = states.predecessor(self.native.successors, before, path[-1], out, tags)
-            path.append(before[row : row + 1].copy())
-        words = [tuple(state[0].tolist()) for state in reversed(path)]
-        return run_through(self._plain, words, self.native.layout)
+        before = self._mapped(_level(level), self._known.levels[level])
+        row = states.predecessor(self.native.successors, before, wanted, out, tags)
+        return before[row : row + 1].copy()
 
     def _next_level(self) -> bool:
-        """Expand the last level and write the next; False where the time is over."""
         known, number = self._known, len(self._known.levels)
         level = self._mapped(_level(number - 1), known.levels[-1])
         # What was found last, and is most often found again, comes first, so that less is looked for in the rest.
@@ -265,8 +161,8 @@ class DiskSearch:
         self._write_checkpoint(known)
         return True
 
-    def _judge(self, known: _Known, level: Any) -> None:
-        wanted = sum(1 << bit for bit, (at, _) in enumerate(known.found) if at < 0)
+    def _judge(self, known: Known, level: Any) -> None:
+        wanted = sum(1 << bit for bit, (at, *_) in enumerate(known.found) if at < 0)
         if not wanted:
             return
         found = np.full(self._properties, NOT_FOUND, np.int64)
@@ -304,18 +200,16 @@ class DiskSearch:
 
     def _keep_few(self) -> None:
         known = self._known
-        while len(known.runs) > _MOST_RUNS:
-            # Two that follow each other, which are the smallest: of what was found last there are many.
-            sizes = [one[1] + other[1] for one, other in pairwise(known.runs[:-1])]
-            at = sizes.index(min(sizes))
+        while len(known.runs) > MOST_RUNS:
+            at = known.smallest_two()
             name = f"merged-{known.merged:05}.states"
             known.merged += 1
             known.runs[at : at + 2] = [(name, self._merge(known.runs[at], known.runs[at + 1], name))]
 
-    def _write_checkpoint(self, known: _Known) -> None:
-        new = self.folder / f"{_CHECKPOINT}.new"
+    def _write_checkpoint(self, known: Known) -> None:
+        new = self.folder / f"{CHECKPOINT}.new"
         new.write_text(json.dumps(asdict(known)))
-        new.replace(self.folder / _CHECKPOINT)
+        new.replace(self.folder / CHECKPOINT)
         needed = {name for name, _ in known.runs}
         for path in self.folder.glob("merged-*.states"):
             if path.name not in needed:

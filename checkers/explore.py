@@ -18,8 +18,7 @@ from .reduction import Reduction
 
 if TYPE_CHECKING:
     from ..model.kernel.native import CodeCache
-    from .disk_search import DiskSearch
-    from .spark_search import SparkSearch
+    from .level_search import LevelSearch
     from .table_search import TableSearch
 
 _MAY_END = "may end"
@@ -85,7 +84,7 @@ def explore(
     plain = PlainMachine(lowered)
     with ExitStack() as stack:
         prepared = time.perf_counter()
-        engine: PlainSearch | TableSearch | DiskSearch | SparkSearch | None = None
+        engine: PlainSearch | TableSearch | LevelSearch | None = None
         if folder is None and session is None and not reduce and not stop_when_decided:
             engine = search_plainly(plain, properties, limits, terminal=_MAY_END if terminal else "")
         if engine is None:

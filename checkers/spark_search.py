@@ -3,19 +3,16 @@
 A level of the search is a folder of Parquet files, one a share, each in the order of :mod:`.sorted_states`. A task
 expands a share and sends each successor to the share that it belongs to; there another task takes out what is known and
 writes the share of the next level. Tasks write a file under a name of their own and rename it, and write the same
-however often they are tried: a worker that is lost loses nothing. After each level the driver writes a checkpoint, from
-which a search goes on that was interrupted. Parents are not kept: a run is found backwards.
+however often they are tried: a worker that is lost loses nothing. The driver writes the checkpoints.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,20 +22,16 @@ from numba import njit
 from pyarrow import fs
 
 from ..model.kernel.native import NativeMachine, load_machine
-from ..model.kernel.plain import PlainMachine
-from ..properties.property import Kind, Property
+from ..properties.property import Property
 from . import search
 from . import sorted_states as states
-from .exploration import Limits, Progress, raise_wrong_write, run_through
-from .folder_error import LOCK, FolderError
+from .exploration import Limits, raise_wrong_write
+from .folder_error import LOCK
+from .level_search import CHECKPOINT, MOST_RUNS, Known, LevelSearch
 from .native_calls import NOT_FOUND
-from .run import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_MOST_RUNS = 4
-"""Sorted sets of known states; of more, the smallest are merged."""
 
 _ROOM = 1 << 18
 """Successors that a task has in its hands before it sends them on."""
@@ -46,7 +39,6 @@ _ROOM = 1 << 18
 _SHARE = 2
 """Shares for each task that Spark runs at a time."""
 
-_CHECKPOINT = "search.json"
 _STATE = "state"
 _SENT = "share int, told string, states binary"
 
@@ -173,37 +165,11 @@ def _together(sorted_ones: list[Any], words: int) -> Any:
     return sorted_ones[0] if sorted_ones else np.empty((0, words), np.uint64)
 
 
-@dataclass(kw_only=True)
-class _Known:
-    """What is known after a level; a checkpoint.
-
-    Attributes:
-        machine: tells it from searches of other machines, constants and properties.
-        shares: into how many the states are divided.
-        levels: how many states each level has; the last is still to be expanded.
-        runs: name and number of states of the sorted sets that together have all states.
-        merged: how many sets were merged so far.
-        transitions: of all expanded levels; ``taken``: by instance.
-        found: level, share and place of the first state with each property; -1 where there is none.
-        deadlock: level, share and place of the first state without a successor.
-    """
-
-    machine: str
-    shares: int
-    levels: list[int] = field(default_factory=lambda: [1])
-    runs: list[tuple[str, int]] = field(default_factory=lambda: [(_level(0), 1)])
-    merged: int = 0
-    transitions: int = 0
-    taken: list[int] = field(default_factory=list)
-    found: list[tuple[int, int, int]] = field(default_factory=list)
-    deadlock: tuple[int, int, int] = (NOT_FOUND, NOT_FOUND, NOT_FOUND)
-
-
 def _level(number: int) -> str:
     return f"level-{number:05}"
 
 
-class SparkSearch:
+class SparkSearch(LevelSearch):
     """A search whose states are in a folder that all workers of a session see.
 
     Args:
@@ -228,107 +194,56 @@ class SparkSearch:
         folder: str,
         terminal: bool,
     ) -> None:
-        self._native = native
+        super().__init__(native, properties, limits, terminal=terminal)
         self._session = session
-        self._limits = limits
-        self._plain = PlainMachine(native.lowered)
         self._files, self._root = _place(folder)
         self._task = _Task(
             text=native.text,
-            words=max(1, native.layout.words),
-            fan=max(1, len(native.lowered.instances)),
+            words=self.words,
+            fan=self.fan,
             shares=_SHARE * session.sparkContext.defaultParallelism,
             folder=folder,
-            terminal=1 << len(properties) if terminal else 0,
-            inverted=sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS),
+            terminal=self.terminal,
+            inverted=self._inverted,
             wanted=(1 << len(properties)) - 1,
             properties=len(properties),
         )
         self._known = self._begin()
 
-    def _begin(self) -> _Known:
+    def _begin(self) -> Known:
         task = self._task
-        machine = f"{self._native.digest} {task.inverted} {task.properties} {task.terminal}"
         self._files.create_dir(self._root, recursive=True)
         present = [item.base_name for item in self._files.get_file_info(fs.FileSelector(self._root))]
-        if _CHECKPOINT in present:
-            with self._files.open_input_file(f"{self._root}/{_CHECKPOINT}") as file:
-                told = json.loads(file.read())
-            if told["machine"] != machine:
-                raise FolderError(
-                    f"{task.folder} has an interrupted search of another machine, other constants or other "
-                    "properties; empty the folder, or name another."
-                )
-            self._task = _with_shares(task, told["shares"])
-            return _Known(**{**told, "runs": [tuple(run) for run in told["runs"]]})
-        if set(present) - {LOCK}:
-            raise FolderError(f"{task.folder} is not empty, and no search was interrupted in it; name an empty folder.")
-        known = _Known(machine=machine, shares=task.shares, taken=[0] * task.fan)
-        initial = np.array([self._native.layout.pack(self._plain.initial) or (0,)], np.uint64)
+        checkpoint = None
+        if CHECKPOINT in present:
+            with self._files.open_input_file(f"{self._root}/{CHECKPOINT}") as file:
+                checkpoint = file.read()
+        known = self._interrupted(task.folder, checkpoint, is_empty=not set(present) - {LOCK})
+        if known is not None:
+            self._task = replace(task, shares=known.shares)
+            return known
+        known = self._first(_level(0), shares=task.shares, nowhere=(NOT_FOUND, NOT_FOUND, NOT_FOUND))
         belongs = np.empty(1, np.int32)
-        share_out(initial, task.shares, belongs)
+        share_out(self.initial, task.shares, belongs)
         for share in range(task.shares):
-            task.write(_level(0), share, initial[: int(share == belongs[0])])
+            task.write(_level(0), share, self.initial[: int(share == belongs[0])])
         found = np.full(task.properties, NOT_FOUND, np.int64)
-        states.judge(self._native.properties, task.wanted, task.inverted, initial, found)
+        states.judge(self.native.properties, task.wanted, task.inverted, self.initial, found)
         known.found = [(0, int(belongs[0]), 0) if at >= 0 else known.deadlock for at in found.tolist()]
         self._write_checkpoint(known)
         return known
 
-    @property
-    def states(self) -> int:
-        """Distinct states so far."""
-        return sum(self._known.levels)
-
-    @property
-    def transitions(self) -> int:
-        """Transitions of the levels that were expanded."""
-        return self._known.transitions
-
-    @property
-    def depth(self) -> int:
-        """The last level that was expanded, or is being expanded."""
-        levels = self._known.levels
-        return len(levels) - (2 if not levels[-1] else 1)
-
-    @property
-    def taken(self) -> Sequence[int]:
-        """How many transitions each instance made."""
-        return self._known.taken
-
     def bytes_per_state(self) -> float:
-        """Bytes in files for each state."""
+        """See :class:`.level_search.LevelSearch`."""
         files = self._files.get_file_info(fs.FileSelector(self._root, recursive=True))
         return float(sum(item.size or 0 for item in files)) / self.states
 
-    def run(self, progress: Callable[[Progress], None] | None) -> str:
-        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
-        started = time.perf_counter()
-        while self._known.levels[-1]:
-            seconds = time.perf_counter() - started
-            if self._limits.states is not None and self.states >= self._limits.states:
-                return f"limit of {self._limits.states:,} states reached"
-            if self._limits.seconds is not None and seconds >= self._limits.seconds:
-                return f"time limit of {self._limits.seconds:g} s reached"
-            if progress is not None:
-                progress(Progress(self.states, self.transitions, self.depth, self._known.levels[-1], seconds))
-            self._next_level()
-        return ""
-
-    def run_of(self, number: int) -> Run | None:
-        """The run to the first state with the property of a number, if there is one."""
-        return self._run_to(*self._known.found[number])
-
-    def run_to_deadlock(self) -> Run | None:
-        """The run to the first state without a successor, if there is one."""
-        return self._run_to(*self._known.deadlock)
-
     def close(self) -> None:
-        """Remove what was written, if all states were found; else it can go on."""
+        """See :class:`.level_search.LevelSearch`."""
         if not self._known.levels[-1]:
             self._files.delete_dir_contents(self._root)
 
-    def _next_level(self) -> None:
+    def _next_level(self) -> bool:
         known, task, number = self._known, self._task, len(self._known.levels)
         before, after, names = _level(number - 1), _level(number), [name for name, _ in reversed(known.runs)]
         expand, settle = expand_share, settle_share
@@ -358,6 +273,7 @@ class SparkSearch:
             key=lambda answer: int(answer["share"]),
         )
         self._add_up(answers, number)
+        return True
 
     def _add_up(self, answers: list[dict[str, Any]], number: int) -> None:
         known = self._known
@@ -380,14 +296,13 @@ class SparkSearch:
         new = sum(int(answer["count"]) for answer in answers)
         known.levels.append(new)
         known.runs.append((_level(number), new))
-        while len(known.runs) > _MOST_RUNS:
+        while len(known.runs) > MOST_RUNS:
             self._merge_two()
         self._write_checkpoint(known)
 
     def _merge_two(self) -> None:
         known, task = self._known, self._task
-        sizes = [one[1] + other[1] for one, other in pairwise(known.runs[:-1])]
-        at = sizes.index(min(sizes))
+        at = known.smallest_two()
         (one, first), (other, second) = known.runs[at : at + 2]
         name = f"merged-{known.merged:05}"
 
@@ -404,46 +319,34 @@ class SparkSearch:
         shares = self._task.shares
         return self._session.range(0, shares, 1, shares)
 
-    def _write_checkpoint(self, known: _Known) -> None:
-        new = f"{self._root}/.{_CHECKPOINT}"
+    def _write_checkpoint(self, known: Known) -> None:
+        new = f"{self._root}/.{CHECKPOINT}"
         with self._files.open_output_stream(new) as file:
             file.write(json.dumps(asdict(known)).encode())
-        self._files.move(new, f"{self._root}/{_CHECKPOINT}")
+        self._files.move(new, f"{self._root}/{CHECKPOINT}")
         needed = {name for name, _ in known.runs}
         for item in self._files.get_file_info(fs.FileSelector(self._root)):
             if item.base_name.startswith("merged-") and item.base_name not in needed:
                 self._files.delete_dir(item.path)
 
-    def _run_to(self, level: int, share: int, place: int) -> Run | None:
-        """The path to a state of a level, as a replayed run: each is a successor of the one before."""
-        if level == NOT_FOUND:
-            return None
-        task = self._task
-        path = [task.read(_level(level), share)[place : place + 1]]
-        for number in range(level - 1, -1, -1):
-            path.append(self._before(_level(number), path[-1]))
-        words = [tuple(state[0].tolist()) for state in reversed(path)]
-        return run_through(self._plain, words, self._native.layout)
+    def _state_at(self, level: int, *place: int) -> Any:
+        share, row = place
+        return self._task.read(_level(level), share)[row : row + 1]
 
-    def _before(self, level: str, wanted: Any) -> Any:
-        """The first state of a level that leads to another."""
+    def _state_before(self, level: int, wanted: Any) -> Any:
         task = self._task
 
         def looked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             successors, _ = task.machine()
             out, tags = np.empty((task.fan, task.words), np.uint64), np.empty(task.fan, np.int64)
             for share in _numbers(batches):
-                table = task.read(level, share)
+                table = task.read(_level(level), share)
                 row = states.predecessor(successors, table, wanted, out, tags)
                 if row >= 0:
                     yield _text(json.dumps([share, table[row].tolist()]))
 
         rows = self._shares().mapInArrow(looked, "told string").collect()
         return np.array([min(json.loads(row["told"]) for row in rows)[1]], np.uint64)
-
-
-def _with_shares(task: _Task, shares: int) -> _Task:
-    return _Task(**{**asdict(task), "shares": shares})
 
 
 def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:

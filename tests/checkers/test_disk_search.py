@@ -35,7 +35,7 @@ def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> i
     if request.param is not None:
         monkeypatch.setattr(disk_search, "_CHUNK", 32)
         monkeypatch.setattr(disk_search, "_RECENT", 8)
-        monkeypatch.setattr(disk_search, "_MOST_RUNS", 3)
+        monkeypatch.setattr(disk_search, "MOST_RUNS", 3)
     memory: int | None = request.param
     return memory
 

@@ -35,7 +35,7 @@ CONFIGURATION = counter(2).configure(places=2)
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_search, "MOST_STEPS", 0)
-    monkeypatch.setattr(spark_search, "_MOST_RUNS", 3)
+    monkeypatch.setattr(spark_search, "MOST_RUNS", 3)
     monkeypatch.setattr(spark_search, "_SHARE", 1)
 
 
