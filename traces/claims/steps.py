@@ -167,9 +167,10 @@ class Misstep(Steps):
     )
     END_BACK = Step(
         claim=_FIT,
-        statement="The ends of a queue that a client is told never go back, unless its broker starts anew.",
+        statement="The ends of a queue that a client is told never go back, unless its broker starts anew or a slave "
+        "answers.",
         told="was told offset {offset} as an end of {queue}, and {expected} before",
-        needs=(Kind.PULL_RESULT, *_BROKER),
+        needs=(Kind.PULL_RESULT, *_BROKER, Kind.ROLE_CHANGE),
         rules=("PL-19",),
     )
     NOT_REMEMBERED = Step(
@@ -213,7 +214,7 @@ class Misstep(Steps):
     )
     STORED_TWICE = Step(
         claim=_STORES,
-        statement="A broker stores one message at an offset.",
+        statement="A broker stores one message at an offset, until the topic is deleted and made again.",
         told="stored a message at offset {offset} of {queue}, whose end was {expected}",
         needs=_STORED,
         rules=("DL-8", "PL-19"),

@@ -41,6 +41,9 @@ MOSTLY = 0.9
 MOST = 200_000
 """So many events are held; where there are more, those of every second offset are let go, and again."""
 
+ANEW = 1_000_000
+"""Threads may stamp what they store a little out of order, µs; a first offset so long after others is another one."""
+
 _SIDE = np.dtype(
     [
         ("pair", np.int16),  # place in PAIRS
@@ -66,6 +69,9 @@ _SIDES = tuple(
 _KINDS = frozenset(str(pattern.kind) for *_, pattern in _SIDES)
 _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
+
+_ALWAYS = np.array([pair.always for pair in PAIRS])
+_OF_STORES = np.array([pair.before[0].kind is Kind.STORE for pair in PAIRS])
 
 
 @dataclass(kw_only=True)
@@ -227,10 +233,13 @@ class Observed:
         stored = np.isin(sides["if_recorded"], brokers)
         sides["recorder"][stored] = sides["if_recorded"][stored]
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
+        sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]
+        sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
-        before, after = _earliest(before, self._whose(sides)), _earliest_by_recorder(after[is_told])
+        before = _earliest(before[~_was_there(before)], self._whose(sides))
+        after = _earliest_by_recorder(after[is_told])
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
@@ -298,13 +307,37 @@ class Observed:
         self._held = sum(map(len, self._sides))
 
 
+def _begun_anew(sides: Any) -> Any:
+    """Queues whose first offset was stored again, as their topic was made again: an offset does not tell a message."""
+    stores = sides[(sides["after"] == 0) & _OF_STORES[sides["pair"]]]
+    stores = stores[np.lexsort((stores["time"], stores["queue"]))]
+    queues, first = np.unique(stores["queue"], return_index=True)
+    again = stores[stores["offset"] == 0]
+    began = stores["time"][first[np.searchsorted(queues, again["queue"])]]
+    return again["queue"][again["time"] > began + ANEW]
+
+
+def _was_there(before: Any) -> Any:
+    """Which in-memory offsets may have been set before, where the recording of a queue begins with one.
+
+    Its client had the queue already: it may set the offset again that it has, and was told of none that is less.
+    """
+    order = np.lexsort((before["time"], before["queue"], before["client"], before["group"], before["recorder"]))
+    whose = before[["recorder", "group", "client", "queue"]][order]
+    starts = np.r_[True, whose[1:] != whose[:-1]][: len(order)]
+    first = order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
+    found = np.zeros(len(before), bool)
+    found[order] = (before["first"][first] == 1) & (before["offset"][order] <= before["offset"][first])
+    return found & _ALWAYS[before["pair"]]
+
+
 def _is_told(before: Any, after: Any) -> Any:
     """Which events are of pairs whose usual cause was recorded, where that is asked for.
 
     It is asked of each client of each group: from one that records no in-memory offsets an offset comes that it was
     never told, and that it asks for later is not the cause of it.
     """
-    always = np.array([pair.always for pair in PAIRS])[after["pair"]]
+    always = _ALWAYS[after["pair"]]
     caused, usual = (
         (side["pair"].astype(np.int64) << 56) + (side["group"].astype(np.int64) << 28) + side["client"]
         for side in (after, before[before["first"] == 1])
@@ -317,7 +350,7 @@ def _is_used(after: Any, found: Any) -> Any:
 
     It is asked of each client of each group: of another one the causes may not be recorded at all.
     """
-    always = np.array([pair.always for pair in PAIRS])[after["pair"]]
+    always = _ALWAYS[after["pair"]]
     whose = after["pair"].astype(np.int64)
     for name in ("group", "client"):
         codes = after[name].astype(np.int64) + 1

@@ -79,7 +79,7 @@ def coverage_of(
         recorded=context.evidence,
         begin=context.begin,
         end=context.end,
-        holes=[*holes, *scanned.holes, *told_holes(header, context.events, begin=context.begin)],
+        holes=[*holes, *scanned.holes, *told_holes(header, context.events, begin=context.begin, end=context.end)],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,

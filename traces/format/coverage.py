@@ -81,8 +81,9 @@ class Hole:
         why: what took the evidence away, in words.
         file: where that is; empty without a place.
         line: of the file, 0 for the file as a whole.
-        ends: a process died, and its last moments may not have been written: claims are about what was recorded until
-            then, so that this may excuse what is found, and leaves nothing undecided that is not.
+        outside: before the recording of one process began, or its last moments, which may not have been written as it
+            died: claims are about what was recorded between, so that this may excuse what is found, and leaves nothing
+            undecided that is not.
     """
 
     since: int = EVER
@@ -94,7 +95,7 @@ class Hole:
     why: str
     file: str = ""
     line: int = 0
-    ends: bool = False
+    outside: bool = False
 
     def concerns(self, group: str, topic: str) -> bool:
         """Whether it may be about a group and topic; empty ones are any."""
@@ -198,16 +199,16 @@ class Coverage:
             since: ms.
             until: ms.
             besides: recorders whose holes do not count.
-            living: the last moments of a process that died before this do not count, ms.
+            living: what is outside of the recording of a process and was over before this does not count, ms.
         """
         found = self._lost(kinds, group, topic, since, until)
         return next(
-            (one for one in found if one.recorder not in besides and not (one.ends and one.until < living)), None
+            (one for one in found if one.recorder not in besides and not (one.outside and one.until < living)), None
         )
 
     def undecided(self, kinds: int) -> Hole | None:
-        """The first hole in the recording where something of ``kinds`` may be lost; ends of processes are left out."""
-        return next((hole for hole in self._lost(kinds, "", "", self.begin, self.end) if not hole.ends), None)
+        """The first hole in the recording where something of ``kinds`` may be lost, those outside of it left out."""
+        return next((hole for hole in self._lost(kinds, "", "", self.begin, self.end) if not hole.outside), None)
 
     def _lost(self, kinds: int, group: str, topic: str, since: int, until: int) -> Iterator[Hole]:
         for hole in self.holes:
@@ -257,13 +258,16 @@ def _spans(holes: Sequence[Hole]) -> tuple[Any, Any]:
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int) -> list[Hole]:
+def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int, end: int) -> list[Hole]:
     """The holes that a recording tells of itself: its gaps, and that it begins in mid-run.
+
+    A gap of one process from the beginning on, in which nothing is known to be lost, is where its recording begins.
 
     Args:
         header: of the trace.
         events: those of the context, see ``kinds.CONTEXT``.
         begin: time of the first event, ms.
+        end: of the last one.
     """
     holes = []
     events = list(events)
@@ -272,16 +276,19 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
         if event["kind"] == Kind.GAP:
             said = event.get("detail")
             others = OF_BROKERS if event.get("client") else OF_CLIENTS if event.get("broker") else ()
+            since = begin if event.get("due") is None else int(event["due"])
+            until = int(event["time"])
+            starts_late = bool(others) and since <= begin and until < end
             holes.append(
                 Hole(
-                    since=begin if event.get("due") is None else int(event["due"]),
-                    until=int(event["time"]),
+                    since=since,
+                    until=until,
                     kinds=ALL_KINDS & ~evidence_mask(others),
                     group=event.get("group") or "",
                     topic=event.get("topic") or "",
                     recorder=event.get("client") or event.get("broker") or "",
                     why=f"a gap of the recording{f' ({said})' if said else ''}",
-                    ends=not event.get("count") and (_who(event), int(event["time"])) in deaths,
+                    outside=not event.get("count") and (starts_late or (_who(event), until) in deaths),
                 )
             )
     if not header.complete:

@@ -1,7 +1,7 @@
-"""Beginnings: what is known of a recording that begins when its client was running already.
+"""Beginnings: what is known of a recording that begins when its client or broker was running already.
 
 An agent that was attached to a running process has not recorded what that process did before. A whole recording begins
-with the start of its client; before that there is at most the file of offsets that a broadcasting client loads.
+with the start of its client or broker; before that there are at most files of offsets that are loaded.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ..format.kinds import Kind
 from .processes import Processes
 from .recording import Event, Recording
 
-_FIRST = (Kind.CLIENT_START, Kind.FILE_LOAD)
+_FIRST = (Kind.CLIENT_START, Kind.BROKER_START, Kind.FILE_LOAD)
 
 
 def beginnings(recordings: Sequence[Recording], processes: Processes) -> list[Event]:
-    """Gaps from the first event of any recording to the first one of a client that was running already.
+    """Gaps from the first event of any recording to the first one of a client or broker that was running already.
 
     Args:
         recordings: all of them.
@@ -26,10 +26,11 @@ def beginnings(recordings: Sequence[Recording], processes: Processes) -> list[Ev
     begin = min(int(recording.stamps.min()) for recording in recordings) // 1000
     found: list[Event] = []
     for recording in recordings:
-        detail = f"{Path(recording.file).name} begins when its client was running"
-        clients = recording.table.column("client").to_pylist() if recording.clients else []
-        for who in processes.who(recording) if clients else []:
-            row = clients.index(who["client"])
+        side = "broker" if recording.of_broker else "client"
+        detail = f"{Path(recording.file).name} begins when its {side} was running"
+        actors = recording.table.column(side).to_pylist()
+        for who in processes.who(recording):
+            row = actors.index(who[side])
             first = recording.table.column("kind")[row].as_py()
             until = int(recording.stamps[row]) // 1000 - 1
             if first not in _FIRST and until > begin:

@@ -115,7 +115,8 @@ def _whole_lines(path: Path) -> int:
 def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> Stated:
     """One header: what any of the agents would have recorded, and the deaths that somebody watched for.
 
-    The release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
+    That a broker died its recordings tell: it begins anew and has not stopped, or there is a gap from its end on. The
+    release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
     """
     found = Problems()
     header = merge(files, found)
@@ -124,6 +125,8 @@ def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> St
         if len(releases) != 1 or not problem.what.startswith("release "):
             problems.add(problem.file, problem.line, problem.what, kind=problem.kind)
     evidence = header.evidence
+    if Kind.BROKER_STOP in evidence:
+        evidence |= {Kind.BROKER_CRASH}
     if watched and evidence:
         evidence |= {Kind.CLIENT_CRASH, Kind.BROKER_CRASH}
     release = releases.pop() if len(releases) == 1 else header.release

@@ -42,7 +42,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
         for who in processes.who(recording):
             if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
                 continue
-            gone = _gone(who, last, recordings, lists)
+            gone = _gone(who, recording, recordings, lists)
             if gone is not None:
                 # Whoever is named so long after may have lived on, unrecorded.
                 lived = any(
@@ -85,13 +85,15 @@ def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozense
 
 
 def _gone(
-    who: Event, last: int, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
+    who: Event, recording: Recording, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
 ) -> int | None:
     """When a process was seen to be gone after its last event, ms; None if it was not."""
+    last = -(-int(recording.stamps[-1]) // 1000)
+    others = [one for one in recordings if one is not recording]
     if "broker" in who:
-        begins = [one for one in recordings if one.broker == who["broker"]]
+        begins = [one for one in others if one.broker == who["broker"]]
     else:
-        begins = [one for one in recordings if (who["client"], who["group"]) in one.clients]
+        begins = [one for one in others if (who["client"], who["group"]) in one.clients]
     anew = [int(one.stamps[0]) // 1000 for one in begins if int(one.stamps[0]) // 1000 >= last]
     without = [
         time

@@ -157,7 +157,7 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.NO_SHUTDOWN: [*RIGHT, commit(800, "one", 2, path="shutdown"), commit(20_000, "one", 2)],
     Misstep.NO_REMOVAL: [*RIGHT, commit(800, "one", 2, path="removal"), commit(20_000, "one", 2)],
     Misstep.NOT_STORED: [store(100, 0), store(200, 2), store(2_000, 3)],
-    Misstep.STORED_TWICE: [store(100, 0), store(200, 1), store(300, 0)],
+    Misstep.STORED_TWICE: [store(100, 0), store(200, 1), store(300, 1)],
     Misstep.FIRST_COUNT: [store(300, 0) | {"attempt": 1}],
     Misstep.OTHER_TOPIC: [event(300, Kind.DEAD_LETTER, offset=0, attempt=3)],
     Misstep.NOT_BROUGHT: [*BEGIN, *done(500, 0, 1), *done(600, 1, 2), deliver(700, "one", 1)],
@@ -519,6 +519,22 @@ def test_a_client_that_resets_sets_the_offset_when_it_has_waited() -> None:
     ordered = [event(800, Kind.RESET, offset=0), found(850, "one", 2, 4), pull(900, 4), revoke(1_000, "one", "reset")]
     assert told(RIGHT, ordered, memory(11_000, 0)) == []
     assert told(RIGHT, ordered, memory(11_000, 1)) == [Misstep.NOT_IN_WINDOW]
+
+
+def test_a_queue_begins_anew_when_its_topic_is_deleted_and_made_again() -> None:
+    first = [store(100 + n, n) for n in range(5)]
+    again = [store(9_000 + n, n) for n in range(3)]
+    assert told(*first, *again, store(12_000, 3), name=STORES) == []
+    assert told(*first, *again, store(12_000, 1), name=STORES) == [Misstep.STORED_TWICE]
+    # What clients were told of before was stored before.
+    assert told(*RIGHT, *first, found(800, "one", 2, 3, log=5), *again, written(30_000), name=STORES) == []
+
+
+def test_what_a_broker_lost_in_a_crash_is_stored_anew_however_late() -> None:
+    before, after = [store(100 + n, n) for n in range(5)], store(90_000, 3)
+    assert told(*before, after, name=STORES) == [Misstep.STORED_TWICE]
+    assert told(*before, broker_restart(9_000), after, name=STORES) == []
+    assert told(*before, broker_restart(9_000), store(90_000, 7), store(99_000, 8), name=STORES) == []
 
 
 def test_an_offset_that_is_stored_twice_does_not_stand_for_one_that_is_left_out() -> None:

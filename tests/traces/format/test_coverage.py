@@ -75,13 +75,32 @@ def test_what_a_recording_tells_of_itself() -> None:
         {"time": 50, "kind": "gap", "due": 40, "client": "c1", "group": "G"},
         {"time": 70, "kind": "gap", "due": None, "broker": "b", "detail": "disk full"},
     ]
-    of_client, of_broker, before = told_holes(Header(), gaps, begin=10)
+    of_client, of_broker, before = told_holes(Header(), gaps, begin=10, end=100)
     assert (of_client.since, of_client.until, of_client.group, of_client.recorder) == (40, 50, "G", "c1")
     assert of_client.kinds == ALL_KINDS & ~evidence_mask(OF_BROKERS)
     assert (of_broker.since, str(of_broker)) == (10, "a gap of the recording (disk full) of b")
     assert of_broker.kinds == ALL_KINDS & ~evidence_mask(OF_CLIENTS)
     assert (before.since, before.until) == (EVER, 9)
-    assert told_holes(Header(complete=True), [], begin=10) == []
+    assert told_holes(Header(complete=True), [], begin=10, end=100) == []
+
+
+@pytest.mark.parametrize(
+    ("gap", "outside"),
+    [
+        ({"time": 50, "due": 10, "client": "c1"}, True),
+        ({"time": 50, "due": 10, "broker": "b"}, True),
+        ({"time": 50, "due": 10}, False),  # of nobody who then begins
+        ({"time": 50, "due": 10, "client": "c1", "count": 3}, False),  # events that there were
+        ({"time": 50, "due": 11, "client": "c1"}, False),
+        ({"time": 100, "due": 10, "client": "c1"}, False),  # it does not begin at all
+    ],
+)
+def test_a_process_whose_recording_begins_late_leaves_nothing_undecided(gap: dict[str, object], outside: bool) -> None:
+    (hole,) = told_holes(Header(complete=True), [{"kind": "gap", **gap}], begin=10, end=100)
+    assert hole.outside is outside
+    found = Coverage(recorded=ALL_KINDS, begin=10, end=100, holes=[hole])
+    assert found.undecided(COMMITS) == (None if outside else hole)
+    assert found.lost(COMMITS, since=40, until=60) == hole
 
 
 def test_of_groups_counts_the_one_of_which_most_was_recorded() -> None:

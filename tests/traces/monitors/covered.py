@@ -11,6 +11,6 @@ from rocketproof.traces.monitors.fold import Outcome
 
 def covered(outcome: Outcome, names: Names, context: Context, settings: Settings | None = None) -> Outcome:
     """The outcome of a fold over a recording that begins with its first event."""
-    holes = told_holes(Header(complete=True), context.events, begin=context.begin)
+    holes = told_holes(Header(complete=True), context.events, begin=context.begin, end=context.end)
     coverage = Coverage(recorded=context.evidence, begin=context.begin, end=context.end, holes=holes)
     return doubted(outcome, names, coverage, settings or Settings())

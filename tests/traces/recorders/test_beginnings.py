@@ -1,4 +1,4 @@
-"""What a client did before an agent was attached to it is a gap of that client."""
+"""What a client or broker did before an agent was attached to it is a gap of that client or broker."""
 
 from __future__ import annotations
 
@@ -40,3 +40,14 @@ def test_a_client_that_was_running_has_a_gap_before_its_recording(
     write(tmp_path, "client-7-orders.jsonl", [first, at(9_500_000, "client_start", **ONE)])
     whose = {**ONE, "incarnation": 0, "detail": f"client-7-orders.jsonl {TOLD}"}
     assert gaps(tmp_path) == [{**whose, "due": BEGIN + due, "time": BEGIN + time} for due, time in told]
+
+
+@pytest.mark.parametrize(("kind", "told"), [("store", [(0, 4_999)]), ("broker_start", []), ("file_load", [])])
+def test_a_broker_that_was_running_has_a_gap_before_its_recording(
+    kind: str, told: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    write(tmp_path, "client-7-orders.jsonl", [at(0, "client_start", **ONE), at(9_000_000, "heartbeat", **ONE)])
+    write(tmp_path, "broker-8-broker-a.jsonl", [at(5_000_000, kind, broker="broker-a")])
+    events = [event for batch in open_trace([tmp_path]).batches() for event in batch.to_pylist()]
+    found = [(event["due"], event["time"]) for event in events if event["kind"] == "gap" and event["broker"]]
+    assert found == [(BEGIN + due, BEGIN + time) for due, time in told]

@@ -198,7 +198,8 @@ class StepFold:
         rows = np.zeros(len(ends), ROW)
         rows["claim"], rows["note"] = CODE[Misstep.END_AHEAD.step.claim], Note.END
         rows["value"], rows["other"] = Misstep.END_AHEAD, NOBODY
-        rows["slot"], rows["actor"], rows["offset"] = ends["slot"], ends["actor"], ends["end"]
+        rows["slot"], rows["actor"] = ends["slot"], ends["actor"]
+        rows["offset"] = np.maximum(ends["end"], ends["beginning"])
         rows["since"] = rows["time"] = ends["end_at"]
         rows["until"] = rows["offset"] + 1
         return rows
@@ -331,7 +332,7 @@ def _finish(t: Any) -> None:
     for n in range(t.used[LINES]):
         line = t.lines[n]
         if line.missing > 0 and t.terms[END] - line.end_at > LATE:
-            note_misstep(t, n, Misstep.NOT_STORED, line.end_at, line.first_missing, line.end)
+            note_misstep(t, n, Misstep.NOT_STORED, line.told_at, line.first_missing, line.end)
         if line.removing != NEVER and line.last - line.removing > LATE:
             note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
         tell_if_not_handed(t, n)

@@ -80,9 +80,9 @@ LINE = np.dtype(
                 "batches",  # how many such calls there were
                 "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
                 "end_at",  # when it was told that, or a beginning, ms
-                "told_at",  # when it was told of any end last, ms
+                "told_at",  # when it was told of any end last, ms; of a broker: when it stored before what is missing
                 "denied_at",  # since when it is told that there is nothing, and of a later end; NEVER: it is not
-                "beginning",  # the highest beginning it was told
+                "beginning",  # the highest beginning it was told; of a broker: the end before its topic was made again
                 "missing",  # offsets from ``first_missing`` on that were left out so far
                 "first_missing",
                 "filled",  # a bit for each offset from there on that was stored

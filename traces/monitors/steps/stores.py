@@ -30,6 +30,11 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
             note_misstep(t, n, Misstep.NOT_FIRST_QUEUE, now, offset, int64(UNKNOWN))
     elif attempt > 0 and (not is_copy or t.flags[line.slot] & OF_ANOTHER):
         note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, int64(UNKNOWN))
+    if offset == 0 and line.end > 0:
+        # Its topic was deleted and made again, or a thread was held up since the very beginning.
+        line.beginning, line.end, line.missing = max(line.beginning, line.end), int64(UNKNOWN), 0
+        line.told_at = now
+        return
     if line.end >= 0 and offset > line.end:
         if line.missing == 0:
             line.first_missing, line.filled, line.end_at = line.end, 0, now
@@ -42,12 +47,14 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
         is_filled = line.missing == 0 or behind < 0
     if line.end >= 0 and offset < line.end:
         if is_filled:
-            note_misstep(t, n, Misstep.STORED_TWICE, now, offset, line.end)
+            note_misstep(t, n, Misstep.STORED_TWICE, line.told_at, offset, line.end)
         else:
             line.missing -= 1
     while line.missing > 0 and line.filled & 1:
         line.first_missing, line.filled = line.first_missing + 1, line.filled >> 1
     if line.missing > 0 and now - line.end_at > APART:
-        note_misstep(t, n, Misstep.NOT_STORED, line.end_at, line.first_missing, line.end)
+        note_misstep(t, n, Misstep.NOT_STORED, line.told_at, line.first_missing, line.end)
         line.missing = 0
+    if line.missing == 0:
+        line.told_at = now
     line.end = max(line.end, offset + 1)
