@@ -18,13 +18,16 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Group, Header
 from .heartbeat_text import consumers_in
-from .log_line import BROKER, LogLine, layout_of, log_lines
+from .log_line import BROKER, PLAIN, LogLine, layout_of, log_lines
 from .log_table import Row, Told, fields_in, row, sort_of, told_by
 from .message_text import QUEUE
 from .protocol import Event, Imported
 
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
+
+_SETTING = re.compile(r"broker(IP1|Name|ClusterName|ConfigPath)=")
+"""What a broker writes when it starts."""
 
 _JOINED, _CHANGED = "joined", "subscription changed"
 
@@ -200,7 +203,7 @@ class BrokerLog:
     """Reads logs of brokers.
 
     Attributes:
-        zone: of the times; None: GMT+8, which the configuration of the brokers fixes.
+        zone: of the times; None: GMT+8, which the configuration of the brokers fixes, and UTC in other layouts.
         broker: name of the broker; from its start message if None.
     """
 
@@ -209,8 +212,9 @@ class BrokerLog:
     broker: str | None = None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a broker's log."""
-        return any((found := layout_of(text)) is not None and found[0] is BROKER for text in head.split("\n"))
+        """Whether one of the first lines has the layout of a broker's log, or tells a setting that only brokers have."""
+        found = [one for one in map(layout_of, head.split("\n")) if one is not None]
+        return any(one is BROKER or (one is PLAIN and _SETTING.match(parts["message"])) for one, parts in found)
 
     def read(self, path: Path, problems: Problems) -> Imported:
         """Read a file twice: for the names that events need, and for the events."""
@@ -220,7 +224,7 @@ class BrokerLog:
         skipped: Counter[str] = Counter()
         return Imported(
             header=Header(
-                source=f"broker log ({path.name}), times as {self.zone or BROKER.zone}",
+                source=f"broker log ({path.name}), times as {self.zone or names.zone}",
                 evidence=frozenset(names.kinds & BROKER_EVIDENCE),
                 groups={
                     group: Group(mode=mode, listener="orderly" if group in names.orderly else "concurrently")
@@ -259,6 +263,7 @@ class BrokerLog:
 class _Names:
     """What the messages of a file say about brokers and groups."""
 
+    zone: str = ""
     brokers: dict[str, None] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)
     orderly: set[str] = field(default_factory=set)
@@ -266,6 +271,7 @@ class _Names:
 
     def note(self, line: LogLine) -> None:
         """Take in one message."""
+        self.zone = self.zone or line.layout.zone
         told = told_by(line, BROKER_TABLE)
         if told is None:
             return

@@ -76,8 +76,16 @@ LOGBACK = Layout(
     zone="UTC",
 )
 
-LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK)
-"""All layouts; no line has two of them."""
+PLAIN = Layout(
+    name="plain",  # the lab's, and that of others who have the log of a broker on standard output: date, level, thread
+    pattern=re.compile(
+        _DAY + r"[.,]\d{3}) +" + _LEVEL + r" +(?P<thread>(?!\[|\d+ +---)\S+) +- (?P<message>.*)",
+    ),
+    zone="UTC",
+)
+
+LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
+"""All layouts; the first that a line has is its own. A line of CLIENT_4 may have that of PLAIN too."""
 
 CONTINUATION = "continuation"
 """What is counted for a line that continues the message before it."""

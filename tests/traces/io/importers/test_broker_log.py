@@ -280,3 +280,13 @@ def test_what_is_no_event_is_counted_and_damage_is_located(tmp_path):
 
 def test_broker_logs_are_detected(tmp_path):
     assert detect(log("anything"), "any").name == "broker-log"
+
+
+def test_the_log_of_a_broker_on_standard_output_is_known_by_its_settings(tmp_path):
+    lines = ["brokerName=broker-a", joined(), subscribed()]
+    text = "".join(f"2024-05-01 18:00:00.00{at} INFO  HeartbeatThread_1 - {line}\n" for at, line in enumerate(lines))
+    assert detect(text, "any").name == "broker-log"
+    assert detect(text.replace("brokerName", "listenPort"), "any") is None
+    found, (beat,), _ = imported(tmp_path, text)
+    assert found.header.source == "broker log (broker.log), times as UTC"
+    assert beat == {"time": T + 16 * 3_600_000 + 2, **HEARTBEAT}
