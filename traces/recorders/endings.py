@@ -36,13 +36,13 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
     lists = sorted(_lists(recordings), key=lambda one: one[0])
     found: list[Event] = []
     for recording in recordings:
-        last = -(-int(recording.stamps[-1]) // 1000)
+        last = _last(recording)
         if last >= end or _stopped(recording) or _never_joined(recording, recordings, lists):
             continue
+        gone = _gone(recording, recordings, processes, lists)
         for who in processes.who(recording):
             if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
                 continue
-            gone = _gone(who, recording, recordings, lists)
             if gone is not None:
                 # Whoever is named so long after may have lived on, unrecorded.
                 lived = any(
@@ -85,22 +85,33 @@ def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozense
 
 
 def _gone(
-    who: Event, recording: Recording, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
+    recording: Recording,
+    recordings: Sequence[Recording],
+    processes: Processes,
+    lists: Sequence[tuple[int, str, frozenset[str]]],
 ) -> int | None:
-    """When a process was seen to be gone after its last event, ms; None if it was not."""
-    last = -(-int(recording.stamps[-1]) // 1000)
-    others = [one for one in recordings if one is not recording]
-    if "broker" in who:
-        begins = [one for one in others if one.broker == who["broker"]]
-    else:
-        begins = [one for one in others if (who["client"], who["group"]) in one.clients]
-    anew = [int(one.stamps[0]) // 1000 for one in begins if int(one.stamps[0]) // 1000 >= last]
-    without = [
-        time
-        for time, group, members in lists
-        if time > last and "client" in who and group == who["group"] and not _names(who, group, members)
-    ]
-    return min([*anew, *without[:1]], default=None)
+    """When a process was seen to be gone after all that it recorded, ms; None if it was not.
+
+    One of its clients is enough: broadcasting clients of a host have one name, and are not missed in lists.
+    """
+    own = [one for one in recordings if one.process == recording.process]
+    others = [one for one in recordings if one.process != recording.process]
+    last = max(map(_last, own))
+    seen: list[int] = []
+    for who in (who for one in own if not _stopped(one) for who in processes.who(one)):
+        if "broker" in who:
+            begins = [one for one in others if one.broker == who["broker"]]
+        else:
+            begins = [one for one in others if (who["client"], who["group"]) in one.clients]
+            without = (group == who["group"] and not _names(who, group, members) for _, group, members in lists)
+            seen += [time for (time, *_), is_without in zip(lists, without, strict=True) if is_without and time > last]
+        seen += [began for one in begins if (began := int(one.stamps[0]) // 1000) >= last]
+    return min(seen, default=None)
+
+
+def _last(recording: Recording) -> int:
+    """When a recording ends, ms."""
+    return -(-int(recording.stamps[-1]) // 1000)
 
 
 def _names(who: Event, group: str, members: frozenset[str]) -> bool:

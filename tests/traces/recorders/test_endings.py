@@ -105,3 +105,27 @@ def test_of_a_client_that_no_broker_ever_knew_nothing_is_missing() -> None:
     assert found({**files, C: lives("c", 10, 20)})[0][:2] == ("gap", "c")
     assert found({**files, BROKER: [listed("c", "d", when=0), STOPPED]})[0][:2] == ("gap", "c")
     assert found({C: start, D: lives("d", 10, 200 * SECOND)})[0][:2] == ("gap", "c")
+
+
+def test_all_clients_of_a_process_that_was_killed_are_gone_with_the_one_that_is_missed() -> None:
+    """A broadcasting client has the name of others of its host, so that lists go on to have it."""
+    one, two = "10.0.0.7@7", "10.0.0.7@9"
+    of_all = {"client": "10.0.0.7@DEFAULT", "group": "all"}
+    mine, other = ([at(10, "client_start", **of_all), at(end * SECOND, "heartbeat", **of_all)] for end in (1, 200))
+    broker = [listed(one, two, when=0), listed(two, when=3 * SECOND), STOPPED]
+    files = {C: lives(one, 10, 2 * SECOND), "client-7-all.jsonl": mine, "client-9-all.jsonl": other, BROKER: broker}
+    files |= {D: lives(two, 10, 200 * SECOND)}
+    gone = [("gap", of_all["client"], 0, 1_000, 3_000), ("client_crash", of_all["client"], 0, 0, 3_000)]
+    assert found(files)[2:] == gone
+    # It lived on after the list: nobody is gone.
+    assert [
+        one[0] for one in found(files | {"client-7-all.jsonl": [*mine, at(9 * SECOND, "heartbeat", **of_all)]})
+    ] == [
+        "gap",
+        "gap",
+    ]
+
+
+def test_a_recording_of_one_event_is_not_what_comes_after_itself() -> None:
+    files = {C: [at(10, "client_start", client="c", group="orders")], D: lives("d", 10, 20 * SECOND)}
+    assert found(files) == []

@@ -212,7 +212,7 @@ class BrokerLog:
     broker: str | None = None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a broker's log, or tells a setting that only brokers have."""
+        """Whether one of the first lines has the layout of a broker's log, or tells a setting of brokers."""
         found = [one for one in map(layout_of, head.split("\n")) if one is not None]
         return any(one is BROKER or (one is PLAIN and _SETTING.match(parts["message"])) for one, parts in found)
 
