@@ -316,7 +316,7 @@ class Misstep(Steps):
         rules=("OF-10", "ST-8"),
     )
     NOT_UNLOCKED = Step(
-        statement="A client of an orderly group that gives a queue up by rebalance unlocks it.",
+        statement="A client of an orderly group that gives a queue up by rebalance, or ends, unlocks it.",
         told="gave up {queue}, and did not give its lock back",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE),
         beside=(Kind.LOCK,),
@@ -388,9 +388,16 @@ class Misstep(Steps):
         seen=(Kind.DELIVER,),
         rules=("PQ-9",),
     )
+    NOT_RENEWED = Step(
+        statement="A client that goes on pulling an orderly queue asks for its lock again before that runs out.",
+        told="let its lock of {queue} run out: it had asked for it {span} before",
+        needs=(Kind.LOCK, Kind.LOCK_LOST, Kind.ASSIGN, *_PULLS),
+        seen=(Kind.LOCK, Kind.PULL_RESULT),
+        rules=("OR-9", "OR-11"),
+    )
     REFUSED_FREE = Step(
         statement="A broker refuses a lock only while another client may have it.",
-        told="was refused the lock of {queue} {span} after it had been given back",
+        told="was refused the lock of {queue} {span} after it had been given back, or had run out",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.LOCK, Kind.REBALANCE),
         of_others=(Kind.LOCK,),

@@ -174,10 +174,8 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
         return Clocks(clocks=clocks)
     bounds, held_up = _explained(matched)
     if not bounds.agree(0, len(bounds.direct)):
-        others = without_strays(matched)
-        explained = _explained(others)
-        if explained[0].agree(0, len(explained[0].direct)):
-            matched, (bounds, held_up) = others, explained
+        matched = without_strays(matched)
+        bounds, held_up = _explained(matched)
     steps = _taken_out(bounds, matched)
     ends = stretches_of(bounds)
     counts = np.bincount(np.r_[matched.earlier, matched.later], minlength=len(matched.recorders))

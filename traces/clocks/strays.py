@@ -38,7 +38,6 @@ def without_strays(matched: Matched) -> Matched:
     asked = _ALWAYS[matched.pair]
     for way in np.unique(there[asked]).tolist():
         own, other = np.flatnonzero(asked & (there == way)), np.flatnonzero(back == way)
-        other = other[np.argsort(matched.later_time[other], kind="stable")]
         if not len(other):
             continue
         least = int(between[other].min())
@@ -50,12 +49,9 @@ def without_strays(matched: Matched) -> Matched:
 
 
 def _is_stray(matched: Matched, between: Any, other: Any, at: int) -> bool:
-    """Whether pairs of other queues the other way contradict a pair both before and after it."""
+    """Whether pairs of other queues the other way contradict a pair both before and after it, by each of its clocks."""
     when, there = int(matched.earlier_time[at]), int(matched.later_time[at])
-    times = matched.later_time[other]
-    other = other[np.searchsorted(times, when - NEAR) : np.searchsorted(times, when + NEAR)]
-    against = (matched.queue[other] != matched.queue[at]) & (between[other] + between[at] < -BEYOND)
+    against = other[(matched.queue[other] != matched.queue[at]) & (between[other] + between[at] < -BEYOND)]
     # By both clocks: one that is set back tells the same time twice.
-    here, back = matched.later_time[other], matched.earlier_time[other]
-    before, after = (here < when) & (back < there), (here > when) & (back > there)
-    return bool((against & before).any() and (against & after).any())
+    apart = (matched.later_time[against] - when, matched.earlier_time[against] - there)
+    return all(((0 < way) & (way < NEAR)).any() for one in apart for way in (one, -one))

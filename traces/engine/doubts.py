@@ -97,7 +97,8 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     others: set[str] = set()
     if claim.of_itself:
         named = {names.actors[actor].name for actor in (row["actor"], row["other"]) if actor >= 0}
-        others = {actor.name for actor in names.actors if actor.incarnation >= 0 and named} - named
+        others = {actor.name for actor in names.actors if (named if actor.incarnation >= 0 else slot.broker)}
+        others -= named | {slot.broker}
     return coverage.lost(
         _kinds_lost(claim, slot),
         group=slot.group,

@@ -196,6 +196,10 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.LEFT_OUT: [beats(50), *RIGHT, found(800, "one", 2, 6, count=3), pull(810, 6)],
     Misstep.NOT_ANSWERED: [*RIGHT, *unanswered(2_000), pull(32_010, 2), nothing(33_000), *unanswered(34_000)],
     Misstep.EXPIRED_EARLY: [*BEGIN, deliver(500, "one", 0), event(30_000, Kind.EXPIRE, "one", offset=0)],
+    Misstep.NOT_RENEWED: [
+        *(locked(50), *RIGHT, *(nothing(time) for time in (15_000, 24_000)), locked(31_000, Kind.LOCK_LOST)),
+        *(pull(time, 2) for time in (15_010, 24_010)),
+    ],
     Misstep.REFUSED_FREE: [
         *(locked(50), locked(2_000, Kind.UNLOCK)),
         *(locked(time) | {"client": "two", "result": "failed"} for time in (2_100, 14_000, 20_000)),
@@ -212,6 +216,7 @@ OF_ORDERLY = (
     Misstep.TWO_AT_ONCE,
     Misstep.NOT_UNLOCKED,
     Misstep.TOO_SOON,
+    Misstep.NOT_RENEWED,
     Misstep.REFUSED_FREE,
 )
 
@@ -244,6 +249,12 @@ def test_a_misstep_is_in_doubt_where_a_step_may_be_lost(misstep: Misstep) -> Non
     checked = check(WRONG[misstep], lost, complete=complete, **groups_of(misstep))
     assert misstep in [row["value"] for row in checked.rows(step.claim)]
     assert told(WRONG[misstep], lost, name=step.claim, complete=complete, **groups_of(misstep)) == []
+
+
+def test_what_another_broker_lost_leaves_no_doubt_of_what_a_process_did() -> None:
+    wrong, other = WRONG[Misstep.ELSEWHERE], store(120, 0) | {"broker": "c"}
+    assert told(wrong, other, gap(150, 160) | {"broker": "c"}) == [Misstep.ELSEWHERE]
+    assert told(wrong, other, gap(150, 160) | {"broker": "b"}) == told(wrong, other, gap(150, 160)) == []
 
 
 def test_it_is_told_in_a_sentence() -> None:
@@ -309,6 +320,37 @@ def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     # Nobody knows whether the broker was reached, by who was refused or by who gave the lock back.
     assert told(free[:-1], groups=ORDERLY) == told(free[:-2], free[-1:], groups=ORDERLY) == []
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
+
+
+def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
+    over = [*(locked(time) | {"client": "two", "result": "failed"} for time in (59_000, 75_000)), locked(50)]
+    over += [passes(72_000, client="two")]
+    told_life = Settings(lock_life_told=True)
+    assert told(over, groups=ORDERLY, settings=told_life) == [Misstep.REFUSED_FREE]
+    assert told(over, groups=ORDERLY) == []
+    assert told(over, locked(20_000), groups=ORDERLY, settings=told_life) == []
+
+
+def test_a_client_that_ends_gives_back_the_locks_of_the_queues_it_has() -> None:
+    mine = event(1_000, Kind.REBALANCE, "one", broker=None, queue=None, assigned=["b:0"])
+    ends = [locked(50), *RIGHT, mine, revoke(20_000, "one", path="shutdown"), locked(80_000) | {"client": "two"}]
+    assert told(ends, groups=ORDERLY) == [Misstep.NOT_UNLOCKED]
+    assert told(ends, locked(19_900, Kind.UNLOCK), groups=ORDERLY) == []
+    assert told(ends, mine | {"time": 19_000, "assigned": []}, groups=ORDERLY) == []
+    assert told(ends, broker_restart(19_500), groups=ORDERLY) == []
+    # It took the queue while it ended.
+    late = [one | {"time": one["time"] + 15_000} for one in ends[:-3]]
+    assert told(late, ends[-3:], groups=ORDERLY) == []
+
+
+def test_a_client_asks_for_its_locks_as_long_as_it_lives() -> None:
+    lost = WRONG[Misstep.NOT_RENEWED]
+    assert told(lost, groups=ORDERLY) == [Misstep.NOT_RENEWED]
+    for answer in ("ok", "failed"):
+        assert told(lost, locked(29_000) | {"result": answer}, groups=ORDERLY) == []
+    # It stood still until just now.
+    slept = [one | {"time": one["time"] + 6_000} if 24_000 <= one["time"] < 31_000 else one for one in lost]
+    assert told(slept, groups=ORDERLY) == []
 
 
 def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:

@@ -119,20 +119,23 @@ def test_one_event_that_cannot_be_is_no_step() -> None:
 
 
 def test_what_one_queue_says_against_the_others_is_no_step() -> None:
-    def stray(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def stray(events: list[dict[str, Any]], by: int = 900) -> list[dict[str, Any]]:
         early = next(n for n, one in enumerate(events) if one["kind"] == "commit" and one["time"] > BEGIN + 30_000)
-        return [*events[:early], events[early] | {"time": events[early]["time"] - 900}, *events[early + 1 :]]
+        return [*events[:early], events[early] | {"time": events[early]["time"] - by}, *events[early + 1 :]]
 
     alone = run(60)
     others = [event | {"queue": event["queue"] + 2} for event in run(60)]
     assert len(clocks(stray(alone)).steps) == 1
     found = clocks([*stray(alone), *others])
     assert (ahead(found), found.steps) == ({}, ())
+    found = clocks([*stray(alone, by=20_000), *others])
+    assert (ahead(found), found.steps) == ({}, ())
     # A clock that was set is seen by all of them.
     was_set = [event | {"queue": event["queue"] + 2} for event in run(60, one=lambda at: 0 if at < 30_000 else 2_000)]
     assert len(clocks([*run(60, one=lambda at: 0 if at < 30_000 else 2_000), *was_set]).steps) == 1
-    back = [event | {"queue": event["queue"] + 2} for event in run(60, one=lambda at: 0 if at < 30_000 else -2_000)]
-    assert len(clocks([*run(60, one=lambda at: 0 if at < 30_000 else -2_000), *back]).steps) == 1
+    for by in (2_000, 20_000):
+        back = run(60, one=lambda at, by=by: 0 if at < 30_000 else -by)
+        assert len(clocks([*back, *(event | {"queue": event["queue"] + 2} for event in back)]).steps) == 1
 
 
 @pytest.mark.parametrize(("late", "held_up"), [(12, 20), (45, 50), (120, 128)])

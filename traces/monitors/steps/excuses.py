@@ -6,6 +6,7 @@ A fold goes by one queue; that its broker was restarted, or its process about to
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -14,12 +15,13 @@ from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
-from ...format.kinds import Kind
+from ...format.kinds import Kind, Path, codes
 from ..subscriptions import parse_subscription
 from .pulls import HELD
 from .state import APART, LATE, SILENCE
 from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 
+_SHUTDOWN = codes(Path)[Path.SHUTDOWN]
 _RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
@@ -42,6 +44,7 @@ class Excuses:
         self._starts: dict[str, set[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
+        self._shares: dict[tuple[Actor, str], Collection[str]] = {}
         self._ends: dict[Actor, list[int]] = {}
         self._answered: dict[tuple[Actor, str], list[int]] = {}
         self._expressions: dict[tuple[str, str], set[str]] = {}
@@ -57,6 +60,7 @@ class Excuses:
                 self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
             elif event["kind"] == Kind.REBALANCE:
                 self._passes.setdefault(actor_of(event), []).append(event["time"])
+                self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
                 # RB-4: some broker of the topic has told who is in the group.
                 asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
                 if len(asked) == 1 and event.get("members"):
@@ -101,7 +105,7 @@ class Excuses:
             waits = [(since + LATE, until)]
             if misstep == Misstep.REFUSED_FREE:
                 given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
-                if not any(since - LATE < time < since + apart for time in given):
+                if found["expected"] >= 0 and not any(since - LATE < time < since + apart for time in given):
                     return True
             if misstep == Misstep.NOT_ANSWERED:
                 waits = [(begin, begin + HELD) for begin in (since, int(found["expected"]))]
@@ -117,6 +121,12 @@ class Excuses:
                 misstep == Misstep.LEFT_UNSTORED and self._is_unheard(line, found["since"], found["since"])
             )
         if misstep == Misstep.NOT_UNLOCKED:
+            if found["expected"] == _SHUTDOWN:
+                # OR-9: what its last pass had taken away before it ended was not its own any more.
+                slot = self._names.slots[line["slot"]]
+                share = self._shares.get((self._names.actors[line["actor"]], slot.topic), ())
+                is_own = f"{slot.broker}:{slot.queue}" in share
+                return not is_own or self._is_unheard(line, found["since"], found["since"])
             # What waits when the process ends, or stands still, is not sent.
             until = found["since"] + UNLOCKS + SILENCE
             is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))

@@ -55,7 +55,7 @@ from .state import (
     note_misstep,
 )
 from .stores import COPIES, stored
-from .windows import UNLOCKS, give_up, lock, query, reset, take, tell_if_unstored, unlock
+from .windows import UNLOCKS, give_up, lock, lose, query, reset, take, tell_if_unstored, unlock
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
@@ -310,7 +310,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
         elif kind == Kind.LOCK:
             lock(t, n, int64(e.result[i]))
         elif kind == Kind.LOCK_LOST:
-            line.unlocked = now
+            lose(t, n)
         elif kind == Kind.UNLOCK:
             unlock(t, n)
         elif kind == Kind.CORRECT:

@@ -25,6 +25,9 @@ COMPACTED = 60_000
 AGAIN = 120_000
 """Two pulls are given up so near each other that it is the same that keeps them from being answered, ms."""
 
+RENEWED = 23_000
+"""A client asks every 20 s to keep its locks (OR-11: ``REBALANCE_LOCK_INTERVAL``); ms."""
+
 _FARTHEST = 4_096
 
 
@@ -75,6 +78,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     line.idle_since = now if served and line.late == 0 else int64(NEVER)
     if served:
+        if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
+            line.overdue_at = now
         known = low >= 0 and high >= 0 and after >= 0 and offset >= 0
         wrong = known and (low > high or after < offset)
         if result == Result.FOUND:

@@ -111,6 +111,9 @@ LINE = np.dtype(
                 "call",  # offset behind their batch, and
                 "called",  # the offset given last
                 "kept",  # when it gave the queue up with its lock, ms; NEVER: it did not
+                "taken_at",  # when it took the queue last, ms; NEVER: that was not recorded
+                "renewed_at",  # when it asked for the lock last, ms; NEVER: it did not
+                "overdue_at",  # when it was answered a pull first after it was to ask again, ms; NEVER: it was not
                 "watched",  # where the pull asked from whose messages are awaited at the listeners; -1: none are
                 "watched_end",  # and where it went on
                 "awaited",  # how many of them were not given yet
@@ -218,6 +221,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.end = line.beginning = UNKNOWN
     line.denied_at = NEVER
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
+    line.taken_at = line.renewed_at = line.overdue_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     for place in range(MARKS):

@@ -45,6 +45,7 @@ def take(t: Any, n: int, offset: int) -> None:
         if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[LOCK_LIFE]):
             note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
     line.given_back = line.kept = NEVER
+    line.taken_at = now
     if line.asked >= 0:
         line.late += 1
     line.window += 1
@@ -93,9 +94,12 @@ def give_up(t: Any, n: int, path: Path) -> None:
     if line.given_back != NEVER and line.last - line.given_back > t.terms[LOCK_LIFE]:
         note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
     is_locked = line.locked != NEVER and line.unlocked < line.locked and line.refused_at == NEVER
-    # Who ends unlocks all before, and its last pass may take and lock a queue again after that.
-    if is_locked and path == Path.REMOVAL and line.has == 1 and t.flags[line.slot] & ORDERLY:
-        line.kept = line.last
+    if is_locked and line.has == 1 and t.flags[line.slot] & ORDERLY:
+        # Who ends unlocks all before, and its last pass may take and lock a queue again after that.
+        if path == Path.REMOVAL:
+            line.kept = line.last
+        elif path == Path.SHUTDOWN and line.unlocked < line.taken_at < line.last - LATE:
+            note_misstep(t, n, Misstep.NOT_UNLOCKED, line.last, int64(UNKNOWN), int64(Path.SHUTDOWN))
     line.given_back = NEVER
     line.has, line.left_at, line.behind = 0, line.last, UNKNOWN
     line.position, line.owed, line.idle, line.removing = UNKNOWN, 0, 0, NEVER
@@ -128,6 +132,7 @@ def query(t: Any, n: int, status: Result, offset: int) -> None:
 def lock(t: Any, n: int, status: Result) -> None:
     """The broker grants the lock of a queue, or refuses it."""
     line = t.lines[n]
+    line.renewed_at, line.overdue_at = line.last, NEVER
     if status == Result.OK:
         other = int64(t.latest[line.slot, 1]) if t.terms[LIFE_TOLD] else int64(UNKNOWN)
         while other >= 0:
@@ -145,7 +150,7 @@ def lock(t: Any, n: int, status: Result) -> None:
 
 @part
 def _tell_if_free(t: Any, n: int) -> None:
-    """Whether a lock is refused that was given back a while ago, and that nobody has got since."""
+    """Whether a lock is refused that was given back or has run out a while ago, and that nobody has got since."""
     line = t.lines[n]
     slack = LATE + t.terms[WIDEST]
     since, whose = int64(NEVER), int64(UNKNOWN)
@@ -153,13 +158,25 @@ def _tell_if_free(t: Any, n: int) -> None:
     while other >= 0:
         one = t.lines[other]
         if one.locked != NEVER and one.unlocked < one.locked:
-            if other != n and (not t.terms[LIFE_TOLD] or line.last - one.locked <= t.terms[LOCK_LIFE] + slack):
+            over = one.locked + t.terms[LOCK_LIFE]
+            if other != n and (not t.terms[LIFE_TOLD] or line.last - over <= slack):
                 return
+            if other != n and over > since:
+                since, whose = over, int64(UNKNOWN)
         elif one.locked != NEVER and one.unlocked > since:
             since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
+
+
+@part
+def lose(t: Any, n: int) -> None:
+    """The process finds that it has the lock no more."""
+    line = t.lines[n]
+    line.unlocked = line.last
+    if line.overdue_at != NEVER and line.last - line.overdue_at > 2 * APART and line.has == 1:
+        note_misstep(t, n, Misstep.NOT_RENEWED, line.renewed_at, int64(UNKNOWN), int64(UNKNOWN))
 
 
 @part
