@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 
-from .recordings import OF_BROKERS, Event, Recording, by_time, recorder_of
+from .recordings import Event, Recording, by_time, recorder_of
 
 
 @dataclass(frozen=True, kw_only=True)

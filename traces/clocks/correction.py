@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ..encoding.columns import Column
 from ..encoding.names import Actor
-from ..format.kinds import Kind
+from ..format.kinds import OF_BROKERS, Kind
 from .clocks import Clocks
-from .pairs import BROKER_KINDS, BY_CLIENT
+from .pairs import BY_CLIENT
 
 IDENTITY = ("time", "micros", "kind", "path", "client", "incarnation", "broker")
 """Columns that tell whose clock the time of an event is."""
@@ -57,7 +57,7 @@ def _recorders(clocks: Clocks, batch: pa.RecordBatch) -> list[tuple[Actor, Any]]
     client, clients = _words(batch, "client")
     broker, brokers = _words(batch, "broker")
     incarnation = np.maximum(Column.of(batch.column("incarnation")).filled(0, np.int32), 0)
-    of_broker = np.array([word in BROKER_KINDS for word in kinds])[kind] | (client == len(clients) - 1)
+    of_broker = np.array([word in OF_BROKERS for word in kinds])[kind] | (client == len(clients) - 1)
     is_recorded = np.array([Actor(word, -1) in clocks.clocks for word in brokers])
     path, paths = _words(batch, "path")
     is_sent = ~np.array([word in BY_CLIENT for word in paths])[path]

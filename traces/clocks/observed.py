@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ..encoding.columns import arrow_places
 from ..encoding.names import Actor
-from ..format.kinds import Kind
-from .pairs import BROKER_KINDS, BY_CLIENT, PAIRS, QUEUE
+from ..format.kinds import OF_BROKERS, Kind
+from .pairs import BY_CLIENT, PAIRS, QUEUE
 from .view import ODD, View, whole_of, words_of
 
 COLUMNS = (
@@ -191,7 +191,7 @@ class Observed:
                 rows["recorder"] = self._code(recorder)
             else:
                 by_client, by_broker = own
-                rows["recorder"] = (by_broker if pattern.kind in BROKER_KINDS else by_client)[at]
+                rows["recorder"] = (by_broker if pattern.kind in OF_BROKERS else by_client)[at]
                 if pattern.kind == Kind.COMMIT:
                     rows["if_recorded"] = np.where(view.is_word("path", BY_CLIENT)[at], -1, by_broker[at])
             rows = rows[rows["recorder"] >= 0]
@@ -288,9 +288,9 @@ class Observed:
     def _note_brokers(self, batch: pa.RecordBatch) -> None:
         kind, kinds = words_of(batch, "kind")
         broker, brokers = words_of(batch, "broker")
-        if BROKER_KINDS.isdisjoint(kinds) or self._recording_brokers.issuperset(filter(None, brokers)):
+        if OF_BROKERS.isdisjoint(kinds) or self._recording_brokers.issuperset(filter(None, brokers)):
             return
-        found = broker[np.array([word in BROKER_KINDS for word in kinds])[kind]]
+        found = broker[np.array([word in OF_BROKERS for word in kinds])[kind]]
         recording = {brokers[code] for code in np.flatnonzero(np.bincount(found, minlength=1)).tolist()} - {""}
         for name in sorted(recording - self._recording_brokers):
             self._code(Actor(name, -1))

@@ -15,21 +15,6 @@ from dataclasses import dataclass
 
 from ..format.kinds import Kind, Path, Result
 
-BROKER_KINDS = frozenset(
-    {
-        Kind.STORE,
-        Kind.DELAY_STORE,
-        Kind.DELAY_DELIVER,
-        Kind.DEAD_LETTER,
-        Kind.MEMBERS,
-        Kind.ROLE_CHANGE,
-        Kind.BROKER_START,
-        Kind.BROKER_STOP,
-        Kind.BROKER_CRASH,
-    }
-)
-"""Kinds that only a broker records, also where the event names a client."""
-
 BY_CLIENT = frozenset({Path.FILE})
 """On these ways a commit that names a client is told by it: it is in the client's own file (OF-10). What is sent to a
 broker that records anything is told by the broker."""

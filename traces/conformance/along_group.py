@@ -15,7 +15,7 @@ from ...model.kernel import Configuration
 from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
-from ..format.kinds import FAILURES, Kind, Result
+from ..format.kinds import CLIENT_ENDS, FAILURES, Kind, Result
 from ..monitors.allocations import Unreadable, queues_of
 from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
@@ -29,7 +29,6 @@ BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
 MOST_NAMED = 4
 """Queues that are named one by one."""
 
-_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 _BY_BROKERS = frozenset({Kind.MEMBERS, Kind.BROKER_START})
 _CHANGES = frozenset({"heartbeat", "expire_member", "channel_closed", "unregister"})
 _QUIET = _CHANGES | {"refresh_route", "add_queue", "unsubscribe", "truncate"}
@@ -156,7 +155,7 @@ class AlongGroup(Following):
     """
 
     KINDS = frozenset(
-        {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, *_ENDS, *_BY_BROKERS}
+        {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, *CLIENT_ENDS, *_BY_BROKERS}
     )
 
     def __init__(self, found: Members) -> None:
@@ -201,7 +200,7 @@ class AlongGroup(Following):
                 yield self.own({"unsubscribe"}, c=c), lambda s, p: not self.get(s, "subscribed", me)
         elif kind is Kind.UNREGISTER and c is not None:
             yield self.own({"unregister"}, c=c), lambda s, p: not self._is_member(s, me)
-        elif kind in _ENDS and c is not None:
+        elif kind in CLIENT_ENDS and c is not None:
             names = {"end_stop"} if kind is Kind.CLIENT_STOP else {"die"}
             yield self.own(names, c=c), lambda s, p: self.get(s, "life", me) == Life.GONE
         elif kind is Kind.MEMBERS and event.members is not None:

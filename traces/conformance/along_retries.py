@@ -20,7 +20,7 @@ from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ...model.retry_copy import Place
-from ..format.kinds import SUCCESSES, Kind, Path, Result
+from ..format.kinds import CLIENT_ENDS, SUCCESSES, Kind, Path, Result
 from ..format.schema import MOST_ATTEMPTS, Group
 from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
@@ -42,9 +42,8 @@ DEFAULT_MAXIMUM = 16
 
 _DEAD_LETTERS, _RETRIES = "%DLQ%", "%RETRY%"
 _STORES = frozenset({Kind.DELAY_STORE, Kind.DEAD_LETTER})
-_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 _OF_LISTENERS = frozenset({Kind.DELIVER, Kind.RESULT, Kind.DISCARDED, Kind.SEND_BACK, Kind.EXPIRE})
-_TOLD = frozenset({*_OF_LISTENERS, Kind.DELAY_DELIVER, *_STORES, *_ENDS})
+_TOLD = frozenset({*_OF_LISTENERS, Kind.DELAY_DELIVER, *_STORES, *CLIENT_ENDS})
 _ASKED = "send_back_by_request send_back_to_nowhere send_back_twice orphan_copied"
 _PRODUCED = "send_back_by_fallback send_back_without_count fallback_stored_twice"
 _SEND_BACKS = frozenset(f"{_ASKED} {_PRODUCED} clean_expired overdue_fails".split())
@@ -151,7 +150,7 @@ def chain(
         return None
     for begin in deliveries[-MOST_DELIVERIES:]:
         kept = told[told.index(begin) :]
-        had = dict.fromkeys(event.actor for event in kept if event.kind not in _ENDS and event.actor is not None)
+        had = dict.fromkeys(event.actor for event in kept if event.kind not in CLIENT_ENDS and event.actor is not None)
         if len(had) <= MOST_PROCESSES:
             break
     else:
@@ -161,7 +160,7 @@ def chain(
     maximum = limits[0] if group.max_attempts is None and limits else group.maximum
     return Chain(
         key=key,
-        events=tuple(event for event in kept if event.kind not in _ENDS or event.actor in actors),
+        events=tuple(event for event in kept if event.kind not in CLIENT_ENDS or event.actor in actors),
         actors=actors,
         first=begin.attempt or 0,
         maximum=maximum if 0 <= maximum < MOST_ATTEMPTS else DEFAULT_MAXIMUM,
@@ -252,7 +251,7 @@ class AlongRetries(Following):
             count = self._nth[event.number]
             own = [] if early else self.own({"deliver", "deliver_unsure"})
             yield own, lambda s, p: p is not None and self._moved(s) >= count
-        elif kind in _ENDS and c is not None:
+        elif kind in CLIENT_ENDS and c is not None:
             ends = {"end_stop"} if kind is Kind.CLIENT_STOP else {"die"}
             yield self.own(ends, c=c), lambda s, p: self.get(s, "life", f"c{c}") == Life.GONE
 

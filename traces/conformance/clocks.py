@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from ..clocks.clocks import UNBOUNDED, Clocks, clocks_of
 from ..clocks.observed import COLUMNS, Observed
 from ..clocks.order import Order
-from ..clocks.pairs import BROKER_KINDS, BY_CLIENT
+from ..clocks.pairs import BY_CLIENT
 from ..encoding.names import Actor
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, OF_BROKERS, Kind
 from ..io import ROWS, Trace
 from .events import Event
-from .streams import OF_BROKERS, Stream
+from .streams import Stream
 
-_OF_OTHERS = frozenset({Kind.COMMIT, Kind.RESET, Kind.LOCK, Kind.UNLOCK, Kind.STORE, Kind.DELAY_DELIVER, *OF_BROKERS})
+_OF_OTHERS = frozenset({Kind.COMMIT, Kind.RESET, Kind.LOCK, Kind.UNLOCK, Kind.STORE, Kind.DELAY_DELIVER, *BROKER_RUNS})
 """Kinds that change what other processes see."""
 
 
@@ -32,7 +32,7 @@ class Recorders:
 
     def of(self, event: Event) -> Actor | None:
         """Who recorded an event; None where that is not known."""
-        by_broker = event.actor is None or event.kind in BROKER_KINDS
+        by_broker = event.actor is None or event.kind in OF_BROKERS
         by_broker |= event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers
         if by_broker:
             return Actor(event.broker, -1) if event.broker else None

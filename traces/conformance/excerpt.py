@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from ...model.consumption import consumption
-from ..format.kinds import SUCCESSES, Kind, Path
+from ..format.kinds import CLIENT_ENDS, SUCCESSES, Kind, Path
 from ..io import Trace
 from .alongside import possible
 from .events import Actor, Event, events_of
@@ -31,7 +31,6 @@ MOST_RECORDED = 200_000
 
 _OF_MESSAGES = frozenset({Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.SEND_BACK, Kind.EXPIRE, Kind.DISCARDED})
 _OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.PULL_RESULT, Kind.COMMIT, Kind.LOCK, Kind.UNLOCK})
-_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +193,7 @@ def _concerns(event: Event, messages: Collection[int], actors: Collection[Actor]
         return event.kind is Kind.COMMIT and event.actor is None
     if event.kind in _OF_MESSAGES:
         return event.offset in messages
-    return event.kind in _OF_WINDOWS or event.kind in _ENDS
+    return event.kind in _OF_WINDOWS or event.kind in CLIENT_ENDS
 
 
 def stops(event: Event) -> bool:

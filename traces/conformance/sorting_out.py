@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, Kind
 from ..io import Trace
 from ..io.temporary import in_temporary_folder
 from .events import COLUMNS, NUMBER, Event, events_of
-from .streams import OF_BROKERS, OF_LOGS, OF_PROCESSES
+from .streams import OF_LOGS, OF_PROCESSES
 
 ROOM = 256 << 20
 """Bytes of events that wait in memory; more wait in files."""
@@ -34,7 +34,7 @@ BUCKETS = 64
 
 _OF_MESSAGES = frozenset({Kind.SEND_BACK, Kind.DELAY_STORE, Kind.DEAD_LETTER})
 _NOT_OF_QUEUES = frozenset({*OF_LOGS, Kind.DELAY_STORE, Kind.DEAD_LETTER})
-_AROUND = frozenset({*OF_PROCESSES, *OF_BROKERS, Kind.GAP})
+_AROUND = frozenset({*OF_PROCESSES, *BROKER_RUNS, Kind.GAP})
 
 _OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER})
 _NAME_MEMBERS = frozenset({Kind.MEMBERS, Kind.REBALANCE})

@@ -6,16 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Group, Header, slave_of
 from .events import Actor, Event
 
-OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER})
-OF_BROKERS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
+OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.UNREGISTER, *CLIENT_ENDS})
 OF_LOGS = frozenset({Kind.STORE, Kind.DELAY_DELIVER})
 """Kinds that concern every group that consumes the queue."""
-
-_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +81,9 @@ class Surroundings:
         self._of_actor: dict[Actor, list[Event]] = defaultdict(list)
         self._of_broker: dict[str, list[Event]] = defaultdict(list)
         self._of_all: list[Event] = []
-        self._ends = [event for event in self.events if event.kind in _ENDS]
+        self._ends = [event for event in self.events if event.kind in CLIENT_ENDS]
         for event in self.events:
-            if event.kind in OF_BROKERS:
+            if event.kind in BROKER_RUNS:
                 self._of_broker[event.broker or ""].append(event)
             elif event.actor is not None:
                 self._of_actor[event.actor].append(event)

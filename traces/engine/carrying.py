@@ -26,7 +26,7 @@ from ..clocks.order import Order
 from ..encoding.names import Actor, Names, Slot
 from ..encoding.store_counts import StoreCounts, Stored
 from ..format.header import header_json
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Header
 from ..io import Trace
 from ..monitors.fold import Carried as OfFold
@@ -45,16 +45,7 @@ VERSION = 1
 """Version of what is kept."""
 
 _SAID, _ARRAYS = "said.json.zst", "arrays.zst"
-_PROCESSES = frozenset(
-    {
-        Kind.CLIENT_STOP,
-        Kind.CLIENT_CRASH,
-        Kind.BROKER_STOP,
-        Kind.BROKER_CRASH,
-        Kind.BROKER_START,
-        Kind.ROLE_CHANGE,
-    }
-)
+_PROCESSES = CLIENT_ENDS | BROKER_RUNS
 
 
 class StartOverError(Exception):

@@ -17,7 +17,7 @@ from ..conformance.alongside import Following
 from ..conformance.events import event_of
 from ..conformance.excerpt import excerpt, recorded
 from ..encoding.names import Names
-from ..format.kinds import Kind
+from ..format.kinds import CLIENT_ENDS, Kind
 from ..format.schema import Group, Header
 from ..io import Trace
 from .by_model import place_of
@@ -26,8 +26,6 @@ from .story import Story
 
 MOST_ACTORS = 200
 """Processes and brokers of a recording of which the members of a group are looked for."""
-
-_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 
 
 def followings(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[str, Following]:
@@ -76,7 +74,7 @@ def _with_ends(story: Story, own: Sequence[Found], names: Names) -> Question:
     """For a message, and for the ends of the processes that had it."""
     row = story.row
     actors = tuple({names.actors[each.actor]: None for each in own if each.actor >= 0})
-    return Question(origin=row["origin"], actors=actors, periods=((0, row["time"]),), kinds=_ENDS)
+    return Question(origin=row["origin"], actors=actors, periods=((0, row["time"]),), kinds=CLIENT_ENDS)
 
 
 def _message(story: Story, own: Sequence[Found], found: Sequence[Found], header: Header) -> Following | None:

@@ -16,7 +16,7 @@ from ..engine.recorded import coverage_in
 from ..engine.scan import SCAN_COLUMNS, Scanning, conclude
 from ..errors import TraceError, named
 from ..format.coverage import Coverage
-from ..format.kinds import Kind
+from ..format.kinds import CLIENT_ENDS, Kind
 from ..format.schema import origin_of
 from ..format.whole_number import whole_number
 from ..io import Trace
@@ -69,7 +69,7 @@ def look_up(trace: Trace, asked: str) -> Located:
                 place = (group, at.topic, at.broker, at.queue, member.name, member.incarnation)
                 spots.add((names.slots[names.slot_at(*place)], offset, *span))
     scanned = conclude(heard.seen, trace.header, files=trace.files, clocks=trace.clocks)
-    ends = [one for one in scanned.context.events if one["kind"] in (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)]
+    ends = [one for one in scanned.context.events if one["kind"] in CLIENT_ENDS]
     return Located(heard.origins, sorted(spots), names, coverage_in(trace, scanned, slots), ends)
 
 

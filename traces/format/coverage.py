@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import Kind
+from .kinds import OF_BROKERS, Kind
 from .schema import Header
 
 EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
@@ -22,19 +22,6 @@ EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(
 
 EVER, NEVER = -(2**62), 2**62
 """Times before and after everything, ms."""
-
-OF_BROKERS = (
-    Kind.STORE,
-    Kind.DELAY_STORE,
-    Kind.DELAY_DELIVER,
-    Kind.DEAD_LETTER,
-    Kind.MEMBERS,
-    Kind.BROKER_START,
-    Kind.BROKER_STOP,
-    Kind.BROKER_CRASH,
-    Kind.ROLE_CHANGE,
-)
-"""Kinds that only brokers record, or who watches them."""
 
 OF_CLIENTS = (
     Kind.REBALANCE,

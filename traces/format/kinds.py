@@ -117,23 +117,21 @@ def codes(words: type[_Word]) -> Mapping[_Word, int]:
     return {word: code for code, word in enumerate(words)}
 
 
+CLIENT_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
+"""Kinds that tell that a client is gone."""
+
+BROKER_RUNS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
+"""Kinds that tell whether a broker runs, and as what."""
+
+OF_BROKERS = BROKER_RUNS | {Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.MEMBERS}
+"""Kinds that only brokers record, or who watches them, also where the event names a client."""
+
 CONTEXT = frozenset(
     {
-        Kind.CLIENT_START,
-        Kind.CLIENT_STOP,
-        Kind.CLIENT_CRASH,
-        Kind.HEARTBEAT,
-        Kind.UNREGISTER,
-        Kind.BROKER_START,
-        Kind.BROKER_STOP,
-        Kind.BROKER_CRASH,
-        Kind.ROLE_CHANGE,
-        Kind.MEMBERS,
-        Kind.ROUTE,
-        Kind.REBALANCE,
-        Kind.FILE_LOAD,
-        Kind.FILE_PERSIST,
-        Kind.GAP,
+        *(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, Kind.MEMBERS),
+        *(Kind.FILE_LOAD, Kind.FILE_PERSIST, Kind.GAP),
+        *CLIENT_ENDS,
+        *BROKER_RUNS,
     }
 )
 """Kinds that concern more than one queue or message: few, and read before everything else."""

@@ -26,7 +26,7 @@ from ..clocks.order import ORDER, Order
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import ABSENT
 
 COUNTS = 1024
@@ -208,7 +208,7 @@ def _down(context: Context, names: Names) -> Any:
     since: dict[int, tuple[int, bool]] = {}
     for event in context.events:
         kind, time = event["kind"], int(event["time"])
-        if kind not in (Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.BROKER_START, Kind.ROLE_CHANGE):
+        if kind not in BROKER_RUNS:
             continue
         broker = names.actor(actor_of(event))
         if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):

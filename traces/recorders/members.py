@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..encoding.names import Actor
-from ..format.kinds import Kind
-
-_ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+from ..format.kinds import CLIENT_ENDS, Kind
 
 
 @dataclass
@@ -38,7 +36,7 @@ def members_of(events: Iterable[Mapping[str, Any]]) -> dict[Actor, int]:
             continue
         life = lives.setdefault(client, {}).setdefault(event.get("incarnation") or 0, _Life(event["time"], 0))
         life.first = min(life.first, event["time"])
-        if event["kind"] in _ENDS:
+        if event["kind"] in CLIENT_ENDS:
             life.ended = event["time"]
         else:
             life.last = max(life.last, event["time"])

@@ -8,9 +8,9 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.clocks.pairs import BROKER_KINDS
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.format.kinds import OF_BROKERS
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import FOLDER
 
@@ -26,7 +26,7 @@ def shifted(out: Path, shift: int) -> Path:
     with pa.input_stream(str(SAMPLE), compression="zstd") as stream:
         header, *events = map(json.loads, stream.read().decode().splitlines())
     for event in events:
-        if event["kind"] in BROKER_KINDS or event["kind"] == "commit" or "client" not in event:
+        if event["kind"] in OF_BROKERS or event["kind"] == "commit" or "client" not in event:
             event["time"] += shift
     events.sort(key=lambda event: int(event["time"]))
     lines = [header, *({**event, "seq": seq} for seq, event in enumerate(events))]

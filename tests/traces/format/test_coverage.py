@@ -11,7 +11,6 @@ from rocketproof.traces.format.coverage import (
     ALL_KINDS,
     EVER,
     NEVER,
-    OF_BROKERS,
     OF_CLIENTS,
     SETTINGS,
     Coverage,
@@ -20,7 +19,7 @@ from rocketproof.traces.format.coverage import (
     missing,
     told_holes,
 )
-from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import open_trace
 

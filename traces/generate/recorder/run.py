@@ -14,7 +14,7 @@ from ....model.kernel import Constants, Lowered
 from ....model.membership import Life
 from ....model.offsets import broadcasting
 from ...errors import TraceError
-from ...format.kinds import Kind
+from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, OWNERSHIP, Kind
 from ...format.schema import Header
 from .actions import ACTIONS, UNSEEN
 from .cluster import GROUP
@@ -127,22 +127,7 @@ def evidence_of(k: Constants) -> frozenset[Kind]:
     return frozenset(kinds)
 
 
-_PROCESSES = frozenset(
-    {
-        Kind.CLIENT_START,
-        Kind.CLIENT_STOP,
-        Kind.CLIENT_CRASH,
-        Kind.HEARTBEAT,
-        Kind.UNREGISTER,
-        Kind.BROKER_START,
-        Kind.BROKER_STOP,
-        Kind.BROKER_CRASH,
-        Kind.ROLE_CHANGE,
-        Kind.ASSIGN,
-        Kind.REVOKE,
-        Kind.GAP,
-    }
-)
+_PROCESSES = CLIENT_ENDS | BROKER_RUNS | {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, *OWNERSHIP, Kind.GAP}
 _MEMBERSHIP = frozenset({Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE})
 _CONSUMPTION = frozenset(
     {

@@ -15,17 +15,16 @@ from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
-from ...format.kinds import Kind, Path, codes
+from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ..subscriptions import parse_subscription
 from .pulls import HELD
 from .state import APART, LATE, SILENCE
 from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 
 _SHUTDOWN = codes(Path)[Path.SHUTDOWN]
-_RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
-_LEAVES = (Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
+_LEAVES = CLIENT_ENDS | {Kind.UNREGISTER}
 
 
 class Excuses:
@@ -51,7 +50,7 @@ class Excuses:
         self._end = context.end
         self._learnt = settings.route_poll + settings.persist + SILENCE
         for event in context.events:
-            if event["kind"] in _RESTARTS:
+            if event["kind"] in BROKER_RUNS:
                 self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
                 if event["kind"] == Kind.BROKER_START:
                     self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
