@@ -29,9 +29,8 @@ def print_message(console: SafeConsole, story: MessageStory, result: CheckResult
     for copy in story.copies:
         console.say(Text(f"  stored {copy}"))
     for outcome in story.outcomes:
-        at = f" at {outcome.client}" if outcome.client else ""
         console.say()
-        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{at}: ", "bold"), outcome.told))
+        console.say(Text.assemble((f"group {outcome.group or 'unknown'}{outcome.at}: ", "bold"), outcome.told))
         for cells in _attempts(outcome.attempts):
             console.say(Text(f"  {cells}"))
     console.say()
@@ -51,12 +50,12 @@ def message_as_json(story: MessageStory, result: CheckResult) -> str:
             "copies": list(story.copies),
             "groups": [
                 {
-                    "group": answer.group,
-                    "client": answer.client,
+                    "group": answer.outcome.group,
+                    "client": answer.outcome.client,
                     "answer": str(answer.answer),
                     "deliveries": answer.deliveries,
                     "because": list(answer.because),
-                    "told": answer.told,
+                    "told": answer.outcome.told,
                     "attempts": [
                         {
                             "attempt": attempt.number,
@@ -66,10 +65,10 @@ def message_as_json(story: MessageStory, result: CheckResult) -> str:
                             "result": attempt.result or None,
                             "waited": attempt.waited,
                         }
-                        for attempt in outcome.attempts
+                        for attempt in answer.outcome.attempts
                     ],
                 }
-                for answer, outcome in zip(answers(story, result), story.outcomes, strict=True)
+                for answer in answers(story, result)
             ],
             "story": [
                 {"time": one.time, "text": one.text, "file": one.place.file, one.place.unit: one.place.number}

@@ -42,46 +42,43 @@ class GroupAnswer:
     """The answer for one group.
 
     Attributes:
-        group: the group, empty where deliveries do not tell it; ``client``: of a broadcasting group, else empty.
+        outcome: what became of the message for it.
         answer: the answer.
-        deliveries: how often it was delivered, tries after a failure among them.
         because: why it was delivered more than once, most frequent first; or what is missing where it cannot be told.
-        told: what became of it, in words.
-        is_done: whether nothing more is to be told: it was consumed, or is a dead letter.
-        messages: how many messages have its key: those of a batch share one; ``consumed``: how many of them were.
-        unsure: where further deliveries may be missing from the recording, in words; empty for nowhere.
     """
 
-    group: str
-    client: str
+    outcome: Outcome
     answer: Answer
-    deliveries: int
     because: tuple[str, ...]
-    told: str
-    is_done: bool
-    messages: int = 1
-    consumed: int = 0
-    unsure: str = ""
+
+    @property
+    def deliveries(self) -> int:
+        """How often it was delivered, tries after a failure among them."""
+        return len(self.outcome.attempts)
 
     @property
     def short(self) -> str:
         """The answer with its reasons, such as ``DELIVERED TWICE because its client died before …``."""
+        outcome, deliveries = self.outcome, self.deliveries
         if self.answer is Answer.CANNOT_BE_TOLD:
-            seen = "" if not self.deliveries else f"delivered {_times(self.deliveries)} as far as was recorded, "
-            return f"{self.answer}: {'; '.join(self.because) or f'{seen}{self.told}'}"
-        unsure = f", as far as was recorded ({self.unsure})" if self.unsure else ""
+            seen = "" if not deliveries else f"delivered {_times(deliveries)} as far as was recorded, "
+            return f"{self.answer}: {'; '.join(self.because) or f'{seen}{outcome.told}'}"
+        unsure = f", as far as was recorded ({outcome.unsure})" if outcome.unsure else ""
         why = f" because {'; '.join(self.because)}" if self.because else ", why cannot be told"
-        if self.messages > 1:
-            again = why if self.deliveries > self.messages else ""
-            head = f"{self.messages} MESSAGES HAVE THIS KEY, TOGETHER DELIVERED {_times(self.deliveries).upper()}"
-            return f"{head}{again}{unsure}: {self.consumed} of them were consumed"
+        if outcome.messages > 1:
+            again = why if deliveries > outcome.messages else ""
+            head = f"{outcome.messages} MESSAGES HAVE THIS KEY, TOGETHER DELIVERED {_times(deliveries).upper()}"
+            return f"{head}{again}{unsure}: {outcome.consumed} of them were consumed"
+        # What was consumed, or is a dead letter, needs no further words.
+        is_done = outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED)
+        told = "" if is_done else f": {outcome.told}"
         if self.answer in (Answer.ONCE, Answer.NEVER):
-            return f"{self.answer}{unsure}" if self.is_done else f"{self.answer}{unsure}: {self.told}"
-        if self.deliveries < 2:
+            return f"{self.answer}{unsure}{told}"
+        if deliveries < 2:
             return self.answer
-        after = f"{self.answer} after {self.deliveries} deliveries"
-        head = f"DELIVERED {_times(self.deliveries).upper()}" if self.answer is Answer.AGAIN else after
-        return f"{head}{why}" if self.is_done else f"{head}{why}: {self.told}"
+        after = f"{self.answer} after {deliveries} deliveries"
+        head = f"DELIVERED {_times(deliveries).upper()}" if self.answer is Answer.AGAIN else after
+        return f"{head}{why}{told}"
 
 
 def _times(count: int) -> str:
@@ -102,7 +99,7 @@ def first_line(story: MessageStory, result: CheckResult) -> str:
         return f"message {story.asked}: {Answer.NEVER} in this trace: no group had to do with it or its queues"
     if len(told) == 1:
         return f"message {story.asked}: {told[0].short}"
-    named = (f"{one.short} ({one.group or 'unknown group'}{f' at {one.client}' if one.client else ''})" for one in told)
+    named = (f"{one.short} ({one.outcome.group or 'unknown group'}{one.outcome.at})" for one in told)
     return f"message {story.asked}: {'; '.join(named)}"
 
 
@@ -125,18 +122,7 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
         answer = Answer.ONCE if len(attempts) == 1 else Answer.AGAIN
     if len(attempts) > 1 and answer is not Answer.CANNOT_BE_TOLD:
         because = _reasons(outcome, story, result)
-    return GroupAnswer(
-        group=outcome.group,
-        client=outcome.client,
-        answer=answer,
-        deliveries=len(attempts),
-        because=because,
-        told=outcome.told,
-        is_done=outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED),
-        messages=outcome.messages,
-        consumed=outcome.consumed,
-        unsure=outcome.unsure,
-    )
+    return GroupAnswer(outcome=outcome, answer=answer, because=because)
 
 
 def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tuple[str, ...]:

@@ -51,6 +51,11 @@ class Outcome:
     consumed: int = 0
     unsure: str = ""
 
+    @property
+    def at(self) -> str:
+        """Where, of a broadcasting group."""
+        return f" at {self.client}" if self.client else ""
+
 
 def consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> list[tuple[str, str]]:
     """The groups, and clients of broadcasting groups, that had to do with the message or its queues.
@@ -250,9 +255,7 @@ def _suspended(asked: _Asked, last: Attempt, tries: str) -> Told:
     told = f"suspended by {last.client} after {tries}"
     status, passed = undelivered(_since(asked.around, last), _places_of(asked.events, last))
     if status is MessageStatus.LOST:
-        hidden = _hidden(asked, "")
-        what = f"{told}, and {passed}"
-        return (status, what) if not hidden else (MessageStatus.NOT_OBSERVABLE, f"{what}, but {hidden}")
+        return _lost(f"{told}, and {passed}", _hidden(asked, ""))
     return MessageStatus.PENDING_RETRY, f"{told}; it is tried again in its queue"
 
 
@@ -267,9 +270,7 @@ def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
     if status is MessageStatus.LOST:
         hole = _lost_since(asked, _DELIVERIES, copy["time"], coverage.end)
         hidden = f"what became of it may be hidden ({hole})" if hole is not None else _hidden(asked, copy["topic"])
-        if hidden:
-            return MessageStatus.NOT_OBSERVABLE, f"{stored}, never delivered, and {told}, but {hidden}"
-        return status, f"{stored}, never delivered, and {told}"
+        return _lost(f"{stored}, never delivered, and {told}", hidden)
     hole = _lost_since(asked, _DELIVERIES, copy["time"], coverage.end)
     if hole is not None and status is not MessageStatus.WAITING:
         return MessageStatus.NOT_OBSERVABLE, f"{stored}, and a delivery of it may be missing ({hole})"
@@ -277,6 +278,11 @@ def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
         MessageStatus.PENDING_RETRY,
         f"waiting for {retry}, stored at {clock(copy['time'])} as {spot_of(copy)}, after {tries}",
     )
+
+
+def _lost(told: str, hidden: str) -> Told:
+    """That a message is lost, unless something may hide what became of it."""
+    return (MessageStatus.NOT_OBSERVABLE, f"{told}, but {hidden}") if hidden else (MessageStatus.LOST, told)
 
 
 def _next_copy(events: Iterable[Event], last: Attempt) -> Event | None:

@@ -52,8 +52,7 @@ class MessageStory:
     def __str__(self) -> str:
         lines = [f"message {self.asked}"]
         for outcome in self.outcomes:
-            at = f" at {outcome.client}" if outcome.client else ""
-            lines.append(f"  group {outcome.group or 'unknown'}{at}: {outcome.told}")
+            lines.append(f"  group {outcome.group or 'unknown'}{outcome.at}: {outcome.told}")
         lines += [f"  {sentence}" for sentence in self.sentences]
         if self.left_out:
             lines.append(f"  … and {self.left_out:,} more events")

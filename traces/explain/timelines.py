@@ -95,16 +95,15 @@ class OffsetPoint:
     oddity: Oddity
 
 
-def ownerships(rows: Any, names: Names, slot: Slot | None = None) -> tuple[Ownership, ...]:
+def ownerships(rows: Any, names: Names) -> tuple[Ownership, ...]:
     """Who had which queue, by queue and time.
 
     Args:
         rows: of a check.
         names: of its queues and processes.
-        slot: of this queue only.
     """
     found = []
-    for row in _noted(rows, names, Note.OWNERSHIP, slot):
+    for row in rows[rows["note"] == Note.OWNERSHIP]:
         found.append(
             Ownership(
                 slot=names.slots[row["slot"]],
@@ -119,7 +118,7 @@ def ownerships(rows: Any, names: Names, slot: Slot | None = None) -> tuple[Owner
     return tuple(sorted(found, key=lambda item: (item.slot, item.since, item.until, item.actor)))
 
 
-def offset_points(rows: Any, names: Names, slot: Slot | None = None) -> tuple[OffsetPoint, ...]:
+def offset_points(rows: Any, names: Names) -> tuple[OffsetPoint, ...]:
     """Stored offsets, by queue and time; see :func:`ownerships` for the arguments.
 
     Of what moved on in order only some points are there; every decrease is.
@@ -127,7 +126,7 @@ def offset_points(rows: Any, names: Names, slot: Slot | None = None) -> tuple[Of
     skips = rows[rows["note"] == Note.SKIPPED]
     skipped = set(zip(skips["slot"].tolist(), skips["time"].tolist(), strict=True))
     found: list[OffsetPoint] = []
-    noted = _noted(rows, names, Note.OFFSET, slot)
+    noted = rows[rows["note"] == Note.OFFSET]
     before: Any = None
     for row in noted[np.lexsort([noted["time"], noted["slot"]])]:
         oddity = Oddity.NONE
@@ -149,11 +148,6 @@ def offset_points(rows: Any, names: Names, slot: Slot | None = None) -> tuple[Of
         )
         before = row
     return tuple(sorted(found, key=lambda point: (point.slot, point.time)))
-
-
-def _noted(rows: Any, names: Names, note: Note, slot: Slot | None) -> Any:
-    kept = rows[rows["note"] == note]
-    return kept if slot is None else kept[kept["slot"] == names.slot(slot)]
 
 
 def _path(code: int) -> Path:
