@@ -158,14 +158,21 @@ def stateful_machine(lowered: Lowered, properties: Iterable[Property]) -> type[K
     return type(title, (KernelStateMachine,), members)
 
 
-def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
-    """Let Hypothesis shrink a run that ends where ``violated`` does not hold. Deterministic; nothing is stored."""
-    machine = stateful_machine(lowered, [violated])
+def violation(
+    machine: type[KernelStateMachine],
+    *,
+    seed: int,
+    runs: int,
+    steps: int,
+    phases: Sequence[Phase] = (Phase.generate, Phase.shrink),
+    database: ExampleDatabase | None = None,
+) -> PropertyViolated | None:
+    """What Hypothesis finds in at most so many runs, shrunk. Deterministic; nothing is stored."""
     settings = hypothesis.settings(
-        database=_Start(choices_of(machine, steps)),
-        phases=(Phase.reuse, Phase.shrink),
-        stateful_step_count=len(steps) + 1,
-        max_examples=100,
+        database=database,
+        phases=phases,
+        max_examples=runs,
+        stateful_step_count=steps,
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
@@ -174,10 +181,20 @@ def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[
         deadline=None,
     )
     try:
-        run_state_machine_as_test(hypothesis.seed(0)(machine), settings=settings)
-    except PropertyViolated as short:
-        return short.steps
-    return tuple(steps)
+        run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
+    except PropertyViolated as found:
+        return found
+    return None
+
+
+def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
+    """Let Hypothesis shrink a run that ends where ``violated`` does not hold."""
+    machine = stateful_machine(lowered, [violated])
+    start = _Start(choices_of(machine, steps))
+    short = violation(
+        machine, seed=0, runs=100, steps=len(steps) + 1, phases=(Phase.reuse, Phase.shrink), database=start
+    )
+    return tuple(steps) if short is None else short.steps
 
 
 def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[bool | int]:

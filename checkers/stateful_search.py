@@ -9,18 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity
-from hypothesis.stateful import run_state_machine_as_test
-
-from ..model.kernel import Configuration, Lowered, ModelError, lower
+from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from .engines import STATEFUL
 from .result import Result
 from .simulate import short_run
-from .stateful import PropertyViolated, stateful_machine
+from .stateful import stateful_machine, violation
 
 
 def search_stateful(
@@ -52,7 +48,7 @@ def search_stateful(
     late = False
     while left:
         late = max_seconds is not None and time.perf_counter() - started > max_seconds
-        violated = None if late else _violated(lowered, left, runs, steps, seed)
+        violated = None if late else violation(stateful_machine(lowered, left), seed=seed, runs=runs, steps=steps)
         if violated is None:
             break
         found[violated.property.id] = violated.steps
@@ -74,27 +70,3 @@ def search_stateful(
             )
         )
     return results
-
-
-def _violated(
-    lowered: Lowered, properties: Sequence[Property], runs: int, steps: int, seed: int
-) -> PropertyViolated | None:
-    """What Hypothesis finds, shrunk."""
-    settings = hypothesis.settings(
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
-        max_examples=runs,
-        stateful_step_count=steps,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        report_multiple_bugs=False,
-        derandomize=False,
-        print_blob=False,
-        deadline=None,
-    )
-    machine = stateful_machine(lowered, properties)
-    try:
-        run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
-    except PropertyViolated as violated:
-        return violated
-    return None

@@ -25,8 +25,6 @@ from .notebook import Notebook
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
 
-_FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
-
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is told once it is this old, ms. What is older than a day is no time: simulated ones are numbered."""
 
