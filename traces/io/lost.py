@@ -22,22 +22,7 @@ from .jsonl import value_of
 from .parquet import FAILURES, ParquetTrace
 from .source import Source
 
-LOSES = frozenset(
-    {
-        Trouble.DAMAGED,
-        Trouble.TRUNCATED,
-        Trouble.UNREADABLE,
-        Trouble.EMPTY,
-        Trouble.UNKNOWN_FORM,
-        Trouble.NO_HEADER,
-        Trouble.HEADER,
-        Trouble.NO_TIME,
-        Trouble.STRAY_TIME,
-        Trouble.IMPOSSIBLE,
-        Trouble.UNKNOWN_WORD,
-        Trouble.OTHER_NAME,
-    }
-)
+LOSES = frozenset(Trouble) - {Trouble.VERSION, Trouble.DISAGREE}
 """Problems that take evidence away. Of a later version all that is known is read, and what is not is told by itself;
 where headers disagree one of them counts."""
 

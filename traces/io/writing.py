@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from ..clocks.as_json import MEMBER, clocks_as_json
 from ..errors import TraceError
 from ..format.header import header_json
-from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header, origin_of
+from ..format.schema import ARROW, FIELDS, HEADER_KEY, Header
 from .events import EXTRA
 from .json_text import read_json
 from .parquet import TIMES_KEY
@@ -201,12 +201,11 @@ def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatc
     return writer.rows
 
 
-def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
+def convert(trace: Trace, path: Path | str) -> int:
     """Write an opened trace as Parquet if the name ends in ``.parquet``, else as JSONL.
 
     Members that the schema does not know are kept: in Parquet in the column ``extra``, as the text of a JSON object.
-    Events that had no ``seq`` get it from their place. The header tells by which clocks times were corrected. Without
-    ``keys`` only the origins of messages are kept.
+    Events that had no ``seq`` get it from their place. The header tells by which clocks times were corrected.
 
     Returns:
         How many events were written.
@@ -214,35 +213,14 @@ def convert(trace: Trace, path: Path | str, *, keys: bool = True) -> int:
     Raises:
         TraceError: there are no events, or the file cannot be written.
     """
-    batches: Iterator[pa.RecordBatch] = trace.batches((*ARROW.names, EXTRA))
-    if not keys:
-        batches = map(without_keys, batches)
     is_parquet = Path(path).suffix == ".parquet"
     header = trace.header
     if trace.clocks is not None:
         header = replace(header, extra={**header.extra, MEMBER: clocks_as_json(trace.clocks)})
     with ParquetWriter(path, header, extra=True) if is_parquet else JsonlWriter(path, header) as writer:
-        for batch in batches:
+        for batch in trace.batches((*ARROW.names, EXTRA)):
             writer.write(batch)
     return writer.rows
-
-
-def without_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch without unique keys. Origins, made from keys where they are not given, still tell messages apart."""
-    if "key" not in batch.schema.names:
-        return batch
-    place = batch.schema.get_field_index("key")
-    if batch.column("key").null_count < len(batch):
-        coded = batch.column("key").dictionary_encode()
-        origins = pa.array([origin_of(key) for key in coded.dictionary.to_pylist()], pa.int64())
-        made = origins.take(coded.indices)
-        if "origin" in batch.schema.names:
-            at = batch.schema.get_field_index("origin")
-            given = batch.column(at)
-            batch = batch.set_column(at, "origin", pc.coalesce(given, made))
-        else:
-            batch = batch.append_column("origin", made)
-    return batch.set_column(place, batch.schema.field(place), pa.nulls(len(batch), pa.string()))
 
 
 def conformed(batch: pa.RecordBatch, schema: pa.Schema = ARROW) -> pa.RecordBatch:

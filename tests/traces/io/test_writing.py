@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.format.kinds import Kind, Result
 from rocketproof.traces.format.kinds import Path as Way
-from rocketproof.traces.format.schema import ARROW, FIELDS, Group, Header, origin_of
+from rocketproof.traces.format.schema import ARROW, FIELDS, Group, Header
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.events import SPANS, WORDS, batch_of
 from rocketproof.traces.io.stray_times import strays_of
-from rocketproof.traces.io.writing import JsonlWriter, ParquetWriter, conformed, convert, without_keys, write_jsonl
+from rocketproof.traces.io.writing import JsonlWriter, ParquetWriter, conformed, convert, write_jsonl
 
-from ..recordings import HEADER, delivery, offsets, rows, write
+from ..recordings import delivery, offsets, rows
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6)
 
@@ -161,19 +161,6 @@ def test_columns_are_completed_and_converted() -> None:
     assert rows([batch]) == [{"time": 3, "kind": "pull"}]
     with pytest.raises(TraceError, match="column queue is int64, int32 is needed"):
         conformed(pa.record_batch({"time": [1], "kind": ["pull"], "queue": [2**31]}))
-
-
-def test_keys_are_dropped_and_origins_kept(tmp_path: Path) -> None:
-    batch = batch_of([delivery(1), delivery(2, origin=42), delivery(1), {"time": 1, "kind": "pull"}])
-    assert without_keys(batch).column("key").null_count == 4
-    expected = [origin_of("K1"), 42, origin_of("K1"), None]
-    assert without_keys(batch).column("origin").to_pylist() == expected
-    bare = without_keys(batch.select(["key"]))
-    assert bare.column("origin").to_pylist() == [origin_of("K1"), origin_of("K2"), origin_of("K1"), None]
-    path = write(tmp_path / "a.jsonl", HEADER, delivery(1), delivery(2))
-    convert(open_trace([path]), tmp_path / "b.jsonl", keys=False)
-    read = rows(open_trace([tmp_path / "b.jsonl"]).batches(["key", "origin"]))
-    assert read == [{"origin": origin_of("K1")}, {"origin": origin_of("K2")}]
 
 
 def test_all_words_can_be_written(tmp_path: Path) -> None:
