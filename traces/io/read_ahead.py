@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
 
-_LOOK = 0.1
-"""How often, in seconds, a thread that waits for room looks whether anybody still wants what it makes."""
-
 
 def read_ahead(items: Iterator[T], *, most: int = 3) -> Iterator[T]:
     """The items of an iterator, up to ``most`` of them made in advance. What goes wrong there is raised here."""
-    waiting: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(most)
-    stopped = threading.Event()
-
-    def put(item: T | None, failure: BaseException | None = None) -> None:
-        while not stopped.is_set():
-            try:
-                waiting.put((item, failure), timeout=_LOOK)
-                return
-            except queue.Full:
-                continue
-
-    def make() -> None:
-        try:
-            for item in items:
-                put(item)
-                if stopped.is_set():
-                    return
-            put(None)
-        except BaseException as failure:
-            put(None, failure)
-
-    thread = threading.Thread(target=make, daemon=True)
-    thread.start()
+    thread = ThreadPoolExecutor(1, thread_name_prefix="read-ahead")
     try:
-        while True:
-            item, failure = waiting.get()
-            if failure is not None:
-                raise failure
-            if item is None:
-                return
+        waiting = [thread.submit(next, items, None) for _ in range(most)]
+        while (item := waiting.pop(0).result()) is not None:
+            waiting.append(thread.submit(next, items, None))
             yield item
     finally:
-        stopped.set()
-        thread.join()
+        thread.shutdown(cancel_futures=True)
