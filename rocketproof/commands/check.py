@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,14 +21,12 @@ from ..properties.verdict import Verdict
 from ..traces.claims.claims import CLAIMS, CODE
 from ..traces.claims.settings import Settings
 from ..traces.engine.result import CheckResult, ClaimVerdict
-from ..traces.errors import TraceError
 from ..traces.io import Trace, open_trace
+from .engine import Engine, chosen_engine, spark_session
 from .preparing import preparing
 from .sizes import read_pairs
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from ..traces.conformance.streams import Place
     from ..traces.conformance.witness import Witness
     from ..traces.explain.report.write import Runs
@@ -38,19 +35,8 @@ if TYPE_CHECKING:
 
 ALL_WELL, VIOLATED, UNKNOWN = range(3)
 
-SPARK_FROM_EVENTS = 200_000_000
-"""From so many events on, the engine ``auto`` leaves the checking to Spark where Spark is there."""
-
 LEFT_OUT_SHOWN = 5
 """Files that were left out of folders that the terminal names."""
-
-
-class Engine(enum.StrEnum):
-    """Who goes through the events."""
-
-    AUTO = "auto"
-    LOCAL = "local"
-    SPARK = "spark"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +296,7 @@ def settings_of(trace: Trace, request: CheckRequest) -> Settings:
 
 def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progress | None = None) -> CheckResult:
     """Let the engine that was asked for check a trace."""
-    if _engine(trace, request) is Engine.SPARK:
+    if chosen_engine(trace, request.engine, request.master) is Engine.SPARK:
         return _with_spark(trace, settings, request.master)
     from ..traces.engine.local import check_locally
 
@@ -322,38 +308,6 @@ def _with_spark(trace: Trace, settings: Settings, master: str) -> CheckResult:
 
     session = spark_session(master, remedy=" Use --engine local, or mend it.")
     return check_with_spark(trace, settings=settings, session=session)
-
-
-def spark_session(master: str, *, conf: Mapping[str, str] | None = None, remedy: str = "") -> SparkSession:
-    """A session of Spark; ``conf``: settings of the user; ``remedy``: what to do where it does not start.
-
-    Raises:
-        InputError: Spark does not start.
-        TraceError: PySpark or Java is missing.
-    """
-    from ..spark.session import open_session
-
-    try:
-        return open_session(master, conf=conf)
-    except TraceError:
-        raise
-    except Exception as error:  # Spark, Py4J and the operating system have each their own
-        first_line = str(error).strip().partition("\n")[0]
-        given = f" with --master {master}" if master else ""
-        raise InputError(f"Spark does not start{given}: {first_line}{remedy}") from error
-
-
-def _engine(trace: Trace, request: CheckRequest) -> Engine:
-    if request.engine is not Engine.AUTO:
-        return request.engine
-    if request.master:
-        return Engine.SPARK
-    many = trace.rows is not None and trace.rows >= SPARK_FROM_EVENTS
-    if not many:
-        return Engine.LOCAL
-    from ..spark.session import OLDEST_JAVA, java_version, spark_is_installed
-
-    return Engine.SPARK if spark_is_installed() and java_version() >= OLDEST_JAVA else Engine.LOCAL
 
 
 def only_queue(result: CheckResult, queue: str) -> CheckResult:
@@ -385,17 +339,6 @@ def code_of(counted: Sequence[ClaimVerdict], *, asked: bool = False) -> int:
     if Verdict.UNKNOWN in found or Verdict.HOLDS not in found:
         return UNKNOWN
     return UNKNOWN if asked and Verdict.NOT_OBSERVABLE in found else ALL_WELL
-
-
-def engine_of(name: str) -> Engine:
-    """The engine of a name.
-
-    Raises:
-        InputError: there is none.
-    """
-    if name not in list(Engine):
-        raise InputError(f"there is no engine {name!r}.{nearest(name, list(Engine))}")
-    return Engine(name)
 
 
 def importer_options(zone: str, texts: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..output.console import PROBLEMS_SHOWN, console_beside, interrupts
 from ..output.files import write_json
 from ..traces.explain.report.words import counted
-from .check import spark_session
+from .engine import spark_session
 from .sizes import read_pairs
 
 if TYPE_CHECKING:

@@ -127,6 +127,7 @@ def check(
 
         keep_freed_memory()
     from . import check as run
+    from .engine import engine_of
     from .sizes import read_death, read_size, read_time
 
     if list_:
@@ -134,7 +135,7 @@ def check(
         raise typer.Exit
     request = run.CheckRequest(
         paths=paths or [],
-        engine=run.engine_of(engine),
+        engine=engine_of(engine),
         master=master,
         claims=property_ or [],
         message=message,
@@ -194,7 +195,7 @@ def conform(
     json: Json = "",
 ) -> None:
     """Follow what was given, and leave with its exit code."""
-    from .check import Engine, engine_of
+    from .engine import Engine, engine_of
 
     on_spark = engine_of(engine) is Engine.SPARK
     if not on_spark:

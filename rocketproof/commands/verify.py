@@ -299,7 +299,7 @@ def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list
         chosen = options(request)
         if request.engine == SPARK:
             from ..spark.session import failures
-            from .check import spark_session
+            from .engine import spark_session
 
             chosen = replace(chosen, session=spark_session(request.master, remedy=" Use --engine explore, or mend it."))
             screen.enter_context(failures())

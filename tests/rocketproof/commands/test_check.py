@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 import pytest
 
 from rocketproof.commands import check as check_module
-from rocketproof.commands.check import SPARK_FROM_EVENTS, CheckRequest, Engine, engine_of
+from rocketproof.commands.check import CheckRequest
 from rocketproof.commands.check import run as run_check
+from rocketproof.commands.engine import SPARK_FROM_EVENTS, Engine, engine_of
 from rocketproof.commands.preparing import preparing
 from rocketproof.output.progress import Progress
 from rocketproof.traces.claims.claims import CLAIMS
