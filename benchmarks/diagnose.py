@@ -109,9 +109,9 @@ def picture(name: str, entry: MachineMutant, folder: Path) -> list[list[str]]:
 def scored(name: str, entry: MachineMutant, folder: Path) -> Iterator[tuple[str, Diagnosis]]:
     """Diagnoses of the shortest recording of a bug, as ``record`` writes it, and of others it was not learnt from."""
     shortest, _ = counterexample(name)
-    yield "shortest", diagnosed([written(shortest, folder)])
+    yield "shortest", diagnosed(looked_at([written(shortest, folder)]))
     for what, run in runs_of(entry, shortest, SCORED):
-        yield what, diagnosed([written(run, folder)])
+        yield what, diagnosed(looked_at([written(run, folder)]))
 
 
 def placed(bug: str, found: Diagnosis) -> int:
@@ -143,7 +143,7 @@ def measure(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
             yield {"bug": name, "slug": known[name].mutant.slug, **dict(sorted(of_bug.items()))}
             for run in right_walks(known[name], SCORED[:1]):
                 right += 1
-                found = diagnosed([written(run, folder)])
+                found = diagnosed(looked_at([written(run, folder)]))
                 right_named += [f"{name}: {one.bug}" for one in found.candidates[:1]]
     yield {"bugs": len(names or known), **dict(sorted(ranks.items()))}
     yield {"right walks": right, "with a bug named": len(right_named), "which": right_named}
@@ -158,7 +158,7 @@ def of_simulated() -> Iterator[dict[str, Any]]:
         for name in SIMULATED:
             path = Path(folder, "trace.jsonl")
             path.write_text(recording(f"simulated {name}").text(), encoding="utf-8")
-            found = diagnosed([str(path)])
+            found = diagnosed(looked_at([str(path)]))
             named = [one.bug for one in found.candidates[:3]]
             yield {"simulated": name, "answer": str(found.answer), "named": named, "place": placed(name, found)}
 
@@ -166,7 +166,7 @@ def of_simulated() -> Iterator[dict[str, Any]]:
 def of_samples() -> Iterator[dict[str, Any]]:
     """What is said of real runs: those in which nothing is wrong, and those in which a mistake was made on purpose."""
     for sample in samples():
-        found = diagnosed([str(sample.path)])
+        found = diagnosed(looked_at([str(sample.path)]))
         violated = list(sample.measured["violated"])
         yield {
             "sample": sample.name,

@@ -12,15 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import z3
-
 from .errors import ModelError, nearest
 from .frame import Frame
 from .lowered import Cell, Lowered
 from .lowering import Lowering
 from .machine import Configuration
 from .state import State
-from .terms import Term, as_bool, as_int
+from .terms import as_bool, as_int
 
 Mapped: TypeAlias = Callable[[State], Mapping[str, Any]]
 """Of a concrete state: abstract variable → its value, a function of its indices where it has some.
@@ -68,19 +66,12 @@ class Refinement:
 
     def _term(self, cell: Cell, values: Mapping[str, Any], lowering: Lowering) -> Any:
         name = cell.family.name
-        bound = [z3.FreshInt(dim.label) for dim, item in zip(cell.family.dims, cell.index, strict=True) if item is None]
-        open_places = iter(bound)
-        index = tuple(Term(next(open_places), False) if item is None else item for item in cell.index)
         if name in values:
-            value = values[name](*index) if callable(values[name]) else values[name]
+            value = values[name](*cell.index) if callable(values[name]) else values[name]
+        elif name in lowering.frame.families:
+            value = lowering.read(name, cell.index)
         else:
-            own = lowering.frame.cells.get(cell.key)
-            if own is not None and own.symbol.sort() == cell.symbol.sort():
-                return own.symbol
-            if name not in lowering.frame.families:
-                raise ModelError(
-                    f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."
-                )
-            value = lowering.read(name, index)
-        term = as_bool(value) if cell.family.is_bool else as_int(value)
-        return z3.Lambda(bound, term) if bound else term
+            raise ModelError(
+                f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."
+            )
+        return as_bool(value) if cell.family.is_bool else as_int(value)

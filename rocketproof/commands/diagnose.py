@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnosis.diagnosis import Answer, diagnosed
+from ..diagnosis.look import looked_at
 from ..errors import InputError
 from ..output.console import console_beside, interrupts
 from ..output.diagnosis_report import diagnosis_as_json, diagnosis_as_page, print_diagnosis
@@ -37,7 +38,7 @@ def diagnose(
         raise InputError("only one of --json and --report can go to standard output.")
     console = console_beside(json, report)
     with interrupts(), preparing("the monitors", "half a minute"):
-        found = diagnosed(paths, config=config, slack=slack, strict=strict)
+        found = diagnosed(looked_at(paths, config=config, slack=slack, strict=strict), slack=slack)
     print_diagnosis(console, found)
     if json:
         write(json, diagnosis_as_json(found) + "\n")

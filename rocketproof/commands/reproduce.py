@@ -10,6 +10,7 @@ from ..diagnosis.as_deployment import as_deployment
 from ..diagnosis.as_pytest import as_pytest
 from ..diagnosis.as_scenario import as_scenario
 from ..diagnosis.diagnosis import diagnosed
+from ..diagnosis.look import looked_at
 from ..diagnosis.shortest import Shown, shortest
 from ..explorer.page import Recorded, page
 from ..explorer.subjects import entry_of, subject
@@ -50,7 +51,7 @@ def reproduce(
     folder = new_folder(out)
     console = make_console(quiet=False)
     with interrupts(), preparing("the monitors", "half a minute"):
-        diagnosis = diagnosed(paths, config=config, slack=slack, strict=strict)
+        diagnosis = diagnosed(looked_at(paths, config=config, slack=slack, strict=strict), slack=slack)
         shown = shortest(diagnosis, finding)
     folder.mkdir(parents=True, exist_ok=True)
     source = ", ".join(Path(file).name for file in diagnosis.looked.trace.files)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..commands.record import recordable_mutants
+from ..traces.conformance import SLACK
 from ..traces.conformance.suspects import Explained, explained
 from ..traces.format.kinds import Kind, Result
 from .candidates import Candidate, candidates
-from .look import Looked, looked_at
+from .look import Looked
 from .pictures import pictures
 
 
@@ -51,20 +51,16 @@ class Diagnosis:
         return Answer.NOT_TOLD if self.looked.signs.unsure else Answer.NOTHING_WRONG
 
 
-def diagnosed(paths: Sequence[str], *, config: str = "", slack: int = 50, strict: bool = False) -> Diagnosis:
-    """Diagnose a recording.
+def diagnosed(looked: Looked, *, slack: int = SLACK) -> Diagnosis:
+    """Diagnose a recording that was looked at.
 
     Args:
-        paths: files and folders of one trace.
-        config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
+        looked: the recording, and what is wrong with it.
         slack: how far records of different processes may be apart from what they tell, ms.
-        strict: stop at the first thing that cannot be read.
 
     Raises:
         TraceError: the trace cannot be read.
-        InputError: the deployment file cannot be read.
     """
-    looked = looked_at(paths, config=config, slack=slack, strict=strict)
     signs = looked.signs
     by_model = explained(looked.trace, signs.places, slack=slack)
     found = candidates(
