@@ -57,6 +57,7 @@ class Follower(Behaviour):
         truncated: the broker was away, so that the end of the log may be lost.
         reset_at: when an operator set the offset last, ms; None if nobody did.
         ordered: offsets that an operator set for a broadcasting group.
+        over: why nothing that comes later can be followed; empty while it can.
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, machines: Machines, *, slack: int) -> None:
@@ -73,6 +74,7 @@ class Follower(Behaviour):
         self.truncated = False
         self.reset_at: int | None = None
         self.ordered: set[int] = set()
+        self.over = ""
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
         self._of_process: dict[Actor, list[Event]] = defaultdict(list)
         for event in stream.events:
@@ -116,6 +118,9 @@ class Follower(Behaviour):
         for event in self.stream.events:
             self.now = event.time
             handler = handlers.get(event.kind)
+            if self.over:
+                event.pass_over(self.over)
+                continue
             if handler is None:
                 event.pass_over(f"{event.kind}: not of one queue" if event.queue is None else f"{event.kind}")
                 continue

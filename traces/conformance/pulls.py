@@ -179,9 +179,14 @@ def stored(f: Follower, event: Event) -> bool:
         if f.get("log_end", texts.Q) > m:
             if m == 0 and f.may("recreate"):
                 f.logs.clear()
-            elif f.truncated:
+            elif m == 0 or f.truncated:
                 while f.get("log_end", texts.Q) > m:
-                    f.take("lose_tail", "a client has a message that is not in the log any more")
+                    if m > 0:
+                        f.take("lose_tail", "a client has a message that is not in the log any more")
+                    elif not f.may("lose_tail"):
+                        f.over = "after their topic was made again, which a client had not noticed"
+                        event.pass_over(f.over)
+                        return False
             else:
                 raise Impossible(f"another message is stored there, {before[0]}")
         f.logs = {other: told for other, told in f.logs.items() if other < m}

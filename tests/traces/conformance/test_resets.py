@@ -83,3 +83,24 @@ def test_a_slave_that_is_asked_for_the_offset_has_a_table_of_its_own(tmp_path: P
     asked = "offset_query c1 result=ok offset=2"
     assert whys(of_lines(tmp_path, *READ, asked)) == ["the store has 1"]
     assert whys(beside_a_slave(tmp_path, *READ, asked)) == []
+
+
+def test_a_queue_whose_topic_was_made_again_under_its_client_is_not_followed_any_further(tmp_path: Path) -> None:
+    header = Header(
+        source="a test",
+        evidence=frozenset(Kind),
+        groups={"billing": Group(mode="broadcasting", listener="concurrently")},
+    )
+    place = {"topic": "Orders", "broker": "broker-0", "queue": 0}
+
+    def stored(number: int, offset: int, key: str) -> dict[str, object]:
+        return {"time": 1_000_000 + 1_000 * number, "kind": "store", **place, "offset": offset, "key": key}
+
+    read = [event_of(number, line) for number, line in enumerate(READ, 1) if not line.startswith("commit ")]
+    later = event_of(30, "pull_result c0 result=offset_illegal offset=7 next=1 min=0 max=1 epoch=0")
+    before = [stored(0, 0, "A"), *read]
+    assert whys(of_events(header, [*before, later], tmp_path)) != []
+    found = of_events(header, [*before, stored(20, 0, "B"), later], tmp_path)
+    assert whys(found) == []
+    assert found.passed_over["after their topic was made again, which a client had not noticed"] == 2
+    assert whys(of_events(header, [*before, stored(20, 0, "A"), later], tmp_path)) != []
