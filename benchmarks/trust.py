@@ -6,7 +6,8 @@ hold; it may become unknown or not observable. Of a pair no claim is violated th
 and none holds that is.
 
 ``ROCKETPROOF_TRUST_FOLDER`` says where is kept what is done; a later run tries again what went wrong, and goes on with
-the rest. ``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances. ``python -m benchmarks.trust
+the rest. ``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances, ``ROCKETPROOF_TRUST_SEED`` begins with
+other simulated clusters, walks and chances: each seed wants a folder of its own. ``python -m benchmarks.trust
 shifted_clocks steady`` makes one kind of change of the recordings of which a word is in the name.
 """
 

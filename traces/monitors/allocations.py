@@ -139,7 +139,9 @@ class Allocations:
                 self._judge(run)
 
     def _judge(self, run: Run) -> None:
-        if run.queues is None or (run.members is None and not self._broadcasting(run.group)):
+        if not run.actor.name:
+            self.unjudged["its client was not recorded"] += run.count
+        elif run.queues is None or (run.members is None and not self._broadcasting(run.group)):
             self.unjudged["members or queues were not recorded"] += run.count
         elif run.assigned is None and run.result not in _FAILED and run.members and run.queues:
             self.unjudged["the answer was not recorded"] += run.count
