@@ -57,16 +57,16 @@ class PlainSearch:
         Raises:
             ModelError: a step writes outside a declared domain.
         """
-        started, tried = time.perf_counter(), 0
+        started, followed = time.perf_counter(), 0
         rows = limits.memory() // self.bytes_per_state()
         rows = rows if limits.states is None else min(rows, limits.states - 1)
         level = [self._plain.initial]
         while True:
             following: list[StateTuple] = []
             for state in level:
-                tried += len(self.taken)
+                followed += 1
                 late = limits.seconds is not None and time.perf_counter() - started >= limits.seconds
-                if tried > MOST_STEPS or late or self.states > rows:
+                if is_too_much(self._plain, followed) or late or self.states > rows:
                     return False
                 following += self._expand(state)
             if not following:
@@ -138,7 +138,17 @@ def search_plainly(
     Raises:
         ModelError: a step writes outside a declared domain.
     """
-    if len(plain.lowered.instances) > min(_MOST_INSTANCES, MOST_STEPS):
+    if not has_few_steps(plain):
         return None
     search = PlainSearch(plain, properties, terminal=terminal)
     return search if search.search(limits) else None
+
+
+def has_few_steps(plain: PlainMachine) -> bool:
+    """Whether the plain form of a machine is made faster than machine code."""
+    return len(plain.lowered.instances) <= min(_MOST_INSTANCES, MOST_STEPS)
+
+
+def is_too_much(plain: PlainMachine, states: int) -> bool:
+    """Whether to follow so many states takes longer in the plain form than in machine code."""
+    return states * len(plain.lowered.instances) > MOST_STEPS

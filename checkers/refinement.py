@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..model.kernel import lower
-from ..model.kernel.native import CodeCache, compile_machine
+from ..model.kernel.native import CodeCache
 from ..model.kernel.plain import PlainMachine, StateTuple, evaluator
 from ..model.kernel.refinement import Refinement
 from ..properties.verdict import Verdict
 from .engines import REFINE
-from .liveness.graph import Graph, reachable_graph
+from .exploration import Limits
+from .liveness.graph import Graph
+from .liveness.small_graph import graph_of
 from .result import Result
 from .run import Run, counted, differences, replay
 
@@ -45,9 +47,7 @@ def check_refinement(
     started = time.perf_counter()
     concrete, abstract = lower(refinement.concrete), PlainMachine(lower(refinement.abstract))
     mapped = evaluator(concrete, refinement.terms(abstract.lowered))
-    graph = reachable_graph(
-        compile_machine(concrete, cache=cache), max_states=max_states, max_seconds=max_seconds, max_bytes=max_bytes
-    )
+    graph = graph_of(concrete, limits=Limits(states=max_states, seconds=max_seconds, bytes=max_bytes), cache=cache)
     steps = _Steps(abstract, refinement.steps)
     images, pairs = _mapped_pairs(graph, mapped)
     run, explanation = None, ""
@@ -123,7 +123,7 @@ def _run_through(graph: Graph, transition: int) -> Run:
     """A shortest run that ends with a transition."""
     path = graph.path_to(graph.source(transition))
     steps = [graph.instance_between(before, after) for before, after in itertools.pairwise(path)]
-    return replay(PlainMachine(graph.native.lowered), [*steps, int(graph.instances[transition])])
+    return replay(PlainMachine(graph.lowered), [*steps, int(graph.instances[transition])])
 
 
 def _no_counterpart(run: Run, abstract: PlainMachine, before: StateTuple, after: StateTuple, steps: int) -> str:

@@ -15,15 +15,17 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.kernel import Configuration, ModelError, Predicate, lower
-from ...model.kernel.native import CodeCache, compile_machine
+from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..engines import LIVENESS
+from ..exploration import Limits
 from ..result import Result
 from ..run import Run, counted, holds
-from .graph import Graph, reachable_graph
+from .graph import Graph
 from .lasso import Lasso, find_fair_lasso, require_fair
+from .small_graph import graph_of
 
 _GOAL = "goal"
 _AFTER = "after"
@@ -91,16 +93,10 @@ def check_all_eventually(
         if item.after is not None:
             predicates[_named(_AFTER, item, properties)] = item.after
     lowered = lower(configuration, predicates)
-    native = compile_machine(lowered, cache=cache)
     # Where the only goal is owed from the initial state only, what comes after it does not matter.
     goal_ends = len(properties) == 1 and properties[0].kind is Kind.EVENTUALLY and properties[0].after is None
-    graph = reachable_graph(
-        native,
-        stop_at=_GOAL if goal_ends else None,
-        max_states=max_states,
-        max_seconds=max_seconds,
-        max_bytes=max_bytes,
-    )
+    limits = Limits(states=max_states, seconds=max_seconds, bytes=max_bytes)
+    graph = graph_of(lowered, stop_at=_GOAL if goal_ends else None, limits=limits, cache=cache)
     found = time.perf_counter() - started
     results = []
     for item in properties:
@@ -111,7 +107,7 @@ def check_all_eventually(
 
 
 def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal_ends: bool) -> Result:
-    lowered = graph.native.lowered
+    lowered = graph.lowered
     goal, after = _named(_GOAL, item, properties), _named(_AFTER, item, properties)
     lasso = violating_lasso(graph, item, goal=goal, after=after)
     run = None
@@ -153,7 +149,7 @@ def violating_lasso(graph: Graph, item: Property, *, goal: str, after: str, unfa
         after: name of its trigger there, if it has one.
         unfair: name of an action of which no fairness is assumed.
     """
-    instances = graph.native.lowered.instances
+    instances = graph.lowered.instances
     fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
     strongly = [number for number in fair if instances[number].action.strongly_fair]
     without_goal = ~graph.where(goal)
@@ -213,7 +209,7 @@ def _explanation(graph: Graph, verdict: Verdict, *, triggered: bool) -> str:
         return f"{graph.states - graph.followed:,} of the {graph.states:,} states found were not followed."
     if not triggered:
         return "No reachable state owes the goal: the property says nothing about this configuration."
-    instances = graph.native.lowered.instances
+    instances = graph.lowered.instances
     fair = [instance.action for instance in instances if instance.action.fair]
     assumed = []
     for kind, is_strong in (("weak", False), ("strong", True)):

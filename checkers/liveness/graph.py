@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...model.kernel import ModelError
+from ...model.kernel import Lowered, ModelError
+from ...model.kernel.layout import Layout
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
 from ..machine_limits import half_of_memory
@@ -28,9 +29,9 @@ _FRONT, _COUNT, _EDGES, _WRONG = range(4)
 _DONE, _PAUSED, _STATES_FULL, _EDGES_FULL, _SLOTS_FULL, _WROTE_OUTSIDE = range(6)
 
 _PAUSE_STATES = 50_000
-_EDGE_BYTES = 6
-# Parent, row start, predicates, hash index, and what the analysis of the finished graph adds.
-_STATE_BYTES = 4 + 8 + 8 + 12 + 64
+EDGE_BYTES = 6
+STATE_BYTES = 4 + 8 + 8 + 12 + 64
+"""Beside its words: parent, row start, predicates, hash index, and what the analysis of the finished graph adds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,10 @@ class Graph:
     """States and transitions of a configuration.
 
     Attributes:
-        native: the compiled machine it was made from.
+        lowered: the configuration it was made from.
+        layout: how its states are packed.
         words: packed states, one a row.
-        holds: for each state a bit mask: which predicates of ``native.predicates`` hold.
+        holds: for each state a bit mask: which predicates of ``lowered`` hold, in their order.
         parents: for each state the one it was first reached from (the initial state from itself).
         starts: first transition of each followed state, and the end of the last one.
         targets: for each transition the state it leads to.
@@ -49,7 +51,8 @@ class Graph:
             ``followed`` and above then have unknown transitions.
     """
 
-    native: NativeMachine = field(repr=False)
+    lowered: Lowered = field(repr=False)
+    layout: Layout = field(repr=False)
     words: NDArray[np.uint64] = field(repr=False)
     holds: NDArray[np.int64] = field(repr=False)
     parents: NDArray[np.int32] = field(repr=False)
@@ -75,11 +78,11 @@ class Graph:
 
     def state(self, number: int) -> StateTuple:
         """The state numbered ``number``, one integer for each cell."""
-        return self.native.layout.unpack(self.words[number].tolist())
+        return self.layout.unpack(self.words[number].tolist())
 
     def where(self, predicate: str) -> NDArray[np.bool_]:
         """For each state whether the lowered ``predicate`` holds."""
-        bit = self.native.predicates.index(predicate)
+        bit = [*self.lowered.predicates].index(predicate)
         return np.asarray((self.holds >> bit) & 1, np.bool_)
 
     def depths(self) -> NDArray[np.int32]:
@@ -157,9 +160,9 @@ class _Builder:
         self._max_states = max_states
         self._max_bytes = max_bytes if max_bytes is not None else half_of_memory()
         width = max(1, native.layout.words)
-        self._state_bytes = width * 8 + _STATE_BYTES
+        self._state_bytes = width * 8 + STATE_BYTES
         rows = max(1, min(self._max_bytes // self._state_bytes, MAX_STATES, max_states or MAX_STATES))
-        edges = max(1, min(rows * fan, self._max_bytes // _EDGE_BYTES))
+        edges = max(1, min(rows * fan, self._max_bytes // EDGE_BYTES))
         self._words = np.empty((rows, width), np.uint64)
         self._holds = np.empty(rows, np.int64)
         self._parents = np.empty(rows, np.int32)
@@ -220,12 +223,13 @@ class _Builder:
         )
 
     def _bytes(self) -> int:
-        return int(self._control[_COUNT]) * self._state_bytes + int(self._control[_EDGES]) * _EDGE_BYTES
+        return int(self._control[_COUNT]) * self._state_bytes + int(self._control[_EDGES]) * EDGE_BYTES
 
     def _graph(self, limit: str) -> Graph:
         front, count, edges = (int(self._control[item]) for item in (_FRONT, _COUNT, _EDGES))
         return Graph(
-            self._native,
+            self._native.lowered,
+            self._native.layout,
             self._words[:count],
             self._holds[:count],
             self._parents[:count],

@@ -270,7 +270,7 @@ class _Search:
 
 
 def _flags(graph: Graph, numbers: Sequence[int]) -> NDArray[np.bool_]:
-    flags = np.zeros(len(graph.native.lowered.instances), np.bool_)
+    flags = np.zeros(len(graph.lowered.instances), np.bool_)
     flags[list(numbers)] = True
     return flags
 

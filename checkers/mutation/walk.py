@@ -34,7 +34,7 @@ def apart(right: Graph, wrong: Graph) -> Apart | None:
     labels: dict[str, int] = {}
     sides = []
     for graph in (right, wrong):
-        numbers = [labels.setdefault(item.label, len(labels)) for item in graph.native.lowered.instances]
+        numbers = [labels.setdefault(item.label, len(labels)) for item in graph.lowered.instances]
         sides.append((graph, np.array(numbers or [0], np.int64)))
     names = list(labels)
     left, other = (_Side(graph, numbers, len(names)) for graph, numbers in sides)

@@ -82,13 +82,8 @@ class PlainMachine:
         done = set(program.needed([guard]))
         roots = [root for condition, value, _ in checks for root in (condition, value)] + list(updates.values())
         lines.extend(python_lines(program, roots, skip=done))
-        messages: list[str] = []
-        for condition, value, check in checks:
-            lines.append(f"if not v{condition}: raise outside({len(messages)}, v{value})")
-            messages.append(
-                f"machine {self.lowered.configuration.machine.name}, action {instance.label}: "
-                f"writes {{value}} to {check.label}, allowed is {check.allowed}."
-            )
+        for number, (condition, value, _) in enumerate(checks):
+            lines.append(f"if not v{condition}: raise outside({number}, v{value})")
         parts = [
             f"int(v{updates[number]})" if number in updates else f"s[{number}]"
             for number in range(len(self.lowered.cells))
@@ -96,7 +91,11 @@ class PlainMachine:
         lines.append(f"return ({', '.join(parts)},)")
 
         def outside(which: int, value: int) -> ModelError:
-            return ModelError(messages[which].format(value=int(value)))
+            check = checks[which][2]  # spelled only where it is needed: to spell terms takes long
+            return ModelError(
+                f"machine {self.lowered.configuration.machine.name}, action {instance.label}: "
+                f"writes {int(value)} to {check.label}, allowed is {check.allowed}."
+            )
 
         return _define(lines, {"outside": outside})
 

@@ -73,22 +73,23 @@ class Program:
         """
         root = z3.simplify(term)
         self._alive.append(root)
-        stack = [(root, False)]
+        stack: list[tuple[Any, list[Any] | None]] = [(root, None)]
         while stack:
-            current, ready = stack.pop()
+            current, children = stack.pop()
             identity = current.get_id()
             if identity in self._terms:
                 continue
-            if not z3.is_app(current):
-                raise ModelError(f"this term cannot be executed, it has a quantifier: {current}")
-            children = current.children()
-            if ready or not children:
-                args = tuple(self._terms[child.get_id()] for child in children)
-                self._terms[identity] = self._convert(current, args)
-            else:
+            if children is None:
+                if not z3.is_app(current):
+                    raise ModelError(f"this term cannot be executed, it has a quantifier: {current}")
+                children = current.children()
                 self._alive.extend(children)
-                stack.append((current, True))
-                stack.extend((child, False) for child in children if child.get_id() not in self._terms)
+                waiting = [child for child in children if child.get_id() not in self._terms]
+                if waiting:
+                    stack.append((current, children))
+                    stack.extend((child, None) for child in waiting)
+                    continue
+            self._terms[identity] = self._convert(current, tuple(self._terms[child.get_id()] for child in children))
         return self._terms[root.get_id()]
 
     def needed(self, roots: Iterable[int]) -> list[int]:

@@ -165,7 +165,7 @@ def test_the_answer_is_that_of_the_oracle(jumps: Jumps, limit: int) -> None:
 
 
 def judge(jumps: Jumps, graph: Graph, lasso: Lasso, shortest: int) -> None:
-    machine = PlainMachine(graph.native.lowered)
+    machine = PlainMachine(graph.lowered)
     run = lasso.replay(machine)
     require_fair(machine, run)
     assert run.loop is not None
@@ -271,7 +271,7 @@ def test_small_lassos(jumps: Jumps, lasso: Lasso | None) -> None:
 
 def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
     """The graph of a machine for the oracle, and the lasso that the kit finds in it."""
-    instances = graph.native.lowered.instances
+    instances = graph.lowered.instances
     tables: list[dict[int, int]] = [{} for _ in instances]
     for transition, (number, target) in enumerate(zip(graph.instances.tolist(), graph.targets.tolist(), strict=True)):
         tables[number][graph.source(transition)] = target
