@@ -71,6 +71,8 @@ _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
 
 _ALWAYS = np.array([pair.always for pair in PAIRS])
+_WAS_THERE = -1
+"""In place of ``first``: of a cause that may have been there before the recording of its process began."""
 _OF_STORES = np.array([pair.before[0].kind is Kind.STORE for pair in PAIRS])
 
 
@@ -234,16 +236,18 @@ class Observed:
         sides["recorder"][stored] = sides["if_recorded"][stored]
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
         sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]
-        sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
-        before = _earliest(before[~_was_there(before)], self._whose(sides))
+        # Kept until pairs are made: without it what it seems to have caused would be paired with a successor's.
+        before["first"][_was_there(before)] = _WAS_THERE
+        before = _earliest(before, self._whose(sides))
         after = _earliest_by_recorder(after[is_told])
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
         found &= _is_used(after, found)
+        found &= before["first"][at] != _WAS_THERE if len(before) else found
         before, after = before[at[found]], after[found]
         other = before["recorder"] != after["recorder"]
         before, after = before[other], after[other]

@@ -257,6 +257,15 @@ def test_processes_of_a_client_that_run_one_after_another_are_told_apart(
     assert ahead(clocks([*own, *second])) == found
 
 
+def test_what_a_process_had_before_its_recording_is_not_said_by_its_successor() -> None:
+    events = run(20)
+    firsts = [event for event in events if event["kind"] == "commit_memory" and event["client"] == "one"][:2]
+    again = [{**event, "time": event["time"] + 120_000, "incarnation": 1} for event in firsts]
+    below = [{**event, "time": event["time"] - 1, "offset": event["offset"] - 1} for event in again]
+    found = clocks(sorted([*events, *below, *again], key=lambda event: event["time"]))
+    assert (ahead(found), found.steps) == ({}, ())
+
+
 def test_copies_of_a_message_make_no_pair() -> None:
     def copies(keys: list[str]) -> list[dict[str, object]]:
         group = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "client": "one"}
