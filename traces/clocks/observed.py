@@ -44,6 +44,9 @@ MOST = 200_000
 ANEW = 1_000_000
 """Threads may stamp what they store a little out of order, µs; a first offset so long after others is another one."""
 
+_WAS_THERE = -1
+"""In place of ``first``: of a cause that may have been there before the recording of its process began."""
+
 _SIDE = np.dtype(
     [
         ("pair", np.int16),  # place in PAIRS
@@ -71,8 +74,6 @@ _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair
 """For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
 
 _ALWAYS = np.array([pair.always for pair in PAIRS])
-_WAS_THERE = -1
-"""In place of ``first``: of a cause that may have been there before the recording of its process began."""
 _OF_STORES = np.array([pair.before[0].kind is Kind.STORE for pair in PAIRS])
 
 
@@ -247,10 +248,9 @@ class Observed:
         at[at == len(before)] = 0
         found = before["key"][at] == after["key"] if len(before) else np.zeros(len(after), bool)
         found &= _is_used(after, found)
-        found &= before["first"][at] != _WAS_THERE if len(before) else found
         before, after = before[at[found]], after[found]
-        other = before["recorder"] != after["recorder"]
-        before, after = before[other], after[other]
+        bound = (before["recorder"] != after["recorder"]) & (before["first"] != _WAS_THERE)
+        before, after = before[bound], after[bound]
         return Matched(
             recorders=tuple(self._recorders),
             present=present,
