@@ -182,6 +182,7 @@ def test_the_header_says_who_recorded_what(recorded: Recorded) -> None:
     release = {"4.9.8": "4.9.7"}.get(recorded.release, recorded.release)  # the broker of 4.9.8 was never published
     assert header["source"] == f"rocketproof agent 1, broker broker-a of RocketMQ {release}"
     assert (header["release"], header["delays"]) == (release, DELAYS)
+    assert header["timers"] == {"lock_life": 60_000}
     assert {event["kind"] for event in recorded.first} == set(header["evidence"]) - {"gap"}
     assert {event["broker"] for event in recorded.first} == {"broker-a"}
 

@@ -221,6 +221,7 @@ def test_each_group_has_a_file_with_its_terms(recorded: Recorded) -> None:
                 "strategy": "AVG",
             }
         }
+        assert file.header["timers"] == ({} if group == SHIPPING else {"consume_timeout": 900_000})
         assert {event["kind"] for event in file.events} <= set(file.header["evidence"])
         assert {(event["client"], event["incarnation"]) for event in file.events} == {(f"127.0.0.1@of-{group}", 0)}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..format.kinds import Kind
 from .marks import Condition, Mark
-from .settings import Settings
+from .settings import CONSUME_TIMEOUT, Settings
 
 
 class Reason(enum.IntEnum):
@@ -246,9 +246,22 @@ OBLIGATIONS = (
         within=lambda t: 2 * t.consume_timeout,
         mark=Mark.FINISHED,
         blocked=Blocked.RUNNING,
+        listeners=Listeners.CONCURRENT,
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
         rules=("PQ-9", "CC-7"),
+    ),
+    Obligation(
+        reason=Reason.PINNED,
+        statement="An orderly listener, whose messages are never cleaned, returns within the time of which others have "
+        "half by default.",
+        within=lambda t: 2 * max(t.consume_timeout, CONSUME_TIMEOUT),
+        mark=Mark.FINISHED,
+        blocked=Blocked.RUNNING,
+        listeners=Listeners.ORDERLY,
+        needs=((Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.RESULT,),
+        rules=("PQ-9", "OR-3"),
     ),
     Obligation(
         reason=Reason.PINNED,

@@ -78,6 +78,15 @@ def test_a_message_below_delivered_ones_that_is_never_delivered() -> None:
     assert check(assign(1_000, "one", 0), consumed(3_000, "one", 0, 2, 3), ALIVE, end=END, evidence=blind).broken == {}
 
 
+def test_no_consume_timeout_ends_the_call_of_an_orderly_listener() -> None:
+    runs = [*TAKEN, *consumed(3_000, "one", 0, 1, 2), deliver(4_000, "one", 3), *polls(10_000, 4), *ALIVE]
+    short = Settings(consume_timeout=MINUTE)
+    assert reasons(check(runs, end=END, settings=short)) == [Reason.PINNED]
+    assert reasons(check(runs, end=END)) == []
+    locks = [event(t, "lock", "one", result="ok") for t in range(1_000, END, 20 * SECOND)]
+    assert reasons(check(runs, locks, end=END, settings=short, groups=ORDERLY)) == []
+
+
 def test_a_message_that_is_filtered_is_not_missed() -> None:
     filtered = [assign(1_000, "one", 0), found(2_000, "one", 0, 4, count=3), *consumed(3_000, "one", 0, 2, 3)]
     alive = [heartbeat(event["time"], "one", "T=a || b@1") for event in ALIVE]

@@ -71,7 +71,7 @@ class Cluster(Tables):
 
     # Processes.
 
-    def start(self, client: int, *, topics: Sequence[str] | None = None, expression: str = "*") -> int:
+    def start(self, client: int, *, topics: Sequence[str] | None = None, expression: str = "") -> int:
         """ST-1: a process with a client id starts and joins the group; its number."""
         process = self._processes
         self._processes += 1
@@ -83,7 +83,8 @@ class Cluster(Tables):
         self.owned[process] = {}
         retry = [] if self.plan.group_kind == BROADCASTING else [RETRY_PREFIX + GROUP]
         self.subscribed[process] = [*(self.own_topics if topics is None else topics), *retry]
-        self.expressions[process] = expression
+        # FI-1: what nobody asks for is filtered by an expression.
+        self.expressions[process] = expression or ("paid" if self.plan.filtered_rate else "*")
         self.row(Kind.CLIENT_START, process=process, grouped=False)
         self._heartbeat(process)
         self.members.append(process)

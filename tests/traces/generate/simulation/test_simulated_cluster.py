@@ -71,6 +71,12 @@ def test_every_message_is_delivered_or_filtered_out(faulty: Any) -> None:
     assert len(stored - delivered) == said["filtered"] == 1173
 
 
+def test_members_ask_by_an_expression_where_messages_are_filtered_out(faulty: Any) -> None:
+    events, _, _ = faulty
+    told = {text for event in of(events, Kind.HEARTBEAT) for text in event["subscriptions"]}
+    assert told == {"orders=paid@1", "%RETRY%orders=*@1"}
+
+
 def test_every_delivered_message_succeeds_or_becomes_a_dead_letter(faulty: Any) -> None:
     events, truth, _ = faulty
     delivered = {event["origin"] for event in of(events, Kind.DELIVER)}

@@ -30,6 +30,7 @@ final class RecorderTest {
     void writesHeaderAndEventsInTheirOrder() throws IOException {
         Recorder recorder = new Recorder(folder, 8).start();
         Header header = new Header().source("a test").evidence(Arrays.asList("deliver", "result")).release("5.3.3");
+        header.timer("lock_life", 60_000).timer("consume_timeout", Long.MAX_VALUE);
         header.group("orders", new Json(16).text("listener", "orderly").number("max_attempts", -1));
         TraceFile file = recorder.open("client-1-orders.jsonl", header);
         file.record(Event.of("deliver").text("key", "\"ü\\\n").number("offset", 7).text("client", null));
@@ -40,6 +41,7 @@ final class RecorderTest {
         assertEquals(
                 "{\"rocketproof_trace\":1,\"source\":\"a test\",\"evidence\":[\"deliver\",\"result\"],"
                         + "\"release\":\"5.3.3\","
+                        + "\"timers\":{\"lock_life\":60000,\"consume_timeout\":2147483647},"
                         + "\"groups\":{\"orders\":{\"listener\":\"orderly\",\"max_attempts\":-1}}}",
                 lines.get(0));
         assertEquals(

@@ -60,7 +60,9 @@ final class BrokerFile {
                                 .source(Agent.NAME + ", broker " + name + " of RocketMQ " + release)
                                 .evidence(EVIDENCE)
                                 .release(release)
-                                .delays(delays))
+                                .delays(delays)
+                                // OR-1: as RebalanceLockManager reads it.
+                                .timer("lock_life", Long.getLong("rocketmq.broker.rebalance.lockMaxLiveTime", 60_000)))
                 .recordedBy(broker);
     }
 

@@ -72,6 +72,10 @@ final class Consumer {
                 .evidence(Evidence.of(impl.getClass().getClassLoader(), orderly, broadcasting))
                 .release(release)
                 .group(group, known);
+        if (!orderly) {
+            // PQ-9: what an orderly consumer has in its cache is never cleaned.
+            header.timer("consume_timeout", timeout);
+        }
         file = Agent.recorder().open("client-" + Agent.pid() + "-" + group + ".jsonl", header).recordedBy(members);
     }
 

@@ -10,6 +10,8 @@ public final class SendBack {
     /** The members that all events of a message have. */
     private final byte[] message;
     private final boolean expired;
+    /** Whether anything was told of it. */
+    private boolean told;
 
     private SendBack(Consumer consumer, byte[] members, byte[] message, boolean expired) {
         this.consumer = consumer;
@@ -52,9 +54,13 @@ public final class SendBack {
         return true;
     }
 
-    /** It has been sent back, or not. */
-    public static void end(boolean outermost) {
+    /** It has been sent back, or not; with an error before anything was sent it was not. */
+    public static void end(boolean outermost, Throwable error) {
+        SendBack back = OnThread.get().sendBack;
         if (outermost) {
+            if (back != null && error != null && !back.told) {
+                back.tell(back.expired ? "expired" : "request", null, error, null);
+            }
             OnThread.get().sendBack = null;
         }
     }
@@ -68,7 +74,7 @@ public final class SendBack {
     public static void requested(Object[] given, Throwable error) {
         SendBack back = OnThread.get().sendBack;
         if (back != null) {
-            back.tell(back.expired ? "expired" : "request", (Integer) given[given.length - 1], error,
+            back.tell(back.expired ? "expired" : "request", ((Integer) given[given.length - 1]).longValue(), error,
                     (Integer) given[given.length - 3]);
         }
     }
@@ -91,12 +97,15 @@ public final class SendBack {
         OnThread.get().cleaned = processQueue == null ? null : Windows.of(processQueue);
     }
 
-    private void tell(String path, long maximum, Throwable error, Integer level) {
+    private void tell(String path, Long maximum, Throwable error, Integer level) {
+        told = true;
         Event event = event("send_back").text("path", path).text("result", error == null ? "ok" : "failed");
         if (level != null) {
             event.number("level", level);
         }
-        event.number("max_attempts", maximum);
+        if (maximum != null) {
+            event.number("max_attempts", maximum);
+        }
         if (error != null) {
             event.text("detail", String.valueOf(error));
         }

@@ -18,8 +18,8 @@ final class SendBackAdvice {
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter boolean outermost) {
-            SendBack.end(outermost);
+        static void exit(@Advice.Enter boolean outermost, @Advice.Thrown Throwable error) {
+            SendBack.end(outermost, error);
         }
     }
 
@@ -33,8 +33,8 @@ final class SendBackAdvice {
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter boolean outermost) {
-            SendBack.end(outermost);
+        static void exit(@Advice.Enter boolean outermost, @Advice.Thrown Throwable error) {
+            SendBack.end(outermost, error);
         }
     }
 
