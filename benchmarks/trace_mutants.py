@@ -18,7 +18,7 @@ from rocketproof.traces.generate.noticed import Line, Noticed, Recording, markdo
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.generate.trace_mutants import by_time
 from rocketproof.traces.io import Trace, open_trace
-from rocketproof.traces.samples import samples, settings_for
+from rocketproof.traces.samples import samples, settings_for, settings_of
 
 EACH = 4
 SAMPLES = (
@@ -68,7 +68,8 @@ def recordings(folder: Path) -> Iterator[Recording]:
         made = simulate(
             Plan(out=folder / f"made-{name}", messages=600, queues=4, consumers=3, seed=1, keys=True, **plan)
         )
-        yield _recording(name, open_trace([made.trace]), Settings(), folder)
+        trace = open_trace([made.trace])
+        yield _recording(name, trace, settings_of(trace.header), folder)
 
 
 def _recording(name: str, trace: Trace, settings: Settings, folder: Path) -> Recording:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..model.delay import DelayTable
 from .claims.settings import Settings
 from .engine.local import check_locally
 from .engine.measured import Measured, measure
@@ -114,8 +113,7 @@ def settings_for(trace: Trace, check: Mapping[str, Any]) -> Settings:
 
 def settings_of(header: Header) -> Settings:
     """The usual terms with the timers and delay levels that a header tells."""
-    settings = Settings().with_timers(header.timers)
-    return replace(settings, delays=DelayTable.parse(header.delays)) if header.delays else settings
+    return Settings().with_timers(header.timers).with_delays(header.delays)
 
 
 def measured_again(sample: Sample) -> Measured:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
-from ..model.delay import DelayTable
 from ..model.kernel import ConfigurationError, nearest
 from ..output.columns import print_columns
 from ..output.console import SafeConsole, interrupts, make_console
@@ -286,10 +285,8 @@ def settings_of(trace: Trace, request: CheckRequest) -> Settings:
         settings = replace(terms.settings, skew=request.skew)
         delays = "" if terms.delays else delays
     delays = request.delays or delays
-    if not delays:
-        return settings
     try:
-        return replace(settings, delays=DelayTable.parse(delays))
+        return settings.with_delays(delays)
     except ConfigurationError as error:
         raise InputError(f"--delays: {error}") from None
 

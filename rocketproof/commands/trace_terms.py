@@ -54,6 +54,7 @@ def terms_of(config: str) -> DeploymentTerms:
         stated = {group.settings_of(member).max_reconsume_times for member in group.members}
         if len(stated) == 1 and min(stated) >= 0:
             maxima[group.name] = min(stated)
+    stated_levels = any("message_delay_level" in broker.model_fields_set for broker in description.brokers)
     settings = Settings(
         rebalance=max(member.rebalance_wait_interval for member in members),
         heartbeat=max(member.heartbeat_broker_interval for member in members),
@@ -65,6 +66,6 @@ def terms_of(config: str) -> DeploymentTerms:
         lock_life=max(broker.lock_max_live_time for broker in description.brokers),
         lock_life_told=any("lock_max_live_time" in broker.model_fields_set for broker in description.brokers),
         delays=DelayTable.parse(levels.pop()),
+        delays_told=stated_levels,
     )
-    stated_levels = any("message_delay_level" in broker.model_fields_set for broker in description.brokers)
     return DeploymentTerms(settings=settings, delays=stated_levels, maxima=maxima)

@@ -13,7 +13,6 @@ import pytest
 
 from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import JAVA_SOURCES, Toolchain
-from rocketproof.model.delay import DelayTable
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
@@ -376,7 +375,7 @@ def test_the_files_hold_what_rocketmq_promises(recorded: Recorded) -> None:
     for file in recorded.of.values():
         trace = open_trace([file.path])
         # The delays are the broker's to know.
-        result = check_locally(trace, settings=Settings(delays=DelayTable.parse(DELAYS)))
+        result = check_locally(trace, settings=Settings().with_delays(DELAYS))
         assert trace.problems.count == 0
         assert [claim.claim for claim in result.verdicts if claim.verdict is Verdict.VIOLATED] == []
         assert any(claim.verdict is Verdict.HOLDS for claim in result.verdicts)

@@ -18,7 +18,7 @@ from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.generate.trace_mutants import by_time
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import ParquetWriter
-from rocketproof.traces.samples import samples, settings_for
+from rocketproof.traces.samples import samples, settings_for, settings_of
 
 from .semantic_defects import DEFECTS, Defect, Events
 from .stopped_mechanisms import STOPPED, Stopped
@@ -37,7 +37,8 @@ def right(name: str, folder: Path) -> tuple[Header, pa.Table, Settings]:
     """A right recording."""
     if name in PLANS:
         plan = Plan(out=folder / f"made-{name}", **PLANS[name])
-        trace, settings = open_trace([simulate(plan).trace]), Settings()
+        trace = open_trace([simulate(plan).trace])
+        settings = settings_of(trace.header)
     else:
         (sample,) = (each for each in samples() if each.name == name)
         trace = sample.open()

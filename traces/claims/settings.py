@@ -58,6 +58,7 @@ class Settings:
         late: how long after its due time a delayed message may come.
         flaps: how often one client may take one queue again without any other change.
         delays: the brokers' delay levels.
+        delays_told: whether they were said of these brokers: a recording of clients alone does not show them.
     """
 
     skew: int = 50
@@ -74,6 +75,7 @@ class Settings:
     late: int = 60_000
     flaps: int = 3
     delays: DelayTable = field(default_factory=lambda: DelayTable.parse(DEFAULT_LEVELS))
+    delays_told: bool = False
 
     def with_timers(self, timers: Mapping[str, Any]) -> Settings:
         """The same with the timers that the header of a trace states."""
@@ -83,6 +85,14 @@ class Settings:
             lock_life_told=self.lock_life_told or "lock_life" in timers,
             consume_timeout_told=self.consume_timeout_told or "consume_timeout" in timers,
         )
+
+    def with_delays(self, delays: str) -> Settings:
+        """The same with the delay levels that somebody states of the brokers; nothing is stated by an empty text.
+
+        Raises:
+            ConfigurationError: they cannot be read.
+        """
+        return replace(self, delays=DelayTable.parse(delays), delays_told=True) if delays else self
 
     @property
     def rounds(self) -> int:

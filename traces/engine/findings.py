@@ -20,6 +20,7 @@ class Doubt(enum.IntFlag):
     GAP = 2  # what would excuse it may be in a hole of the recording
     EVIDENCE = 4  # what would excuse it is not of a kind that was recorded
     MODEL = 8  # all that was recorded of the queue is a behaviour of the model, in which the claim is a theorem
+    LEVELS = 16  # it rests on the delay levels of brokers that nobody told
 
 
 class Note(enum.IntEnum):

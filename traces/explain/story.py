@@ -42,6 +42,7 @@ DOUBTS: Mapping[Doubt, str] = {
     Doubt.SKEW: "it rests on two clocks that are closer than the allowed skew, or not compared",
     Doubt.GAP: "the recording has a gap where an explanation may be",
     Doubt.EVIDENCE: "what may explain it was not recorded",
+    Doubt.LEVELS: "it goes by a broker's own delay levels, and nobody told those of these brokers",
     Doubt.MODEL: "the model allows all that was recorded of the queue",
 }
 """Why a finding may be none, in words."""

@@ -126,6 +126,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.fallback = 0
     new.unsure_move = 0
     new.together = 0
+    new.assumed = 0
     new.delayed_dead = 0
     return at
 

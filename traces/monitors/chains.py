@@ -76,6 +76,7 @@ ATTEMPT = np.dtype(
         ("fallback", np.uint8),  # it was sent back as a message of its own
         ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
         ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
+        ("assumed", np.uint8),  # when it is due goes by levels that nobody told of these brokers
         ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
     ]
 )

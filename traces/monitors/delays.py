@@ -16,7 +16,7 @@ from .retry_terms import HIGHEST_LEVEL
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
 _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-when-due"])
-_EVIDENCE, _SKEW = int64(Doubt.EVIDENCE), int64(Doubt.SKEW)
+_EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doubt.LEVELS)
 
 _STORED_WITHIN = int64(1_000)
 """ms. The delay counts from the stamp that a message gets before the broker waits for its turn to append it, and the
@@ -33,6 +33,12 @@ def bit_of(level: int) -> Any:
 def delay_of(terms: Any, level: int) -> Any:
     """How long a message of a level waits, ms; the table's last level where it has no such one (DL-2)."""
     return terms.levels[min(max(level, 0), len(terms.levels) - 1)].delay
+
+
+@part
+def untold(terms: Any) -> Any:
+    """The doubt of what goes by the delay levels, or by how many there are."""
+    return NOTHING if terms.given[0].levels_told else _LEVELS
 
 
 @part
@@ -56,11 +62,12 @@ def delay_store(
         if not is_retry or is_off:
             judge(notes, _LEVEL)
         if not is_retry and level > levels:
-            violate(notes, _LEVEL, seen, seen.time, NOBODY, level, levels, NOTHING)
+            violate(notes, _LEVEL, seen, seen.time, NOBODY, level, levels, untold(terms))
         elif is_off:
-            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, NOTHING)
+            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, untold(terms))
         if due == ABSENT:
             due = counted
+            attempt.assumed |= terms.given[0].levels_told == 0
     if due != ABSENT:
         attempt.due = due if attempt.due == ABSENT else min(attempt.due, due)
         wait(known, at, due)
@@ -116,6 +123,7 @@ def delay_deliver(
         judge(notes, _WHEN)
         if seen.time > ready(terms, seen.actor, due) + terms.given[0].late:
             doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
+            doubt |= _LEVELS if attempt.assumed else NOTHING
             violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
     account(known, terms, notes, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
@@ -148,6 +156,7 @@ def _too_early(terms: Any, notes: Any, attempt: Any, due: int, seen: Any) -> Non
         return
     open_ = apart(terms.order, seen.actor, attempt.broker)
     doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING
+    doubt |= _LEVELS if attempt.assumed else NOTHING
     violate(notes, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
 
 
@@ -178,6 +187,7 @@ def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> N
     if attempt.deliveries > 0:
         seen = Seen(seen.time, seen.slot, ABSENT, seen.actor, seen.origin)  # the place is that of another copy
     doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
+    doubt |= _LEVELS if attempt.assumed else NOTHING
     violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
 
 
@@ -214,6 +224,8 @@ def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, se
         return
     told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
     doubt = NOTHING if told else _EVIDENCE
+    if (wrong | allowed) >= bit_of(len(terms.levels) - 1):
+        doubt |= untold(terms)  # the last level stands for those that there are not
     violate(notes, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)
 
 

@@ -23,7 +23,7 @@ ROUNDING = 1
 _FOLLOW, _WITHIN = int64(CODE["attempts-follow-each-other"]), int64(CODE["attempts-within-the-maximum"])
 _WAITS, _AFTER = int64(CODE["retry-waits-as-its-level-says"]), int64(CODE["nothing-after-the-dead-letter"])
 _COPY = int64(CODE["every-copy-has-a-cause"])
-_EVIDENCE = int64(Doubt.EVIDENCE)
+_EVIDENCE, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.LEVELS)
 
 
 @part
@@ -194,10 +194,10 @@ def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, 
 def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any) -> None:
     """Whether a copy comes to its listener no sooner than its delay after the failure (G6)."""
     attempt = known.attempts[at]
-    level_is_known = True
+    level_is_known, is_assumed = True, terms.given[0].levels_told == 0
     if attempt.stored > 0 and attempt.due != ABSENT:
         # Which of several copies it is cannot be told.
-        due = attempt.due
+        due, is_assumed = attempt.due, attempt.assumed != 0
         since, other = attempt.stored_at, attempt.broker
     else:
         if before < 0 or known.attempts[before].failed == ABSENT:
@@ -218,6 +218,8 @@ def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any)
     if seen.time >= due - tolerance:
         return
     doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE
+    if is_assumed:
+        doubt |= _LEVELS
     violate(notes, _WAITS, seen, since, other, seen.time, due, doubt)
 
 

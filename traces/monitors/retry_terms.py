@@ -64,6 +64,7 @@ GIVEN = np.dtype(
         ("moves", np.bool_),
         ("complete", np.bool_),  # whether the trace begins with the first event there was
         ("restarts", np.bool_),
+        ("levels_told", np.bool_),  # whether the delays of the levels were said of these brokers
     ]
 )
 """The terms of a check that are single numbers."""
@@ -163,6 +164,7 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
     given["complete"] = context.complete
     given["moves"] = recorded(Kind.DELAY_DELIVER)
     given["restarts"] = recorded(Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE)
+    given["levels_told"] = settings.delays_told
     return given
 
 

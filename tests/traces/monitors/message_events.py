@@ -185,7 +185,7 @@ def check(
         complete=complete,
     )
     names = Names({"G": Group()} if groups is None else groups)
-    fold = MessageFold(names=names, settings=settings or Settings(), context=context, release=release)
+    fold = MessageFold(names=names, settings=settings or Settings(delays_told=True), context=context, release=release)
     coder = Coder(names)
     for batch in [events] if batches is None else batches:
         fold.feed(coder.code(batch_of(batch)))

@@ -202,13 +202,13 @@ def chains(draw: st.DrawFn, key: str = "m", release: str = "5.3.3") -> Script:
 
 @given(chains())
 def test_a_chain_that_follows_the_rules_violates_nothing(script: Script):
-    said = check(script, settings=Settings(delays=LEVELS))
+    said = check(script, settings=Settings(delays=LEVELS, delays_told=True))
     assert said.violated == said.doubtful == {}
 
 
 @given(chains(release="4.9.8"))
 def test_a_chain_of_4_9_8_that_follows_the_rules_violates_nothing(script: Script):
-    said = check(script, settings=Settings(delays=LEVELS), release="4.9.8")
+    said = check(script, settings=Settings(delays=LEVELS, delays_told=True), release="4.9.8")
     assert said.violated == said.doubtful == {}
 
 
@@ -219,19 +219,19 @@ def test_what_is_wrong_with_a_chain_is_found_at_any_place(data: st.DataObject):
     if stored:
         event = data.draw(st.sampled_from(stored))
         event["due"] += 1_000
-        said = check(script, settings=Settings(delays=LEVELS))
+        said = check(script, settings=Settings(delays=LEVELS, delays_told=True))
         assert said.violations("level-as-the-count-says")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_events_interleaved_or_message_by_message_give_the_same_answer(seed: int):
     scripts = many(seed)
-    together = check(*scripts, settings=Settings(delays=LEVELS))
+    together = check(*scripts, settings=Settings(delays=LEVELS, delays_told=True))
     chance = random.Random(seed)
     order = list(scripts)
     chance.shuffle(order)
     batches: list[list[Event]] = [sorted(script.events, key=lambda event: int(event["time"])) for script in order]
-    one_by_one = check(*scripts, settings=Settings(delays=LEVELS), batches=batches)
+    one_by_one = check(*scripts, settings=Settings(delays=LEVELS, delays_told=True), batches=batches)
     assert _by_names(one_by_one) == _by_names(together)
     assert len(together.outcome.rows) > 60
     assert one_by_one.outcome.judged.tolist() == together.outcome.judged.tolist()

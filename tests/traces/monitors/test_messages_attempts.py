@@ -171,7 +171,7 @@ def test_a_retry_that_comes_when_it_may():
 def test_two_clocks_may_disagree_within_the_skew():
     script = Script().deliver(0).result(10, "later").send_back(11, level=1).deliver(960, 1, offset=20, client="c2")
     assert WAITS not in check(script).violated
-    assert check(script, settings=Settings(skew=40)).violated == {WAITS: 1}
+    assert check(script, settings=Settings(skew=40, delays_told=True)).violated == {WAITS: 1}
 
 
 def test_without_send_backs_the_listener_may_have_asked_for_another_level():

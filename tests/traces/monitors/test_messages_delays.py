@@ -8,7 +8,8 @@ from rocketproof.traces.format.kinds import Kind
 from .message_events import ALL, SECOND, START, Script, check
 
 LEVEL, BEFORE, WHEN = "level-as-the-count-says", "never-before-it-is-due", "delivered-when-due"
-SHORT = Settings(delays=DelayTable.parse("1s 2s 3s 4s"))
+WAITS = "retry-waits-as-its-level-says"
+SHORT = Settings(delays=DelayTable.parse("1s 2s 3s 4s"), delays_told=True)
 
 
 def stored(level: int, *, count: int = 1, asked: int | None = 0, path: str = "request", due: int = 0) -> Script:
@@ -173,3 +174,20 @@ def test_a_broker_that_was_down_may_deliver_later():
 def test_where_restarts_are_not_recorded_a_late_delivery_is_in_doubt():
     silent = ALL - {Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE}
     assert check(stored(3).delay_deliver(80_000, 1, 20), evidence=silent).doubtful == {WHEN: 1}
+
+
+def test_without_their_levels_a_wait_that_clients_alone_tell_of_is_in_doubt():
+    # The broker has its level 3 at 3 s, and nobody recorded it.
+    clients = {Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE}
+    script = Script().deliver(0).result(10, "later").send_back(11).deliver(3_050, 1, offset=2)
+    (found,) = check(script, evidence=clients, settings=Settings()).violations(WAITS)
+    assert found["doubt"] & Doubt.LEVELS
+    assert check(script, settings=Settings().with_delays("1s 2s 3s")).violated == {}
+    assert check(script, settings=Settings().with_delays("1s 5s 10s")).violated == {WAITS: 1}
+
+
+def test_what_a_broker_says_is_due_needs_no_levels():
+    script = Script().deliver(0).result(10, "later").send_back(12).delay_store(11, 1, 3, 10_011)
+    assert check(script.deliver(3_050, 1, offset=2), settings=Settings()).violated == {WAITS: 1}
+    off = check(Script().delay_store(11, 1, 3, 3_011), settings=Settings())
+    assert (off.violated, off.doubtful[LEVEL]) == ({}, 1)

@@ -6,15 +6,14 @@ import random
 from pathlib import Path
 
 from rocketproof.checkers.run import Run
-from rocketproof.model.delay import DelayTable
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.generate.recorder import Recording
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import write_jsonl
+from rocketproof.traces.samples import settings_of
 
 AGAIN_AND_AGAIN = {"every-queue-moves", "every-topic-is-balanced", "orderly-lock-is-renewed"}
 """Claims about what a live client does all the time. The model has no timers: at rest it pulls and balances nothing."""
@@ -24,8 +23,7 @@ def judged(recording: Recording, folder: Path) -> CheckResult:
     """What the monitors find in a recording, by way of a file in ``folder``."""
     path = folder / "run.jsonl"
     write_jsonl(path, recording.header, recording.events)
-    delays = {"delays": DelayTable.parse(recording.header.delays)} if recording.header.delays else {}
-    return check_locally(open_trace([path]), settings=Settings(**delays))
+    return check_locally(open_trace([path]), settings=settings_of(recording.header))
 
 
 def violated(result: CheckResult) -> set[str]:
