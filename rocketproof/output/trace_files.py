@@ -150,6 +150,7 @@ def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) ->
         "violated": answer.violated,
         "doubtful": answer.doubtful,
         "why": answer.why,
+        "holds_for": list(answer.holds_for),
         "statement": answer.claim.statement,
         "rules": list(answer.claim.rules),
         "findings": [_without_nulls(row) for row in first_findings(result, answer, most=LOCATED)],

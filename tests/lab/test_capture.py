@@ -155,7 +155,7 @@ def test_a_member_that_nobody_recorded_makes_a_gap_of_the_whole_trace(tmp_path: 
         1_700_000_000_000,
         1_700_000_002_000,
     )
-    assert gap["detail"] == "not recorded: c2"
+    assert (gap["client"], gap["detail"]) == ("c2", "not recorded")
 
 
 def test_deaths_of_the_unseen_and_commits_of_nobody_are_counted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..encoding.names import Actor, Slot
 from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import Kind
-from ..format.schema import Header
+from ..format.schema import BOTH, Header
 from .clock_doubts import steps_as_holes
 from .reading import Recorded
 from .scan import Scan
@@ -18,6 +18,11 @@ _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LO
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
+STATIC = "__syslo__"
+"""What the names of brokers begin with that stand for all of a static topic (``MixAll``)."""
+
+STATIC_TOPIC = "it consumes a static topic, whose queues clients call otherwise than brokers"
+BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 KEPT_BY_BROKER = (
     "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
@@ -66,6 +71,7 @@ def coverage_of(
     if header.complete:
         for group, mask in of_groups.items():
             of_groups[group] = mask & ~_presupposed(seen[group])
+    of_static = {slot.group for slot in slots if slot.broker.startswith(STATIC)}
     shared = 0
     for mask in recorded.values():
         shared |= mask if not mask & _CLIENTS else 0
@@ -74,6 +80,9 @@ def coverage_of(
         for group, kinds in sorted(seen.items())
         if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
     }
+    not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
+    differing = [name for name, group in header.groups.items() if group.listener == BOTH and name in seen]
+    not_judged |= dict.fromkeys(differing, BOTH_LISTENERS)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(
         recorded=context.evidence,

@@ -29,6 +29,14 @@ from .findings import Doubt, Note, sort_rows
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
 """Codes of the claims whose rows are deliveries that came again."""
 
+_NAMED = 3
+"""Groups that a reason names."""
+
+LEVELS_UNTOLD = (
+    "it goes by the delay levels, and no recording of a broker tells those of these brokers; "
+    "--delays, or message_delay_level in the file of --config, would settle it"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimVerdict:
@@ -41,6 +49,7 @@ class ClaimVerdict:
         violated: violations without doubt.
         doubtful: violations that may be none.
         why: why it is unknown or not observable, and what would settle it; empty else.
+        holds_for: where it is unknown, the groups for which it holds, as nothing is lost or in doubt of them.
     """
 
     claim: TraceClaim
@@ -49,6 +58,7 @@ class ClaimVerdict:
     violated: int
     doubtful: int
     why: str = ""
+    holds_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +187,38 @@ def _verdict(
         verdict, why = Verdict.UNKNOWN, f"what might violate this may be lost: {hole}"
     else:
         verdict, why = Verdict.HOLDS, ""
-    return ClaimVerdict(claim=claim, verdict=verdict, judged=judged, violated=violated, doubtful=doubtful, why=why)
+    held: tuple[str, ...] = ()
+    if verdict is Verdict.UNKNOWN and not unseen:
+        held = _held(code, mask, outcome, names, coverage)
+        why = f"{_other_groups(held, coverage)}{why}"
+    return ClaimVerdict(
+        claim=claim, verdict=verdict, judged=judged, violated=violated, doubtful=doubtful, why=why, holds_for=held
+    )
+
+
+def _held(code: int, mask: int, outcome: Outcome, names: Names, coverage: Coverage) -> tuple[str, ...]:
+    """The groups of which nothing of ``mask`` is lost, and no finding is in doubt."""
+    rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
+    doubted = {names.slots[slot].group if slot >= 0 else "" for slot in np.unique(rows["slot"])}
+    if len(rows) < outcome.doubtful[code] or "" in doubted:
+        return ()
+    return tuple(
+        group
+        for group in coverage.groups
+        if group not in doubted
+        and coverage.recorded & mask & ~coverage.recorded_of(group) == 0
+        and coverage.undecided(mask, group) is None
+    )
+
+
+def _other_groups(held: Sequence[str], coverage: Coverage) -> str:
+    """The beginning of a sentence about the groups for which a claim is unknown, where it holds for others."""
+    if not held:
+        return ""
+    left = [group for group in coverage.groups if group not in held]
+    named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
+    others = f"the other {len(held)} groups" if len(held) > 1 else f"group {held[0]}"
+    return f"it HOLDS for {others}; for {named}: "
 
 
 def _doubt(
@@ -190,6 +231,8 @@ def _doubt(
             Verdict.UNKNOWN,
             "events of different clocks are closer than the allowed skew, or nothing says how far the clocks are apart",
         )
+    if doubts & Doubt.LEVELS:
+        return Verdict.UNKNOWN, LEVELS_UNTOLD
     if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, names, coverage, settings)

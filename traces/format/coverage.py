@@ -193,9 +193,14 @@ class Coverage:
             (one for one in found if one.recorder not in besides and not (one.outside and one.until < living)), None
         )
 
-    def undecided(self, kinds: int) -> Hole | None:
-        """The first hole in the recording where something of ``kinds`` may be lost, those outside of it left out."""
-        return next((hole for hole in self._lost(kinds, "", "", self.begin, self.end) if not hole.outside), None)
+    def undecided(self, kinds: int, group: str = "") -> Hole | None:
+        """The first hole in the recording where something of ``kinds`` may be lost, those outside of it left out.
+
+        Args:
+            kinds: mask.
+            group: which it may be about; empty for any.
+        """
+        return next((hole for hole in self._lost(kinds, group, "", self.begin, self.end) if not hole.outside), None)
 
     def _lost(self, kinds: int, group: str, topic: str, since: int, until: int) -> Iterator[Hole]:
         for hole in self.holes:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
 from .kinds import Kind
 from .problems import Problems, Trouble
-from .schema import MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
+from .schema import BOTH, MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
 
-_MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly")}
+_MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly", BOTH)}
 
 
 def header_json(header: Header) -> dict[str, Any]:
@@ -182,6 +182,8 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             known, file = groups.setdefault(name, (group, one.file))
             if known != group:
                 problems.add(one.file, 0, f"group {name} is {group}, in {file} {known}", kind=Trouble.DISAGREE)
+                if group.listener != known.listener:
+                    groups[name] = replace(known, listener=BOTH), file
     extra: dict[str, object] = {}
     timers: dict[str, int] = {}
     for one in stated:

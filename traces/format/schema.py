@@ -119,13 +119,17 @@ def origin_of(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little", signed=True)
 
 
+BOTH = "both"
+"""The listener of a group whose members have different ones."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Group:
     """What is known of a consumer group beyond its events.
 
     Attributes:
         mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own.
-        listener: ``concurrently`` or ``orderly``.
+        listener: ``concurrently`` or ``orderly``; ``both`` where its members differ: then it is not judged.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
         strategy: name of the allocation strategy, such as AVG.
     """

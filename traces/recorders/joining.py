@@ -195,7 +195,11 @@ def _gaps(
     end = max([event["time"] for event in killed] + [int(one.stamps.max()) // 1000 for one in recordings])
     begin = min(int(one.stamps.min()) // 1000 for one in recordings)
     whole: Event = {"time": end, "kind": str(Kind.GAP), "due": begin}
-    found = [{**whole, "group": group, "detail": f"not recorded: {', '.join(who)}"} for group, who in missing.items()]
+    found = [
+        {**whole, "group": group, "client": client, "incarnation": 0, "detail": "not recorded"}
+        for group, clients in missing.items()
+        for client in clients
+    ]
     damaged = Counter(problem.file for problem in problems if problem.kind in _LOSES)
     began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}
     for file, count in sorted(damaged.items()):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.engine.recorded import BY_POP, KEPT_BY_BROKER, NO_CLIENT
+from rocketproof.traces.engine.recorded import BOTH_LISTENERS, BY_POP, KEPT_BY_BROKER, NO_CLIENT, STATIC_TOPIC
 from rocketproof.traces.explain.report.sections import not_judged
 from rocketproof.traces.format.kinds import Kind
 
@@ -89,3 +89,41 @@ def test_a_group_of_which_less_is_recorded_is_held_to_less(tmp_path: Path) -> No
     assert [each.verdict for each in both.verdicts] == [each.verdict for each in whole.verdicts]
     (said,) = not_judged(both)
     assert said.startswith("of group hooked what rests on client_start, ")
+
+
+def test_a_group_that_consumes_a_static_topic_is_not_judged(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    (group,) = check(DATA / "a6.jsonl.zst").coverage.groups
+    known = next(json.loads(line) for line in lines[1:] if '"assign"' in line)
+    static = {**known, "topic": "static", "broker": "__syslo__global__", "queue": 3}
+    found = check(written(tmp_path / "static.jsonl", [*lines, json.dumps(static)]))
+    assert found.coverage.not_judged == {group: STATIC_TOPIC}
+    assert not {answer.verdict for answer in found.verdicts} & {Verdict.VIOLATED, Verdict.HOLDS}
+
+
+def test_a_group_whose_members_listen_differently_is_not_judged(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    (group,) = check(DATA / "a6.jsonl.zst").coverage.groups
+    header = json.loads(lines[0])
+    other = {**header, "groups": {group: {**header["groups"].get(group, {}), "listener": "orderly"}}}
+    half = len(lines) // 2
+    one = written(tmp_path / "one.jsonl", lines[:half])
+    two = written(tmp_path / "two.jsonl", [json.dumps(other), *lines[half:]])
+    assert check(one, two).coverage.not_judged == {group: BOTH_LISTENERS}
+
+
+def test_a_claim_that_a_hole_leaves_open_for_one_group_holds_for_the_others(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    (group,) = check(DATA / "a6.jsonl.zst").coverage.groups
+    events = [json.loads(line) for line in lines[1:]]
+    header = json.loads(lines[0])
+    header["groups"] = {**header.get("groups", {}), "other": header.get("groups", {}).get(group, {})}
+    others = [renamed(event, "other") for event in events if event.get("group")]
+    gap = {"time": events[-1]["time"], "due": events[0]["time"], "kind": "gap", "group": "other", "client": "x"}
+    merged = sorted([*events, *others, gap], key=lambda event: int(event["time"]))
+    for event in merged:
+        event.pop("seq", None)
+    found = check(written(tmp_path / "merged.jsonl", [json.dumps(header), *map(json.dumps, merged)]))
+    answer = found.verdict("offset-never-past-unfinished")
+    assert (answer.verdict, answer.holds_for) == (Verdict.UNKNOWN, (group,))
+    assert answer.why.startswith(f"it HOLDS for group {group}; for other: what might violate this may be lost")
