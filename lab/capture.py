@@ -34,7 +34,7 @@ def keep_capture(
     files: Sequence[Path | str],
     *,
     out: Path | str,
-    deaths: Sequence[Death] | None = None,
+    deaths: Sequence[Death] = (),
     complete: bool = False,
 ) -> Capture:
     """Write the recordings of all processes as one trace.
@@ -42,13 +42,13 @@ def keep_capture(
     Args:
         files: of the agents, or folders of them.
         out: the trace: Parquet if the name ends in ``.parquet``, else JSONL, packed if it ends in ``.zst`` or ``.gz``.
-        deaths: processes that were killed; None if nobody watched, then a silent end is nothing that is known.
+        deaths: processes that were killed.
         complete: whether the recording begins with the first event of its groups, and nothing is under way at its end.
 
     Raises:
         TraceError: there are no events, or a file cannot be read or written.
     """
-    trace = open_trace(files, deaths=deaths or (), watched=deaths is not None)
+    trace = open_trace(files, deaths=deaths)
     trace.header = replace(trace.header, complete=complete)
     events = convert(trace, out)
     missing = {

@@ -70,7 +70,7 @@ class Runner:
         trace = folder / TRACE
         complete = scenario.end == "drained"
         joined = keep_capture([capture], out=trace, deaths=stage.deaths, complete=complete)
-        raw = open_trace([capture], deaths=stage.deaths, watched=True)
+        raw = open_trace([capture], deaths=stage.deaths)
         raw.header = replace(raw.header, complete=complete)
         outcome = judge(
             trace, raw, scenario, self.release, left_out=joined.left_out, problems=map(str, joined.problems)

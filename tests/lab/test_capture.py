@@ -118,7 +118,6 @@ def test_without_anybody_watching_no_death_is_claimed(tmp_path: Path) -> None:
     files = [tmp_path / "capture" / FIRST, tmp_path / "capture" / SECOND_CLIENT]
     keep_capture(files, out=tmp_path / "run.jsonl")
     header, events = read(tmp_path / "run.jsonl")
-    assert not {"client_crash", "broker_crash"} & set(header["evidence"])
     assert not {"client_crash", "gap"} & {event["kind"] for event in events}
     assert header["complete"] is False
 

@@ -26,7 +26,7 @@ class TraceClaim:
         monitor: who judges it.
         needs: kinds of events without which it cannot be judged; of each tuple one is enough.
         violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
-            said to hold. Of each tuple one is enough.
+            said to hold. Of each tuple one is enough. What rows of tables need is added, see :mod:`.shown`.
         excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
         lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
             shortly before what seems the violation began.
@@ -50,7 +50,7 @@ class TraceClaim:
     statement: str
     monitor: Monitor
     needs: tuple[tuple[Kind, ...], ...]
-    violated_by: tuple[tuple[Kind, ...], ...]
+    violated_by: tuple[tuple[Kind, ...], ...] = ()
     excused_by: tuple[Kind, ...]
     lasts: bool = False
     within: bool = False

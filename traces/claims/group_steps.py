@@ -11,8 +11,6 @@ from .step import Step, Steps
 
 LIFECYCLE, SHARES = "processes-act-in-order", "shares-are-taken"
 
-_ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
-
 
 class GroupMisstep(Steps):
     """What must be so of a process and its group, or of a broker."""
@@ -31,7 +29,8 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A process that runs does not start.",
         told="started in group {group}, where it ran",
-        needs=(Kind.CLIENT_START, *_ENDS),
+        needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
+        excused_by=(Kind.CLIENT_CRASH,),
         seen_or_told=(Kind.CLIENT_STOP,),
         rules=("ST-1",),
     )
@@ -39,7 +38,7 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A process stops once.",
         told="stopped in group {group}, where it did not run",
-        needs=(Kind.CLIENT_START, *_ENDS),
+        needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
     )
@@ -64,7 +63,7 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A process that has given up its queues for its shutdown stops.",
         told="gave up its queues for a shutdown, and was not stopped {span} later",
-        needs=(Kind.REVOKE, *_ENDS),
+        needs=(Kind.REVOKE, Kind.CLIENT_START, Kind.CLIENT_STOP),
         rules=("ST-8",),
     )
     HAD_AT_STOP = Step(
@@ -80,7 +79,7 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A process that starts in a group tells it the brokers.",
         told="started in group {group} and told it no broker",
-        needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, *_ENDS),
+        needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.CLIENT_STOP),
         seen_or_told=(Kind.HEARTBEAT,),
         rules=("ST-1", "ST-4"),
     )
@@ -110,7 +109,7 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A broker hears of members only as long as it runs.",
         told="acted, and did not run",
-        needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
+        needs=(Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.BROKER_START,),
         rules=("ST-4",),
     )
@@ -118,7 +117,8 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A broker starts when it does not run, and stops once.",
         told="started or stopped twice in a row",
-        needs=(Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
+        needs=(Kind.BROKER_START, Kind.BROKER_STOP),
+        excused_by=(Kind.BROKER_CRASH,),
         seen=(Kind.BROKER_START,),
         seen_or_told=(Kind.BROKER_STOP,),
         rules=("OF-20",),
@@ -160,7 +160,7 @@ class GroupMisstep(Steps):
         claim=SHARES,
         statement="A client gives up queues for its shutdown when it has left its group.",
         told="gave up {queue} for a shutdown, and had not left group {group}",
-        needs=(Kind.REVOKE, Kind.UNREGISTER, *_ENDS),
+        needs=(Kind.REVOKE, Kind.UNREGISTER, Kind.CLIENT_START),
         beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),

@@ -139,7 +139,7 @@ OBLIGATIONS = (
         moves=False,
         unless=Condition.UNANSWERED,
         broadcasting=False,
-        needs=((Kind.RESET,), (Kind.ASSIGN,), (Kind.PULL, Kind.PULL_RESULT)),
+        needs=((Kind.RESET,), (Kind.ASSIGN,), (Kind.PULL_RESULT,)),
         rules=("OF-30", "OF-31"),
     ),
     Obligation(
@@ -153,7 +153,7 @@ OBLIGATIONS = (
         met_by=(Kind.LOCK, Kind.LOCK_LOST),
         broadcasting=False,
         listeners=Listeners.ORDERLY,
-        needs=((Kind.LOCK,), (Kind.ASSIGN,), (Kind.PULL, Kind.PULL_RESULT)),
+        needs=((Kind.LOCK,), (Kind.ASSIGN,), (Kind.PULL_RESULT,)),
         rules=("OR-9", "OR-11"),
     ),
     Obligation(

@@ -27,6 +27,7 @@ class Presupposed:
         of_others: the same of every client of the group.
         of_broker: the same of the broker of the queue.
         at_broker: kinds that somebody has recorded of the broker of the queue, or it is said that they are recorded.
+        excuses: kinds that must be recorded at all.
     """
 
     seen: int = 0
@@ -34,6 +35,7 @@ class Presupposed:
     of_others: int = 0
     of_broker: int = 0
     at_broker: int = 0
+    excuses: int = 0
 
     def __or__(self, other: Presupposed) -> Presupposed:
         return Presupposed(
@@ -42,6 +44,7 @@ class Presupposed:
             of_others=self.of_others | other.of_others,
             of_broker=self.of_broker | other.of_broker,
             at_broker=self.at_broker | other.at_broker,
+            excuses=self.excuses | other.excuses,
         )
 
 
@@ -65,6 +68,7 @@ def _step(one: Step) -> Presupposed:
         seen_or_told=evidence_mask(one.seen_or_told) | (evidence_mask(one.needs) & _CLIENTS),
         of_broker=evidence_mask(one.of_broker),
         of_others=evidence_mask(one.of_others),
+        excuses=evidence_mask(one.excused_by),
     )
 
 

@@ -21,6 +21,8 @@ class Step:
         needs: kinds that must be recorded; none where the event itself is impossible.
         beside: kinds of which there must be some event, of the queue or of the group: who records them at all records
             them of each.
+        in_part_without: kinds without which not all that is wrong is seen.
+        excused_by: kinds that make right what it tells: it is in doubt where they are not recorded.
         complete: it is asked only of recordings that begin with the first event of their groups.
         seen: kinds of which the process must have recorded some: who never did may not record them, and then what
             does not follow is in doubt.
@@ -36,6 +38,8 @@ class Step:
     of: tuple[Kind, ...] = ()
     needs: tuple[Kind, ...] = ()
     beside: tuple[Kind, ...] = ()
+    in_part_without: tuple[Kind, ...] = ()
+    excused_by: tuple[Kind, ...] = ()
     complete: bool = False
     seen: tuple[Kind, ...] = ()
     seen_or_told: tuple[Kind, ...] = ()

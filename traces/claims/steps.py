@@ -10,8 +10,7 @@ from ..format.kinds import Kind
 from .step import Step, Steps
 
 _FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
-_BROKER = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH)
-_STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, *_BROKER)
+_STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START)
 _PULLS = (Kind.PULL, Kind.PULL_RESULT)
 _LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
@@ -74,6 +73,7 @@ class Misstep(Steps):
         statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
         told="let {message} leave the window although no listener had returned it",
         needs=(*_LEAVING, Kind.EXPIRE),
+        in_part_without=(Kind.SEND_BACK,),
         seen=(Kind.DELIVER, Kind.RESULT),
         seen_or_told=(Kind.EXPIRE,),
         rules=("CC-12", "PQ-2", "PQ-9"),
@@ -170,7 +170,8 @@ class Misstep(Steps):
         statement="The ends of a queue that a client is told never go back, unless its broker starts anew or a slave "
         "answers.",
         told="was told offset {offset} as an end of {queue}, and {expected} before",
-        needs=(Kind.PULL_RESULT, *_BROKER, Kind.ROLE_CHANGE),
+        needs=(Kind.PULL_RESULT, Kind.BROKER_START),
+        excused_by=(Kind.ROLE_CHANGE,),
         rules=("PL-19",),
     )
     NOT_REMEMBERED = Step(
@@ -192,7 +193,8 @@ class Misstep(Steps):
     NO_SHUTDOWN = Step(
         statement="A client that stores an offset for its shutdown leaves its group.",
         told="stored offset {offset} of {queue} for its shutdown, and went on",
-        needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP, Kind.CLIENT_CRASH),
+        needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP),
+        excused_by=(Kind.CLIENT_CRASH,),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
     )
@@ -335,7 +337,7 @@ class Misstep(Steps):
     LOCKED_TWICE = Step(
         statement="A broker locks a queue for one client, until that unlocks it or the life of the lock is over.",
         told="locked {queue} {span} after another client, whose lock was neither over nor given back",
-        needs=(Kind.LOCK, Kind.UNLOCK, *_BROKER),
+        needs=(Kind.LOCK, Kind.UNLOCK, Kind.BROKER_START),
         seen=(Kind.LOCK,),
         seen_or_told=(Kind.UNLOCK,),
         rules=("OR-1", "OR-9"),
@@ -415,6 +417,7 @@ class Misstep(Steps):
         statement="A client is told of messages that the broker has stored.",
         told="was told that {queue} ends at offset {offset}, and nothing was stored from offset {expected} on",
         needs=(Kind.PULL_RESULT, *_STORED),
+        in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
         seen=(Kind.PULL_RESULT,),
         of_broker=(Kind.STORE,),
         rules=("DL-8", "PL-19"),

@@ -154,10 +154,11 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
 
 
 def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage) -> list[int]:
-    """Places of findings about processes that never recorded what each process must have, if it is recorded of it."""
+    """Places of findings that may be excused by what nobody records, or by what a process that they name did not."""
+    unseen = [bool(presupposed(claim.id, int(row["value"])).excuses & ~coverage.recorded) for row in found]
     if not coverage.processes:
-        return []
-    return [place for place, row in enumerate(found) if unrecorded(claim, row, names, coverage) is not None]
+        return [place for place, is_unseen in enumerate(unseen) if is_unseen]
+    return [place for place, row in enumerate(found) if unseen[place] or unrecorded(claim, row, names, coverage)]
 
 
 def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) -> tuple[str, list[Kind]] | None:

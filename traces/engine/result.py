@@ -15,6 +15,7 @@ from ..claims.claim import TraceClaim
 from ..claims.claims import CLAIMS, CODE
 from ..claims.settings import Settings
 from ..claims.settling import would_settle
+from ..claims.shown import shown_by
 from ..encoding.names import Names
 from ..format.coverage import Coverage, evidence_mask, missing
 from ..format.kinds import Kind
@@ -25,6 +26,9 @@ from ..monitors.fold import Outcome
 from .context import Context
 from .doubts import hole_of, unrecorded
 from .findings import Doubt, Note, sort_rows
+
+MOST_NAMED = 3
+"""Kinds that are lacking are named up to so many."""
 
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
 """Codes of the claims whose rows are deliveries that came again."""
@@ -166,8 +170,8 @@ def _verdict(
 ) -> ClaimVerdict:
     violated, doubtful = int(outcome.violated[code]), int(outcome.doubtful[code])
     judged = int(outcome.judged[code])
-    never, unseen = coverage.lacks(claim.needs), coverage.lacks(claim.violated_by)
-    mask = evidence_mask(kind for kinds in (*claim.needs, *claim.violated_by) for kind in kinds)
+    never, unseen = coverage.lacks(claim.needs), coverage.lacks(shown_by(claim))
+    mask = evidence_mask(kind for kinds in (*claim.needs, *shown_by(claim)) for kind in kinds)
     hole = coverage.undecided(mask)
     if coverage.not_judged and not coverage.groups:
         group, reason = next(iter(coverage.not_judged.items()))
@@ -182,7 +186,8 @@ def _verdict(
     elif not judged:
         verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind happened"
     elif unseen:
-        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(unseen)} events, by which a violation would show itself"
+        lacks = _listed(unseen[:MOST_NAMED])
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {lacks} events, by which a violation would show itself"
     elif hole is not None:
         verdict, why = Verdict.UNKNOWN, f"what might violate this may be lost: {hole}"
     else:
@@ -243,7 +248,7 @@ def _doubt(
         lacks = _listed([(kind,) for kind in kinds])
         return Verdict.NOT_OBSERVABLE, f"{who} recorded no {lacks} events, without which it cannot be told"
     excuses = [(kind,) for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE]
-    lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:3]
+    lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:MOST_NAMED]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
     return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim, [kind for kinds in lacking for kind in kinds])}"
 

@@ -74,7 +74,6 @@ def open_trace(
     format: str = _AUTO,
     options: Mapping[str, str] | None = None,
     deaths: Sequence[Death] = (),
-    watched: bool = False,
     passed_over: Collection[Path] = (),
 ) -> Trace:
     """Open files and folders as one trace. Files of the agents are joined, see :mod:`..recorders.joining`.
@@ -90,7 +89,6 @@ def open_trace(
             takes all files for that.
         options: of importers, such as ``zone``; each goes to those importers that have it.
         deaths: processes that were killed.
-        watched: whether somebody watched, so that there were no other deaths.
         passed_over: files that are not looked at.
 
     Raises:
@@ -136,7 +134,7 @@ def open_trace(
         raise NothingToReadError(_nothing(paths, problems, left_out), problems, left_out)
     readers = _with_options({form for form, _ in chosen}, options or {})
     sources = [
-        _captured(files, problems, [death for death in deaths if not death.client], watched=watched)
+        _captured(files, problems, [death for death in deaths if not death.client])
         if form == _CAPTURED
         else _source(form, files, readers, problems)
         for form, files in chosen
@@ -283,10 +281,10 @@ def _source(form: str, files: Sequence[Path], readers: Mapping[str, protocol.Imp
     return ParquetTrace(files[0], problems) if form == _PARQUET else JsonLines(files[0], problems)
 
 
-def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death], *, watched: bool) -> Source:
+def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]) -> Source:
     from ..recorders.captured import CapturedTrace  # which reads files with what is here
 
-    return CapturedTrace(files, problems, deaths=deaths, watched=watched)
+    return CapturedTrace(files, problems, deaths=deaths)
 
 
 def _died(sources: Sequence[Source], deaths: Sequence[Death], problems: Problems) -> Source:

@@ -40,16 +40,13 @@ class CapturedTrace(ParquetTrace):
         clocks: of the recorders, by which times are corrected already.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], problems: Problems, *, deaths: Sequence[Death] = (), watched: bool = False
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], problems: Problems, *, deaths: Sequence[Death] = ()) -> None:
         """Read and join.
 
         Args:
             paths: files of the agents.
             problems: told what is wrong in them.
             deaths: processes that were killed.
-            watched: whether somebody watched, so that there were no other deaths.
 
         Raises:
             TraceError: there are no events, or the temporary file cannot be written; with strict problems, if there
@@ -58,7 +55,7 @@ class CapturedTrace(ParquetTrace):
         cut_off: Counter[str] = Counter()
         found = Problems()
         files = [_read(path, found, cut_off) for path in paths]
-        stated = _stated([one for one, _ in files], found, watched=watched)
+        stated = _stated([one for one, _ in files], found)
         problems.join(found)
         recordings = [recording for _, recording in files if len(recording)]
         if not recordings:
@@ -112,8 +109,8 @@ def _whole_lines(path: Path) -> int:
     return sum(piece.count(b"\n") for piece in pieces_of(path, Problems()))
 
 
-def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> Stated:
-    """One header: what any of the agents would have recorded, and the deaths that somebody watched for.
+def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
+    """One header: what any of the agents would have recorded, and deaths, which joining tells, or a gap instead.
 
     That a broker died its recordings tell: it begins anew and has not stopped, or there is a gap from its end on. The
     release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
@@ -125,9 +122,7 @@ def _stated(files: Sequence[Stated], problems: Problems, *, watched: bool) -> St
         if len(releases) != 1 or not problem.what.startswith("release "):
             problems.add(problem.file, problem.line, problem.what, kind=problem.kind)
     evidence = header.evidence
-    if Kind.BROKER_STOP in evidence:
-        evidence |= {Kind.BROKER_CRASH}
-    if watched and evidence:
+    if evidence:
         evidence |= {Kind.CLIENT_CRASH, Kind.BROKER_CRASH}
     release = releases.pop() if len(releases) == 1 else header.release
     members = frozenset().union(*(one.members for one in files))

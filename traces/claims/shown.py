@@ -1,0 +1,33 @@
+"""By which kinds of events violations of a claim show themselves: a claim holds only where all of them are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..format.kinds import Kind
+from .causes import Missing
+from .claim import TraceClaim
+from .claims import CLAIMS
+from .group_steps import GroupMisstep
+from .obligations import OBLIGATIONS
+from .steps import Misstep
+
+Kinds = tuple[Kind, ...]
+
+
+def shown_by(claim: TraceClaim) -> tuple[Kinds, ...]:
+    """What each row of a claim needs to be asked at all; of each tuple one kind is enough."""
+    return _SHOWN_BY[claim.id]
+
+
+def _of(claim: TraceClaim) -> Iterator[Kinds]:
+    yield from claim.violated_by
+    for row in (*Missing, *Misstep, *GroupMisstep):
+        if row.step.claim == claim.id:
+            yield from ((kind,) for kind in (*row.step.of, *row.step.needs, *row.step.in_part_without))
+    for duty in OBLIGATIONS:
+        if duty.claim == claim.id:
+            yield from duty.needs
+
+
+_SHOWN_BY = {claim.id: tuple(dict.fromkeys(_of(claim))) for claim in CLAIMS}
