@@ -56,7 +56,7 @@ def test_what_was_found_comes_first_and_the_rest_in_a_line_for_each_verdict() ->
         f"HOLDS {rest} claims, {rest} judged: offset-never-past-unfinished, failed-message-comes-again, "
         f"only-owners-commit, no-flapping and {rest - 4} more"
     )
-    assert shown[7].startswith(f"NOT OBSERVABLE {unseen()} claims: orderly-lock-is-renewed, ")
+    assert shown[7].startswith(f"NOT OBSERVABLE {unseen()} claims: every-queue-moves, ")
     assert shown[8] == "--all has a line for each claim, and what would settle it"
 
 

@@ -94,7 +94,7 @@ def test_nothing_is_fetched(rich: Outline) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        f"{len(CLAIMS)} claims: 4 violated, 2 unknown, 5 not observable, {len(CLAIMS) - 11} hold",
+        f"{len(CLAIMS)} claims: 4 violated, 2 unknown, 10 not observable, {len(CLAIMS) - 16} hold",
         "events 12,345 time covered 30 min files 2 problems of reading 1",
         "2026-03-01 12:00:00.000 UTC",
         "recorded by listener hook of <billing>; rules of release 5.3.3",
