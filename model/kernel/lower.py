@@ -138,7 +138,7 @@ def _lower_instance(
         action.function(state, **given)
         lowering.frame.configuration.machine.end_step(state)
         guard = as_bool(all_of(*recording.guards))
-    simple = z3.simplify(guard)
+    simple = z3.simplify(guard, sort_disjunctions=False)  # sorted, they would tell what the process built before
     if z3.is_false(simple):
         return None
     updates = {

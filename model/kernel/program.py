@@ -71,9 +71,10 @@ class Program:
         Raises:
             ModelError: the term has an operation that is not executable, such as a quantifier or an array.
         """
-        root = z3.simplify(term)
-        self._alive.append(root)
-        stack: list[tuple[Any, list[Any] | None]] = [(root, None)]
+        # Z3's own simplification would order operands by what the process had built before, and kept code would not
+        # be found again.
+        self._alive.append(term)
+        stack: list[tuple[Any, list[Any] | None]] = [(term, None)]
         while stack:
             current, children = stack.pop()
             identity = current.get_id()
@@ -90,7 +91,7 @@ class Program:
                     stack.extend((child, None) for child in waiting)
                     continue
             self._terms[identity] = self._convert(current, tuple(self._terms[child.get_id()] for child in children))
-        return self._terms[root.get_id()]
+        return self._terms[term.get_id()]
 
     def needed(self, roots: Iterable[int]) -> list[int]:
         """Numbers of all nodes the roots depend on, themselves included, operands before their users."""

@@ -3,6 +3,8 @@
 import ctypes
 import itertools
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -424,3 +426,22 @@ def test_more_than_63_predicates_are_an_error() -> None:
         compile_machine(lower(machine.configure(), texts))
     del texts["t0"]
     assert [name for name, holds in Native(lower(machine.configure(), texts)).holds((63,)).items() if holds] == ["t63"]
+
+
+DIGESTS = """
+import sys
+from rocketproof.model.kernel import lower
+from rocketproof.model.kernel.native import compile_machine
+from rocketproof.model.presets import PRESETS
+
+named = {preset.name: preset for preset in PRESETS}
+kept = [lower(named[name].machine.configure(**named[name].constants), {}) for name in sys.argv[1:]]
+print(compile_machine(kept[-1]).digest)
+"""
+
+
+def test_code_is_found_again_whatever_the_process_built_before() -> None:
+    def digest(*presets: str) -> str:
+        return subprocess.check_output([sys.executable, "-c", DIGESTS, *presets], text=True)
+
+    assert digest("orderly") == digest("broadcast", "delivery", "orderly")
