@@ -18,6 +18,7 @@ from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .pairs import BY_CLIENT, PAIRS, QUEUE
 from .view import ODD, View, whole_of, words_of
+from .were_there import may_be_of_another, set_before
 
 COLUMNS = (
     "time",
@@ -45,7 +46,7 @@ ANEW = 1_000_000
 """Threads may stamp what they store a little out of order, µs; a first offset so long after others is another one."""
 
 _WAS_THERE = -1
-"""In place of ``first``: of a cause that may have been there before the recording of its process began."""
+"""In place of ``first``: of a cause that may have been there before, in what was not recorded of its client."""
 
 _SIDE = np.dtype(
     [
@@ -241,8 +242,10 @@ class Observed:
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
         # Kept until pairs are made: without it what it seems to have caused would be paired with a successor's.
-        before["first"][_was_there(before)] = _WAS_THERE
-        before = _earliest(before, self._whose(sides))
+        whose = self._whose(sides)
+        was_there = set_before(before) | may_be_of_another(before, sides, recorders=self._recorders, whose=whose)
+        before["first"][was_there & _ALWAYS[before["pair"]]] = _WAS_THERE
+        before = _earliest(before, whose)
         after = _earliest_by_recorder(after[is_told])
         at = np.searchsorted(before["key"], after["key"])
         at[at == len(before)] = 0
@@ -319,20 +322,6 @@ def _begun_anew(sides: Any) -> Any:
     again = stores[stores["offset"] == 0]
     began = stores["time"][first[np.searchsorted(queues, again["queue"])]]
     return again["queue"][again["time"] > began + ANEW]
-
-
-def _was_there(before: Any) -> Any:
-    """Which in-memory offsets may have been set before, where the recording of a queue begins with one.
-
-    Its client had the queue already: it may set the offset again that it has, and was told of none that is less.
-    """
-    order = np.lexsort((before["time"], before["queue"], before["client"], before["group"], before["recorder"]))
-    whose = before[["recorder", "group", "client", "queue"]][order]
-    starts = np.r_[True, whose[1:] != whose[:-1]][: len(order)]
-    first = order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
-    found = np.zeros(len(before), bool)
-    found[order] = (before["first"][first] == 1) & (before["offset"][order] <= before["offset"][first])
-    return found & _ALWAYS[before["pair"]]
 
 
 def _is_told(before: Any, after: Any) -> Any:

@@ -54,6 +54,7 @@ class _Steps:
         starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
+        self._grouped = {actor_of(event) for event in context.events if event.get("group")}
         passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
         self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
 
@@ -61,7 +62,9 @@ class _Steps:
         """Go on with an event."""
         take = _TAKEN.get(event["kind"])
         if take is not None:
-            take(self, event)
+            # Of a process that names its groups what names none is a damaged line, and no other group.
+            if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
+                take(self, event)
         else:
             self._brokers.take(event)
 
@@ -281,6 +284,8 @@ class _Steps:
             self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.stopped)
         return member
 
+
+_IN_GROUPS = (Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE)
 
 _TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
     Kind.CLIENT_START: _Steps.start,

@@ -68,6 +68,8 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     short = IN_FLIGHT + apart(s.order, committer(s, q, slot.stored_actor), actor)
     moment = time - slot.stored_time <= short or time - slot.reset_time <= short
     moment = moment or slot.stored_time >= _asked_at_least(s, q, time, actor, asked)
+    # PL-23: who mends an illegal offset stores it at once, which its broker may have recorded a moment later.
+    moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
     if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
         return
     # What is told beyond it may have been stored within the skew.

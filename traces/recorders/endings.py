@@ -14,10 +14,10 @@ from .processes import Processes
 from .recording import Event, Recording
 
 SILENT = 31_000
-"""A process that lives writes at least with its heartbeat, every 30 s, ms."""
+"""A client that lives writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
 
 EARLY = 60_000
-"""A recording that ends so long before the last one ends early, ms."""
+"""A recording that ends so long before the last one ends early, ms; that of a broker that writes its offsets sooner."""
 
 _STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
 _STARTS = (Kind.CLIENT_START, Kind.BROKER_START)
@@ -52,7 +52,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
                 kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
                 gap = {"kind": str(Kind.GAP), **who, "due": last, "detail": "killed before it wrote"}
                 found += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
-            elif end - last > EARLY:
+            elif end - last > (SILENT if len(recording.rows((Kind.FILE_PERSIST,))) else EARLY):
                 detail = "its recording ends before the others"
                 found.append({"time": end, "kind": str(Kind.GAP), **who, "due": last, "detail": detail})
     return found

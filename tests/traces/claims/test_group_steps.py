@@ -201,3 +201,9 @@ def test_a_process_that_died_owes_nothing() -> None:
 def test_whether_a_process_stopped_that_was_not_recorded_further_is_not_known() -> None:
     (row,) = judged(without(Kind.CLIENT_STOP)).rows(LIFECYCLE)
     assert (row["value"], row["doubt"] != 0) == (GroupMisstep.NOT_STOPPED, True)
+
+
+def test_a_pass_that_names_no_group_makes_no_group() -> None:
+    nameless = {name: value for name, value in pass_(45_000).items() if name != "group"}
+    whole = {name: value for name, value in stop(60_021).items() if name != "group"}
+    assert told([*OWNS, nameless, *ENDS, whole, *RIGHT[-2:]]) == told(RIGHT) == []

@@ -266,6 +266,16 @@ def test_what_a_process_had_before_its_recording_is_not_said_by_its_successor() 
     assert (ahead(found), found.steps) == ({}, ())
 
 
+@pytest.mark.parametrize("later", [30_000, 3_000])
+def test_what_one_process_does_not_record_is_not_said_by_another_one_of_its_client(later: int) -> None:
+    # The second one sets the offsets again of which the first, whose in-memory offsets nobody records, stored some.
+    first = [event for event in run(20) if event["kind"] != "commit_memory" or event["client"] == "two"]
+    second = [event for event in run(20) if event["kind"] in ("commit_memory", "commit") and event["client"] == "one"]
+    again = [event | {"time": event["time"] + later, "incarnation": 1} for event in second]
+    found = clocks(sorted([*first, *again], key=lambda event: event["time"]))
+    assert (ahead(found), found.steps) == ({}, ())
+
+
 def test_copies_of_a_message_make_no_pair() -> None:
     def copies(keys: list[str]) -> list[dict[str, object]]:
         group = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "client": "one"}

@@ -40,6 +40,7 @@ UNFINISHED = "offset-never-past-unfinished"
 SKIPPED = "nothing-skipped"
 FAILED = "failed-message-comes-again"
 OWNERS = "only-owners-commit"
+ANSWERS = "query-answers-what-is-stored"
 
 ONE_HAS_IT = [
     assign(1_000, "one", 0),
@@ -109,6 +110,17 @@ def test_a_wrong_correction() -> None:
     assert check(STORED, broker_restart(49_000), wrong, commit(50_200, "one", 0, "correction")).counts(BACK) == (1, 0)
     right = [answered(50_000, "one", "offset_illegal", 10, 8, 8), event(50_100, Kind.CORRECT, "one", offset=8)]
     assert reasons(STORED, right, commit(50_200, "one", 8, "correction")) == [Regression.CORRECTED]
+
+
+def test_a_correction_may_be_answered_before_its_commit_is_seen() -> None:
+    def counts(asked: int, told: int = 8) -> tuple[int, int]:
+        wrong = [answered(50_000, "one", "offset_illegal", 10, 8, 8), event(50_100, Kind.CORRECT, "one", offset=8)]
+        query = event(asked, Kind.OFFSET_QUERY, "one", result="ok", offset=told)
+        return check(STORED, wrong, query, commit(90_000, "one", told, "correction")).counts(ANSWERS)
+
+    assert counts(50_101) == (0, 0)
+    assert counts(50_101, told=7) == (1, 0)
+    assert counts(80_000) == (1, 0)
 
 
 def test_overlap_and_late_commits() -> None:

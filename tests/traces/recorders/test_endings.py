@@ -97,6 +97,14 @@ def test_a_recording_that_ends_early_tells_nothing_of_the_rest() -> None:
     assert found(files) == []
 
 
+def test_a_broker_that_writes_its_offsets_is_silent_for_less_long() -> None:
+    late = 2_000 + SILENT + 1
+    broker = [listed("c", when=SECOND), at(2 * SECOND, "file_persist", broker="broker-a")]
+    assert found({BROKER: broker, C: lives("c", 10, late * 1000)}) == [("gap", "broker-a", None, 2_000, late)]
+    assert found({BROKER: broker, C: lives("c", 10, (late - 1) * 1000)}) == []
+    assert found({BROKER: broker[:1], C: lives("c", 10, late * 1000)}) == []
+
+
 def test_of_a_client_that_no_broker_ever_knew_nothing_is_missing() -> None:
     start = [at(10, "client_start", client="c", group="orders")]
     broker = [listed("d", when=0), STOPPED]
