@@ -221,3 +221,12 @@ class GroupMisstep(Steps):
         seen_or_told=(Kind.FILE_LOAD,),
         rules=("OF-10", "ST-1"),
     )
+    NOT_TAKEN = Step(
+        claim=SHARES,
+        statement="A client takes a queue that pass after pass gives it: a broker that tells it who is there tells it "
+        "the offset too; asked of concurrent listeners, in doubt where a topic is on several brokers.",
+        told="did not take {queue}, which its passes of rebalance gave it for {span}",
+        needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
+        beside=(Kind.ASSIGN,),
+        rules=("RB-30", "RB-41"),
+    )

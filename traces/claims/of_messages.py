@@ -151,7 +151,7 @@ OF_MESSAGES = (
         excused_by=(*LISTENERS, *SCHEDULE, Kind.STORE, Kind.DEAD_LETTER),
         of_broker=(Kind.DELAY_DELIVER, Kind.DEAD_LETTER),
         of_others=(Kind.DELIVER,),
-        rules=("SB-12", "SB-14"),
+        rules=("SB-2", "SB-12", "SB-14"),
         bugs=("D7", "D8"),
         settled_by=SCHEDULE_TOPIC,
     ),

@@ -98,6 +98,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     template = _TITLES[claim.id]
     if claim.id == "every-queue-moves" and row["value"] == Reason.NOT_POLLED:
         template = "{actor} asked {queue} for messages no more, for {span}"
+    if claim.id == "sent-back-message-comes-again" and row["value"] >= row["expected"]:
+        template = "{message} was sent back to its broker, and stored again by another one"
     if claim.id in _STEPS:
         template = template.replace("{misstep}", list(_STEPS[claim.id])[row["value"]].step.told)
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")

@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
+from ..machine_code.compiled import constant, int64, part
 from .chains import ATTEMPTS, CHAINS, PLACES, WAITS
 from .message_table import TOGETHER, WENT_WELL
+from .notes import NOBODY
 
 _FIRST = int64(0)
+SEVERAL = constant(-2)
+"""More than one broker, or nobody knows which."""
 
 
 @part
@@ -104,6 +107,8 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.deliverer = -1
     new.failer = -1
     new.broker = -1
+    new.asked = NOBODY
+    new.stored_in = NOBODY
     new.deliveries = 0
     new.failures = 0
     new.successes = 0
@@ -129,6 +134,12 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.assumed = 0
     new.delayed_dead = 0
     return at
+
+
+@part
+def with_broker(before: int, broker: int) -> Any:
+    """The only broker of some, ``before`` and another one, by the codes of their names; SEVERAL if they differ."""
+    return broker if before in (NOBODY, broker) else int64(SEVERAL)
 
 
 @part

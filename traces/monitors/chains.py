@@ -54,6 +54,8 @@ ATTEMPT = np.dtype(
         ("deliverer", np.int64),
         ("failer", np.int64),
         ("broker", np.int64),
+        ("asked", np.int32),  # broker, by the code of its name, that was asked to store it again; NOBODY, SEVERAL
+        ("stored_in", np.int32),  # broker that stored its copies; NOBODY, SEVERAL
         ("deliveries", np.int64),
         ("failures", np.int32),
         ("successes", np.int32),

@@ -9,7 +9,7 @@ from ..clocks.order import apart
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import attempt_of, earliest, find_attempt, leave, wait
+from .attempts import attempt_of, earliest, find_attempt, leave, wait, with_broker
 from .copies import MOVED, REPEATED, STORED, account
 from .notes import NOBODY, NOTHING, Seen, judge, violate
 from .retry_terms import HIGHEST_LEVEL
@@ -52,6 +52,8 @@ def delay_store(
     attempt.stored += 1
     attempt.stored_at = seen.time
     attempt.broker = seen.actor
+    if seen.slot >= 0:
+        attempt.stored_in = with_broker(int64(attempt.stored_in), int64(terms.slots[seen.slot].name))
     levels = int64(len(terms.levels) - 1)
     if level != ABSENT:
         attempt.levels |= bit_of(level)

@@ -55,6 +55,7 @@ class Member:
     routes: dict[str, frozenset[str]] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
+    awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # given, not taken: when each pass gave it
 
 
 @dataclass(slots=True)

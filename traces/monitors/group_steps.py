@@ -28,6 +28,9 @@ APART = 1_000
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is told once it is this old, ms. What is older than a day is no time: simulated ones are numbered."""
 
+PASSES = 3
+"""So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
+
 SOME = 4
 """Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
 
@@ -81,6 +84,7 @@ class _Steps:
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, event, since=member.first)
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
             member.known, member.beats, member.told = True, 0, None
+            member.awaited.clear()
             member.last = event["time"]
 
     def stop(self, event: Event) -> None:
@@ -110,6 +114,7 @@ class _Steps:
         for member in self._all_of(event):
             member.started = member.stopped = member.unregistered = member.leaving = None
             member.queues.clear()
+            member.awaited.clear()
 
     def heartbeat(self, event: Event) -> None:
         """A process tells the brokers what it consumes."""
@@ -183,6 +188,8 @@ class _Steps:
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
+        if assigned is not None and not self._is_orderly(member.group):
+            self._await(member, event, topic, assigned, before)
         member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""))
         for (of, queue), had in member.queues.items():
             if of != topic or assigned is None:
@@ -194,10 +201,30 @@ class _Steps:
             elif not self._is_orderly(member.group) and time - had.lost_at > APART:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
 
+    def _await(self, member: Member, event: Event, topic: str, assigned: frozenset[str], before: Pass | None) -> None:
+        """The queues that a pass gives a process that does not have them, as far as it is known not to."""
+        for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
+            del member.awaited[at]
+        earlier = None if before is None else before.assigned
+        brokers = {broker_of(queue) for queue in event["queues"]}
+        for queue in sorted(assigned):
+            had = member.queues.get((topic, queue))
+            is_new = member.started is not None if earlier is None else queue not in earlier
+            if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
+                continue
+            times = member.awaited.setdefault((topic, queue), [])
+            times.append(event["time"])
+            if len(times) >= PASSES and times[-1] - times[0] > self._settings.rounds - APART:
+                doubt = Doubt.NONE if len(brokers) == 1 and event.get("members") else Doubt.EVIDENCE
+                self._missteps.note(
+                    GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
+                )
+
     def assign(self, event: Event) -> None:
         """A process takes a queue."""
         member = self._act(self._member(event), event, within=WITHIN)
         topic, queue = event.get("topic") or "", queue_of(event)
+        member.awaited.pop((topic, queue), None)
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
         given = given or member.actor in self._logged
@@ -220,6 +247,7 @@ class _Steps:
             elif member.leaving is None:
                 member.leaving = time
         had.has, had.lost_at, had.left_at = False, None, time
+        member.awaited.pop((topic, queue), None)
 
     def file(self, event: Event) -> None:
         """A process, or a broker, reads or writes a file."""

@@ -9,7 +9,7 @@ from ..engine.findings import Doubt
 from ..format.kinds import Path, Result
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import attempt_of, copies_of, counts_at, find_attempt
+from .attempts import SEVERAL, attempt_of, copies_of, counts_at, find_attempt, with_broker
 from .dead_letters import AT_ONCE, gives_up, last_count, maximum_of
 from .delays import bit_of, delay_of, lowest
 from .notes import NOBODY, NOTHING, judge, violate
@@ -67,6 +67,10 @@ def send_back(
         sent.given_up += 1
     else:
         sent.refused += 1
+    if path == Path.FALLBACK or seen.slot < 0:
+        sent.asked = SEVERAL  # SB-8: it is sent as any message is, to whichever broker
+    else:
+        sent.asked = with_broker(int64(sent.asked), int64(terms.slots[seen.slot].name))
     maximum = maximum_of(known, terms, chain)
     times = sent.attempt
     if maximum == ABSENT:
@@ -158,6 +162,15 @@ def failure(attempt: Any, seen: Any) -> None:
 
 
 @part
+def _by_whom_it_was_asked(known: Any, terms: Any, notes: Any, attempt: Any, copy: Any, seen: Any) -> None:
+    """SB-2: request 36 goes to the broker of the message, which stores the copy, unless another one acts for it."""
+    if attempt.asked >= 0 and copy.stored_in >= 0 and copy.stored_in != attempt.asked:
+        was_away = attempt.slot < 0 or terms.slots[attempt.slot].broker >= 0
+        doubt = _EVIDENCE if was_away else NOTHING
+        violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies_of(copy), attempt.sent, doubt)
+
+
+@part
 def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any) -> Any:
     """At the end: whether there are as many copies as send-backs that were answered well; false if some are lost.
 
@@ -182,6 +195,8 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
         deadline += delay_of(terms, level)
     if copies >= attempt.sent:
         judge(notes, _AGAIN)
+        if after >= 0:
+            _by_whom_it_was_asked(known, terms, notes, attempt, known.attempts[after], seen)
         return True
     if terms.given[0].end <= deadline:
         return True

@@ -97,6 +97,8 @@ def test_a_topic_may_be_subscribed_to_later() -> None:
         assert told([*OWNS, heartbeat(40_000, "one", "T=*@7", f"U=*@{version}"), *ENDS, stop(60_021)]) == []
 
 
+NOT_TAKEN = [*(each for each in OWNS if each["kind"] != Kind.ASSIGN or each["queue"] == 0), pass_(41_000)]
+LATER = (60_000, 80_000, 100_500)
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
 WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.NOT_STARTED: [start(3, "two", "H"), *without(Kind.CLIENT_START)],
@@ -137,9 +139,11 @@ WRONG: dict[GroupMisstep, list[Event]] = {
         of_broker(60_500, Kind.FILE_PERSIST, detail="delayOffset"),
     ],
     GroupMisstep.FILE_NOT_READ: RIGHT,
+    GroupMisstep.NOT_TAKEN: NOT_TAKEN,
 }
 OF_GROUPS = {
     GroupMisstep.KEPT: None,
+    GroupMisstep.NOT_TAKEN: None,
     GroupMisstep.FILE_NOT_READ: {"G": Group(mode="broadcasting")},
 }
 
@@ -191,6 +195,25 @@ def test_while_a_broker_is_away_a_slave_may_tell_who_is_there() -> None:
     slave = {**members(300, "one"), "broker": slave_of("b")}
     changed = members(32_000, "one", "two")
     assert GroupMisstep.OTHER_MEMBERS not in told([*early, slave, changed, pass_(40_000)], groups=ORDERLY)
+
+
+def test_a_queue_that_passes_give_may_be_taken_late_or_have_been_taken_before() -> None:
+    not_taken = [GroupMisstep.NOT_TAKEN]
+    assert told(NOT_TAKEN) == not_taken
+    assert told([*NOT_TAKEN[:-1], taken(39_000, Kind.ASSIGN, 1), pass_(41_000)]) == []
+    assert told([*NOT_TAKEN[:-1], pass_(35_000, "b:0"), pass_(41_000)]) == []
+    # An orderly client may be refused the lock.
+    assert told(NOT_TAKEN, groups=ORDERLY) == []
+    # Who ran before the recording may have taken it then; unless a pass took it away.
+    begun = [each for each in NOT_TAKEN if each["kind"] != Kind.CLIENT_START]
+    assert GroupMisstep.NOT_TAKEN not in told(begun)
+    assert GroupMisstep.NOT_TAKEN in told([*begun, pass_(50_000, "b:0"), *map(pass_, LATER)])
+
+
+def test_whether_another_broker_could_be_asked_is_not_known() -> None:
+    two = [{**each, "queues": [*QUEUES, "a:0"]} if "queues" in each else each for each in NOT_TAKEN]
+    (row,) = judged(two).rows(SHARES)
+    assert (row["value"], row["since"], row["time"], row["doubt"] != 0) == (GroupMisstep.NOT_TAKEN, 400, 41_000, True)
 
 
 def test_a_process_that_died_owes_nothing() -> None:

@@ -52,6 +52,26 @@ def test_nothing_is_stored_of_what_was_sent_back():
     assert said.statuses == {MessageStatus.LOST: 1}
 
 
+def test_a_copy_is_stored_by_another_broker_than_was_asked():
+    said = check(sent().delay_store(11, 1, 3, 10_011, broker="a").delay_deliver(10_011, 1, 20, broker="a"), end=20_000)
+    assert said.violated == {AGAIN: 1}
+    assert [(row["value"], row["expected"], row["doubt"]) for row in said.violations(AGAIN)] == [(1, 1, Doubt.NONE)]
+    right = sent().delay_store(11, 1, 3, 10_011).delay_deliver(10_011, 1, 20)
+    assert check(right, end=20_000).violated == {}
+
+
+def test_a_copy_that_the_client_sends_itself_may_be_stored_by_any_broker():
+    refused = Script().deliver(0).result(10, "later").send_back(12, result="failed").send_back(13, path="fallback")
+    copy = refused.delay_store(14, 1, 3, 10_014, broker="a").delay_deliver(10_014, 1, 20, broker="a")
+    assert check(copy, end=20_000).violated == {}
+
+
+def test_what_acts_for_a_broker_that_is_away_may_store_a_copy_elsewhere():
+    away = sent().broker(11, Kind.BROKER_STOP).broker(15_000, Kind.BROKER_START)
+    copy = away.delay_store(11, 1, 3, 10_011, broker="a").delay_deliver(10_011, 1, 20, broker="a")
+    assert check(copy, end=20_000).doubtful == {AGAIN: 1}
+
+
 def test_one_of_two_copies_is_missing():
     script = sent().deliver(100, client="c2").result(110, "later", client="c2").send_back(111, client="c2")
     said = check(script.delay_store(11, 1, 3, 10_011).delay_deliver(10_011, 1, 20), end=100_000)
