@@ -258,18 +258,18 @@ end:
        holds_cool_0 = 0 }
   :: /* warm(s0) */
      d_step { 1 ->
-       /* heat[s0]: -3..3 */ inside = ((heat_0 - 3) <= 2);
+       /* heat[s0]: -3..3 */ inside = (((heat_0 - 3) + 1) <= 3);
        assert(inside && 1);
-       heat_0 = (1 + (heat_0 - 3)) + 3;
+       heat_0 = ((heat_0 - 3) + 1) + 3;
        holds_cool_0 = !(3 <= (heat_0 - 3));
        assert(holds_cool_0);
        inside = 0;
        holds_cool_0 = 0 }
   :: /* warm(s2) */
      d_step { 1 ->
-       /* heat[s2]: -3..3 */ inside = ((heat_2 - 3) <= 2);
+       /* heat[s2]: -3..3 */ inside = (((heat_2 - 3) + 1) <= 3);
        assert(inside && 2);
-       heat_2 = (1 + (heat_2 - 3)) + 3;
+       heat_2 = ((heat_2 - 3) + 1) + 3;
        holds_cool_0 = !(3 <= (heat_0 - 3));
        assert(holds_cool_0);
        inside = 0;
