@@ -395,6 +395,7 @@ class Misstep(Steps):
         told="let its lock of {queue} run out: it had asked for it {span} before",
         needs=(Kind.LOCK, Kind.LOCK_LOST, Kind.ASSIGN, *_PULLS),
         seen=(Kind.LOCK, Kind.PULL_RESULT),
+        of_broker=(Kind.BROKER_START,),
         rules=("OR-9", "OR-11"),
     )
     REFUSED_FREE = Step(

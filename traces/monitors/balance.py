@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..format.kinds import Kind
 from .allocations import answers_otherwise
 from .notebook import Notebook, whole
 from .runs import Told
+from .standstills import Spans, Standstills
+from .standstills import within as covered
 from .subscriptions import parse_subscription
 
 CLAIM = "every-topic-is-balanced"
@@ -23,11 +25,11 @@ _ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER
 
 
 class _Outages:
-    """When no pass could be made, as a broker was down that members are asked of (RB-4)."""
+    """When no pass could be made, as a broker was down, or stood still, that members are asked of (RB-4)."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Iterable[tuple[int, int]]) -> None:
         self._since: dict[str, int] = {}
-        self._over: list[tuple[int, int]] = []
+        self._over = list(over)
 
     def stop(self, broker: str, time: int) -> None:
         """A broker goes down."""
@@ -51,6 +53,7 @@ class _Client:
     Attributes:
         actor: the client.
         outages: when it could not balance.
+        still: when it stood still.
         known: topics of which its group has seen a queue, and since when.
         without: topics of which it was told that they have no queue.
         said: its latest heartbeat, as the event has it.
@@ -63,6 +66,7 @@ class _Client:
 
     actor: Actor
     outages: _Outages
+    still: Spans
     known: Mapping[str, int]
     without: Collection[str] = ()
     said: list[str] | None = None
@@ -83,9 +87,13 @@ class _Client:
     def keeps_running(self, time: int, within: int) -> None:
         """It sends a heartbeat: whether it still balances anything, as it does every 20 s (RB-1)."""
         last = max(self.passes.values(), default=time)
-        if time - last - self.outages.within(last, time) > within:
+        if self._ran(last, time) > within:
             for topic in self.consumed:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
+
+    def _ran(self, since: int, until: int) -> int:
+        """For how long of a time it could balance, ms."""
+        return until - since - self.outages.within(since, until) - covered(self.still, since, until)
 
     def balances(self, time: int, topic: str, within: int) -> None:
         if topic in self.behind:
@@ -96,7 +104,7 @@ class _Client:
         oldest = time
         for other, consumed in self.consumed.items():
             since = max(self.passes.get(other, consumed), consumed)
-            if time - since - self.outages.within(since, time) > within:
+            if self._ran(since, time) > within:
                 self.behind[other] = since, time
             else:
                 oldest = min(oldest, since)
@@ -111,7 +119,8 @@ class Balance:
         self._names = names
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
-        self._outages = _Outages()
+        self._still = Standstills(context.events, pause=settings.rounds)
+        self._outages = _Outages((since, until) for _, since, until in self._still.of_brokers)
         self._known: dict[str, dict[str, int]] = {}
         self._without: dict[str, set[str]] = {}
         for run in told.runs:
@@ -145,7 +154,11 @@ class Balance:
             group = event.get("group") or ""
             # What the name server has is known to nobody yet.
             found = self._clients[key] = _Client(
-                actor_of(event), self._outages, self._known.get(group, {}), self._without.get(group, set())
+                actor_of(event),
+                self._outages,
+                self._still.of_client(actor_of(event)),
+                self._known.get(group, {}),
+                self._without.get(group, set()),
             )
         return found
 

@@ -22,6 +22,7 @@ from ..format.kinds import Kind
 from .memberships import Membership, Memberships
 from .notes import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
+from .standstills import Standstills, within
 
 _OWNED, _MOVES, _FLAPPING, _OVERLAPS = (
     CODE["every-queue-gets-an-owner"],
@@ -54,9 +55,12 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
         elif row["claim"] == _OVERLAPS:
             both = (names.actors[row["actor"]], names.actors[row["other"]])
             keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)
+            keep[at] &= row["value"] - group.stood_still(both, since, until) > row["expected"]
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
         else:
             keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
+            if row["claim"] == _OWNED:
+                keep[at] &= row["value"] - group.held_up(since, until) > row["expected"]
             unseen = not context.evidence & _SIGNS
         if keep[at] and unseen:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
@@ -76,7 +80,9 @@ class _Groups:
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = told_by(context.events)
         self._memberships = Memberships(self._told, context=context, settings=settings)
+        self._still = Standstills(context.events, pause=settings.rounds)
         self._broker_starts = [event["time"] for event in context.events if event["kind"] == Kind.BROKER_START]
+        self._broker_starts += [until for _, _, until in self._still.of_brokers]
 
     def lived(self, slot: Slot, since: int, until: int) -> bool:
         """Whether some client of a group lived long enough in a period to take a queue; yes where nobody would know.
@@ -133,13 +139,26 @@ class _Groups:
         return not without or until - max(without) > self._settings.rounds
 
     def broker_began(self, since: int, until: int) -> bool:
-        """RB-20: whether a period lies in the time in which a broker that starts does not know all members yet.
+        """RB-20: whether a period lies in the time in which a broker that starts or goes on does not know all.
 
         It learns of each by its next heartbeat. Until then, and a round of rebalance later, members see another list
         whenever they ask another broker.
         """
         within = self._settings.heartbeat + self._settings.rounds
         return any(start <= until and until <= start + within for start in self._broker_starts)
+
+    def held_up(self, since: int, until: int) -> int:
+        """RB-4, RB-20: for how long of a period passes of rebalance may have got no answer of a broker, or a wrong one.
+
+        One that stood still answers nobody, and one that has just begun or gone on does not know all members.
+        """
+        still = within(((begin, end) for _, begin, end in self._still.of_brokers), since, until)
+        began = any(since - self._settings.rounds <= start <= until for start in self._broker_starts)
+        return still + (self._settings.heartbeat if began else 0)
+
+    def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
+        """For how long of a period one of some processes stood still, and knew of nothing."""
+        return max(within(self._still.of_client(actor), since, until) for actor in actors)
 
     def routes_learnt(self, slot: Slot, actors: Collection[Actor], since: int, until: int) -> int:
         """EN-11: by how many other lists of queues of a topic than one some processes have divided it in a period.

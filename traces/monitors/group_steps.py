@@ -163,7 +163,10 @@ class _Steps:
 
     def rebalance(self, event: Event) -> None:
         """A process divides a topic."""
-        member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
+        member, time = self._member(event), event["time"]
+        if member.first is not None and time - member.last > self._settings.rounds:
+            member.silent_since = None  # it stood still, and tells of itself now
+        self._act(member, event, within=WITHIN)
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
         # A log tells of a pass when it is over, and of its outcome only.
         assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])

@@ -19,6 +19,7 @@ from .notebook import Notebook
 from .processes import judge_processes
 from .readable import judge_readable
 from .runs import told_by
+from .standstills import Standstills
 from .subscriptions import judge_subscriptions
 from .unassigned import judge_unassigned
 from .views import judge_views
@@ -51,7 +52,8 @@ class GroupMonitor:
         memberships = Memberships(told, context=self._context, settings=self._settings)
         judge_processes(told, memberships, names=self._names, notebook=notebook)
         judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
-        judge_views(told, memberships, names=self._names, settings=self._settings, notebook=notebook)
+        still = Standstills(self._context.events, pause=self._settings.rounds)
+        judge_views(told, memberships, still=still, names=self._names, settings=self._settings, notebook=notebook)
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)

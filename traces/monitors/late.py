@@ -18,6 +18,7 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
+from .standstills import Standstills
 
 _LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 """Kinds that may tell that the owner has the queue no more."""
@@ -100,6 +101,8 @@ class _Around:
                 broker = _broker(event)
                 # A start whose end was not seen: it was down at that moment, for how long nobody knows.
                 self._downs.setdefault(broker, []).append((since.pop(broker, time), time))
+        for broker, begin, end in Standstills(context.events, pause=settings.rounds).of_brokers:
+            self._downs.setdefault(broker, []).append((begin, end))
         for broker, time in since.items():
             self._downs.setdefault(broker, []).append((time, context.end))
 

@@ -19,6 +19,7 @@ from .allocations import answers_otherwise
 from .memberships import Memberships
 from .notebook import Notebook, whole
 from .runs import Run, Told
+from .standstills import Standstills
 
 CLAIM = "views-agree"
 
@@ -55,7 +56,15 @@ def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
     return View(members, tuple(sorted(run.queues)))
 
 
-def judge_views(told: Told, memberships: Memberships, *, names: Names, settings: Settings, notebook: Notebook) -> None:
+def judge_views(
+    told: Told,
+    memberships: Memberships,
+    *,
+    still: Standstills,
+    names: Names,
+    settings: Settings,
+    notebook: Notebook,
+) -> None:
     """Note every time at which views of one topic differed for longer than two rounds.
 
     What one member saw differently of several topics at overlapping times is one finding; it has the topic in its slot
@@ -81,9 +90,13 @@ def judge_views(told: Told, memberships: Memberships, *, names: Names, settings:
                 strategy = known.strategy if known is not None else ""
                 for what in Differ:
                     part = [(run, view.of(what)) for run, view in seen]
-                    said = _said(group, part, passes, memberships, settings)
+                    said = _said(group, part, passes, memberships, settings, still)
                     for difference in disagreements(said, settings=settings, order=memberships.order):
-                        if what is Differ.MEMBERS or _lasts(difference, seen, settings):
+                        if what is Differ.MEMBERS:
+                            lasts = not _is_unknown_yet(difference, still, settings)
+                        else:
+                            lasts = _lasts(difference, seen, settings)
+                        if lasts:
                             found.append((_sure(difference, seen, has_all, strategy), topic, what))
         _note(group, found, notebook)
 
@@ -100,8 +113,20 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
     return difference.until - difference.since > settings.new_topic * changes
 
 
+def _is_unknown_yet(difference: Difference, still: Standstills, settings: Settings) -> bool:
+    """RB-20: whether a broker that stood still may not have known all members again, until their next heartbeats."""
+    longest = settings.heartbeat + settings.rounds
+    went_on = any(difference.since - longest <= until <= difference.until for _, _, until in still.of_brokers)
+    return went_on and difference.until - difference.since <= longest
+
+
 def _said(
-    group: str, seen: list[tuple[Run, View]], passes: list[Run], memberships: Memberships, settings: Settings
+    group: str,
+    seen: list[tuple[Run, View]],
+    passes: list[Run],
+    memberships: Memberships,
+    settings: Settings,
+    still: Standstills,
 ) -> list[Statement]:
     """What each member saw, and until when it went by that."""
     runs = {(run.actor, run.first): run for run, _ in seen}
@@ -110,9 +135,11 @@ def _said(
         by_actor.setdefault(run.actor, []).append(run)
     said = []
     for each in statements(group, [(run.first, run.actor, view) for run, view in seen], memberships):
-        # A client that balances other topics but not this one says nothing of it any more; that is another claim.
+        # A client that balances other topics but not this one says nothing of it any more; that is another claim. Nor
+        # does one that stands still go by what it saw.
         limit = runs[each.actor, each.since].last + settings.rounds
-        if any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):
+        is_still = any(begin < limit < end for begin, end in still.of_client(each.actor))
+        if is_still or any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):
             each = replace(each, surely=min(each.surely, limit), possibly=min(each.possibly, limit))
         said.append(each)
     return said

@@ -353,6 +353,15 @@ def test_a_client_asks_for_its_locks_as_long_as_it_lives() -> None:
     assert told(slept, groups=ORDERLY) == []
 
 
+def test_a_broker_that_answers_nobody_holds_up_the_locks_of_the_others() -> None:
+    lost = WRONG[Misstep.NOT_RENEWED]
+    often = [*range(-20_000, 5_001, 5_000), *range(30_000, 50_000, 5_000)]
+    persists = [event(time, Kind.FILE_PERSIST, broker="other", queue=None, topic=None) for time in often]
+    assert told(lost, persists, groups=ORDERLY) == []
+    all_along = [event(time, Kind.FILE_PERSIST, broker="other") for time in range(-20_000, 50_000, 5_000)]
+    assert told(lost, all_along, groups=ORDERLY) == [Misstep.NOT_RENEWED]
+
+
 def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:
     back = WRONG[Misstep.END_BACK]
     assert told(*back, broker_restart(815), name=FIT) == []
@@ -504,6 +513,13 @@ def test_a_listener_that_commits_by_hand_tells_the_fate_of_messages_again() -> N
 def test_the_listener_of_an_earlier_window_may_run_still() -> None:
     again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(950, "one", 0, 2)]
     assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []
+
+
+def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() -> None:
+    gone = [revoke(700, "one"), removed(710, 1, 2), asked(800, 1), assign(810, 1), pull(820, 1)]
+    later = [commit(t, "one", 1) for t in range(1_000, 15_000, 2_000)]
+    run = [*BEGIN, *done(500, 0, 1), *done(600, 1, 2)[:2]]
+    assert Misstep.NOT_REMEMBERED not in told(run, gone, later)
 
 
 def test_a_commit_by_hand_takes_several_messages_and_sets_the_in_memory_offset_once() -> None:

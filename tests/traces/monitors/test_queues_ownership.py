@@ -151,6 +151,17 @@ def test_a_queue_that_waits_long_for_its_owner() -> None:
     assert check(HEARTBEATS, ORPHAN, assign(59_000, "two", 0), end=300_000).broken == {}
 
 
+def test_a_broker_that_answers_nobody_holds_up_the_passes_that_would_find_an_owner() -> None:
+    def taken(time: int, *persists: int) -> Checked:
+        seen = [event(at, Kind.FILE_PERSIST, broker="other", queue=None, topic=None, group=None) for at in persists]
+        return check(HEARTBEATS, ORPHAN, seen, assign(time, "two", 0), end=300_000)
+
+    hung = (0, 5_000, 10_000, 15_000, 20_000, 25_000, 46_000, 51_000)
+    assert taken(75_000, *hung).counts(OWNED) == (0, 0)
+    assert taken(75_000, *range(0, 80_000, 5_000)).counts(OWNED) == (1, 0)
+    assert taken(125_000, *hung).counts(OWNED) == (1, 0)
+
+
 def test_a_group_that_sleeps_needs_no_owner() -> None:
     night = [assign(1_000, "one", 0), stop(20_000, "one"), start(200_000, "one#1"), assign(200_100, "one#1", 0)]
     assert check([start(500, "one"), heartbeat(2_000, "one", "T=*@1")], night, end=250_000).broken == {}

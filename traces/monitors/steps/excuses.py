@@ -16,6 +16,7 @@ from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
+from ..standstills import Standstills
 from ..subscriptions import parse_subscription
 from .pulls import HELD
 from .state import APART, LATE, SILENCE
@@ -47,6 +48,7 @@ class Excuses:
         self._ends: dict[Actor, list[int]] = {}
         self._answered: dict[tuple[Actor, str], list[int]] = {}
         self._expressions: dict[tuple[str, str], set[str]] = {}
+        self._still = Standstills(context.events, pause=settings.rounds)
         self._end = context.end
         self._learnt = settings.route_poll + settings.persist + SILENCE
         for event in context.events:
@@ -112,6 +114,13 @@ class Excuses:
             restarts = any(since - LATE <= time <= until + apart for time in times)
             lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
             return not is_heard or restarts or lost
+        if misstep == Misstep.NOT_RENEWED:
+            # OR-9: one thread renews the locks of all brokers, and asks for those that it has not got, 1 s for each
+            # where a broker does not answer: that holds up the others.
+            away = [(time, time) for restarts in self._restarts.values() for time in restarts]
+            away += [span for gaps in self._gaps.values() for span in gaps]
+            away += [(begin, end) for _, begin, end in self._still.of_brokers]
+            return any(begin - LATE <= found["time"] and found["since"] - LATE <= end for begin, end in away)
         if misstep in (Misstep.LEFT_UNSTORED, Misstep.NOT_WRITTEN):
             # ST-8: offsets are stored before the process leaves its group, while listeners still return.
             ends = self._ends.get(self._names.actors[line["actor"]], ())

@@ -1,0 +1,92 @@
+"""Standstills: when a process did nothing at all, as one that is suspended, collects garbage, or whose machine hangs.
+
+A client that stands still neither balances nor tells the brokers of itself, and does both at once when it goes on. A
+broker that stands still answers nobody, so that clients close their connections; when it goes on it takes them for
+gone until their next heartbeats, as one does that starts anew (RB-20, ST-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..encoding.names import Actor
+from ..engine.context import actor_of
+from ..format.kinds import BROKER_RUNS, Kind
+
+_SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
+_SEVERAL = 3
+_TIMES_USUAL = 3
+_BROKER_PAUSE = 10_000
+"""ms. A broker writes its offsets every 5 s (``flushConsumerOffsetInterval``), or as often as it is seen to."""
+
+Spans = list[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class _Signs:
+    """What was seen of a process since it began.
+
+    Attributes:
+        last: time of its latest sign, ms.
+        count: how many signs it gave; ``beats``: those among them that tell that it is recorded whole.
+        lasted: how long the times between its signs were together, those in which it stood still left out, ms.
+    """
+
+    last: int
+    count: int = 0
+    beats: int = 0
+    lasted: int = 0
+
+
+class Standstills:
+    """Those of all processes of a trace.
+
+    Attributes:
+        of_brokers: of brokers, each from its last sign to the next one, ms.
+
+    Args:
+        events: of the context, by time.
+        pause: how long a client that runs may give no sign, ms.
+    """
+
+    def __init__(self, events: Iterable[Mapping[str, Any]], *, pause: int) -> None:
+        self.of_brokers: list[tuple[str, int, int]] = []
+        self._of_clients: dict[Actor, Spans] = {}
+        seen: dict[Actor, _Signs] = {}
+        for event in events:
+            kind, time = event["kind"], int(event["time"])
+            if kind in BROKER_RUNS:
+                seen.pop(actor_of(event), None)
+            elif kind in _SIGNS and event.get("client"):
+                since = _still_since(seen, event, time, pause, beats=kind == Kind.HEARTBEAT)
+                if since is not None:
+                    self._of_clients.setdefault(actor_of(event), []).append((since, time))
+            elif kind == Kind.FILE_PERSIST and event.get("broker") and not event.get("client"):
+                since = _still_since(seen, event, time, _BROKER_PAUSE, beats=True)
+                if since is not None:
+                    self.of_brokers.append((event["broker"], since, time))
+
+    def of_client(self, actor: Actor) -> Spans:
+        """When a client stood still, each from its last sign to the next one, ms."""
+        return self._of_clients.get(actor, [])
+
+
+def within(spans: Iterable[tuple[int, int]], since: int, until: int) -> int:
+    """How much of a time spans cover that do not overlap, ms."""
+    return sum(max(min(end, until) - max(begin, since), 0) for begin, end in spans)
+
+
+def _still_since(
+    seen: dict[Actor, _Signs], event: Mapping[str, Any], time: int, pause: int, *, beats: bool
+) -> int | None:
+    """A process gives a sign; since when it stood still, if it did."""
+    signs = seen.setdefault(actor_of(event), _Signs(time))
+    since, passed, usual = signs.last, time - signs.last, signs.lasted // max(signs.count - 1, 1)
+    is_still = signs.beats >= _SEVERAL and passed > max(pause, _TIMES_USUAL * usual)
+    signs.last = time
+    signs.count += 1
+    signs.beats += beats
+    signs.lasted += 0 if is_still else passed
+    return since if is_still else None
