@@ -177,7 +177,7 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             item.left, item.passed, item.ended = 1, NEVER, NEVER
         else:
             drop(t, at)
-    if after < 0 or line.has == 0:  # CC-13: of a window that has ended no offset is set
+    if after < 0:
         return
     if line.owed == line.idle:  # nothing is surely owed: a commit by hand takes several, and sets it once
         line.owed_at = now

@@ -46,6 +46,7 @@ def take(t: Any, n: int, offset: int) -> None:
             note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
     line.given_back = line.kept = NEVER
     line.taken_at = now
+    line.owed, line.idle = 0, 0  # CC-13: of what left the window before after its end no offset was set
     if line.asked >= 0:
         line.late += 1
     line.window += 1
