@@ -15,7 +15,10 @@ assignment = Machine(
     "deaths, restarts, route changes.",
 ).include(membership, start_stop, rebalance)
 assignment.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
-assignment.remember(*("life", "members", "owns", "view", "lock", "paused", "woken"), when=lambda k: k.watch_steps == 1)
+assignment.remember(
+    *("life", "members", "owns", "view", "lock", "paused", "woken", "leftover", "route"),
+    when=lambda k: k.watch_steps == 1,
+)
 
 MOST_MEMBERS, MOST_QUEUES = 12, 64
 """Of a group whose run is stepped through: more than one that is searched has, as a run takes one way only."""

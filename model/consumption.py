@@ -41,6 +41,7 @@ consumption.include(late_update, hung_listener, lost_memory)
 consumption.include(broadcast, filtering, orderly, orderly_ownership)
 consumption.remember(
     *("holder", "holder_age", "locked", "lock_age", "unlocking", "dropped", "wanted", "result", "suspended"),
+    "call_age",
     when=lambda k: k.watch_steps == 1,
 )
 consumption.remember(
@@ -50,7 +51,8 @@ consumption.remember(
     *("next_offset", "memory", "asked", "stale", "stale_empty", "carried", "put_end"),
     *("committed", "late", "reset_noted", "resetting", "zombie", "target", "target_set", "unknown"),
     *("unannounced", "newest", "group_edition", "failed_send_backs", "overdue", "paused", "persisted"),
-    *("on_disk", "file"),
+    *("on_disk", "file", "file_is", "copy", "copy_is"),
+    *("held_update", "hung", "ghost"),
     *("place", "ripe", "level", "times", "dead", "root", "log_end"),
     *("position", "progress", "saved", "replicated", "loading"),
     when=lambda k: k.watch_changes == 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .concurrently import comes_back, concurrent, in_task
+from .concurrently import comes_back, concurrent, in_task, starts_task
 from .consume_queue import Message
 from .kernel import BoolLike, IntLike, Machine, State, any_of, not_
 from .membership import Consumer
@@ -32,7 +32,7 @@ hung_listener.variable(
 @hung_listener.action(budget="hangs", tells="the listener of {c} hangs with {m} of {q}", when=concurrent)
 def hang(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """A lock, a remote call without a timeout, a loop: the thread is lost to the pool, the message to the window."""
-    s.require(working(s, c), s.stage[c, q, m] == Stage.RUNNING)
+    s.require(working(s, c), starts_task(s, c, q, m, Stage.RUNNING))
     s.hung[c, q] = lambda o: any_of(s.hung[c, q, o], in_task(s, c, q, m, o))
 
 

@@ -14,7 +14,7 @@ from enum import IntEnum
 from .consume_queue import Message, is_retry
 from .kernel import BoolLike, Constants, Int, IntLike, Lifetime, Machine, State, all_of, any_of, ite, maximum, not_
 from .lock import uses_locks
-from .membership import Consumer, Life
+from .membership import PROCESS, Consumer, Life
 from .rebalance import Chosen, Queue
 from .tags import filtered, tags
 
@@ -55,7 +55,16 @@ process_queue.variable("stage", Stage, Consumer, Queue, Message, lives_in=WINDOW
 process_queue.variable(
     "put_end", Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
 )
-process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1)
+process_queue.variable(
+    "orphan",
+    Orphan,
+    Consumer,
+    Queue,
+    Message,
+    when=lambda k: k.orphans == 1,
+    lives_in=PROCESS,
+    doc="outlives its window",
+)
 
 
 def counts_send_backs(k: Constants) -> bool:

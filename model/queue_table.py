@@ -114,8 +114,8 @@ def change_windows(
     note_new_windows(s, c, lambda q: any_of(lost(q), won(q)))
     windows_change(s, c)
     lock_follows(s, c, lost, won)
-    if s.orphans:
-        s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m, leaving), s.orphan[c, q, m])
+    if s.orphans and not gone:
+        s.orphan[c] = lambda q, m: ite(lost(q), _orphan(s, c, q, m), s.orphan[c, q, m])
     if s.pulls == "fine" and not gone:
         _leave_request(s, c, lost, leaving)
     _persist(s, c, lost, won, leaving)
@@ -128,9 +128,7 @@ def _leave_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None
     s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
 
 
-def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike, leaving: Leaving) -> IntLike:
-    if not leaving.listeners_go_on:
-        return Orphan.NONE
+def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
     stage = s.stage[c, q, m]
     return ite(listener_runs(s, c, q, m), Orphan.RUNNING, ite(stage == Stage.FAILED, Orphan.FAILED, s.orphan[c, q, m]))
 

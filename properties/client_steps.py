@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ..model.consume_queue import Message
+from ..model.correction import client_resets, corrects, leaves_zombies
 from ..model.filtering import edition
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, Life
 from ..model.offsets import broadcasting
-from ..model.process_queue import NO_OFFSET
+from ..model.orderly_ownership import unlocks_late
+from ..model.process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs
 from ..model.rebalance import Queue
+from ..model.start_position import starts_in_steps
 from .changes import fine, works
 from .of_each import always
 
@@ -73,7 +76,10 @@ def _announces(s: State, c: IntLike) -> BoolLike:
     newest = all_of(s.unannounced[c], s.newest == c)
     told = all_of(s.was_unannounced[c], not_(s.unannounced[c]))
     others = s.exists(Consumer, lambda d: all_of(s.was_unannounced[d], not_(s.unannounced[d]), works(s, d)))
-    superseded = s.exists(Consumer, lambda d: all_of(s.newest == d, s.was_unannounced[d], not_(s.unannounced[d])))
+    superseded = s.exists(
+        Consumer,
+        lambda d: all_of(s.newest == d, s.was_unannounced[d], not_(s.unannounced[d]), s.group_edition == edition(s, d)),
+    )
     return all_of(
         implies(any_of(changed, starts), newest),
         implies(told, any_of(s.group_edition == edition(s, c), superseded)),
@@ -89,4 +95,41 @@ ANNOUNCES = always(Consumer)(
     _announces,
     "ST-5",
     "RB-37",
+)
+
+
+def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    k = s.constants
+    windows = not_(any_of(s.owns[c, q], s.memory[c, q] != NO_OFFSET, s.next_offset[c, q] != 0))
+    tasks = s.forall(Message, lambda m: all_of(s.stage[c, q, m] == Stage.ABSENT, _no_call(s, c, q, m)))
+    requests = all_of(not_(s.asked[c, q]), s.stale[c, q] == NO_OFFSET, not_(s.stale_empty[c, q])) if fine(s) else True
+    corrections = s.target[c, q] == NO_OFFSET if corrects(k) else True
+    waiting = not_(s.zombie[c, q]) if leaves_zombies(k) else True
+    resets = (
+        all_of(not_(s.resetting[c]), not_(s.reset_due[c]), s.ghost[c, q] == NO_OFFSET) if client_resets(k) else True
+    )
+    late = s.held_update[c, q] == NO_OFFSET if s.held_updates else True
+    start = not_(s.unknown[c, q]) if starts_in_steps(k) else True
+    unlock = not_(s.unlocking[c, q]) if unlocks_late(k) else True
+    pause = not_(s.paused[c]) if s.pauses else True
+    loop = not_(s.loop_lost[c, q]) if s.lost_pulls else True
+    nothing = all_of(windows, tasks, requests, corrections, waiting, resets, late, start, unlock, pause, loop)
+    return implies(s.life[c] == Life.GONE, nothing)
+
+
+def _no_call(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+    outlives = s.orphan[c, q, m] == Orphan.NONE if s.orphans else True
+    overdue = not_(s.overdue[c, q, m]) if s.copies and s.expiries else True
+    hung = not_(s.hung[c, q, m]) if s.hangs else True
+    counted = s.failed_send_backs[c, q, m] == 0 if counts_send_backs(s.constants) else True
+    return all_of(outlives, overdue, hung, counted)
+
+
+DIES_WITH_ITS_PROCESS = _always(
+    "all-that-was-in-memory-dies",
+    "Of a process that is gone nothing is left that was only in its memory: no window, call, request, correction, "
+    "reset, and nothing that it had learnt.",
+    _nothing_left,
+    "ST-8",
+    "EN-7",
 )

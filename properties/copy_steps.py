@@ -7,6 +7,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.retry_copy import Copy, Place
 from ..model.schedule import Level
 from .of_each import always, sometimes
+from .property import Kind, Property
 
 _of_copies = always(Copy)
 _of_levels = always(Level)
@@ -23,7 +24,8 @@ def _delivered(s: State, k: IntLike) -> BoolLike:
 
 def _on_its_way(s: State, k: IntLike) -> BoolLike:
     was, now = s.was_place[k], s.place[k]
-    put = all_of(was == Place.NONE, same(now == Place.SCHEDULE_TOPIC, s.level[k] > 0))
+    at_once = implies(s.dead[k], s.level[k] == 0) if s.version == "5.3.3" else True
+    put = all_of(was == Place.NONE, same(now == Place.SCHEDULE_TOPIC, s.level[k] > 0), at_once)
     due = s.was_ripe[k] if not s.clock_steps else True
     lost = all_of(was == Place.SCHEDULE_TOPIC, now == Place.NONE, bool(s.power_losses))
     return any_of(same(was, now), put, all_of(_delivered(s, k), due), lost)
@@ -31,7 +33,8 @@ def _on_its_way(s: State, k: IntLike) -> BoolLike:
 
 ON_ITS_WAY = _of_copies(
     "copy-waits-for-its-delay",
-    "A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed.",
+    "A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed; a dead "
+    "letter has none (5.x).",
     _on_its_way,
     "DL-2",
     "DL-5",
@@ -141,4 +144,25 @@ BEGINS_THERE = sometimes(Level)(
     "A replica that becomes master goes on where its copy of the file says, behind what was delivered before.",
     lambda s, level: all_of(s.promotions_left == 0, s.replicated[level] > 0),
     "DL-7",
+)
+
+
+def _positions_saved(s: State) -> BoolLike:
+    return all_of(not_(s.loading), s.forall(Level, lambda level: s.saved[level] == s.progress[level]))
+
+
+FILE_CATCHES_UP = Property(
+    id="file-catches-up-with-delivery",
+    statement="In the end the file of a broker says how far its delivery of delayed messages has come.",
+    kind=Kind.SETTLES,
+    holds=_positions_saved,
+    rules=("DL-4",),
+)
+SAVED_AT_STOP = sometimes(Level)(
+    "stop-in-order-saves-the-positions",
+    "A broker that is stopped in order writes down what it delivered since the last time.",
+    lambda s, level: all_of(
+        s.loading, not_(s.was_loading), s.saved[level] == s.was_progress[level], s.was_saved[level] < s.saved[level]
+    ),
+    "DL-4",
 )

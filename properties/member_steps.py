@@ -187,6 +187,29 @@ FORGETS_ITS_OWN = _always(
 )
 
 
+def _repaired_in_turn(s: State, c: IntLike) -> BoolLike:
+    def in_turn(q: IntLike) -> BoolLike:
+        begins = all_of(s.leftover[c, q], not_(s.was_leftover[c, q]))
+        left = all_of(s.was_owns[c, q], not_(s.owns[c, q]), _works(s, c))
+        back = all_of(s.owns[c, q], s.leftover[c, q])
+        return all_of(implies(begins, left), not_(back))
+
+    return s.forall(Queue, in_turn)
+
+
+REPAIRED_IN_TURN = _always(
+    "repaired-queue-was-owned",
+    "A queue that is dropped to be taken again was owned, and is taken only after it has left the table.",
+    _repaired_in_turn,
+    "PL-23",
+)
+KNOWS_NO_MORE = _always(
+    "client-that-is-gone-learns-nothing",
+    "A client that is gone looks at no route any more.",
+    lambda s, c: implies(s.was_life[c] == Life.GONE, same(s.route[c], s.was_route[c])),
+    "ST-3",
+    "ST-8",
+)
 LOCK_COMES_WITH_THE_QUEUE = _always(
     "only-owners-get-locks",
     "Whoever gets the lock of a queue has the queue.",
@@ -330,6 +353,9 @@ def claims() -> Iterator[Claim]:
             (NOTHING_WHILE_GONE, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
         ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
+        ({**_WATCHED, "running": 1, "steps": "fine"}, (TABLE_IN_TURN,)),
+        ({**_WATCHED, "running": 1, "repairs": 1}, (REPAIRED_IN_TURN,)),
+        ({**_WATCHED, "route_changes": 1, "crashes": 1}, (KNOWS_NO_MORE,)),
         (
             {**_WATCHED, "running": 1, "periodic": 0, "leaves": 1, "crashes": 1},
             (NOTHING_WHILE_GONE, TOLD_OF_CHANGES, CLOSED_IS_TOLD, CUT_SHORT),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..model.consume_queue import Message
 from ..model.correction import corrects
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
-from ..model.local_file import Content
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, in_table
 from ..model.pull import carries
@@ -58,13 +57,14 @@ def _last_sent(s: State, c: IntLike, q: IntLike) -> BoolLike:
     first = s.was_memory[c, q]
     corrected = s.was_target[c, q] != NO_OFFSET if corrects(s.constants) else False
     over = s.was_resetting[c] if s.resets and s.version == "4.9.8" else False
-    stored = any_of(s.committed[q] == first, first == NO_OFFSET, corrected, over, noted(s, q))
+    late = all_of(s.was_late[q] == NO_OFFSET, s.late[q] == first) if s.late_commits else False
+    stored = any_of(s.committed[q] == first, first == NO_OFFSET, late, corrected, over, noted(s, q))
     return implies(left, stored)
 
 
 LAST_SENT = _always(
     "dropped-queue-leaves-its-offset",
-    "A client that removes a queue from its table sends the offset it remembers.",
+    "A client that removes a queue from its table sends the offset it remembers, be it late.",
     _last_sent,
     "RB-32",
 )
@@ -124,16 +124,19 @@ def _held_up(s: State, q: IntLike) -> BoolLike:
         return all_of(works(s, c), any_of(own, corrected))
 
     unchanged = same(s.committed[q], s.was_committed[q])
+    news = True if corrects(s.constants) else not_(same(s.late[q], s.was_committed[q]))
     arrives = all_of(s.was_late[q] != NO_OFFSET, s.late[q] == NO_OFFSET)
     stored = any_of(s.committed[q] == s.was_late[q], noted(s, q))
     return all_of(
-        implies(new, all_of(s.was_late[q] == NO_OFFSET, s.exists(Consumer, sent), unchanged)), implies(arrives, stored)
+        implies(new, all_of(s.was_late[q] == NO_OFFSET, s.exists(Consumer, sent), unchanged, news)),
+        implies(arrives, stored),
     )
 
 
 HELD_UP = _of_queues(
     "commit-that-is-held-up-was-sent",
-    "A commit that is held up is one that a client sent of a queue in its table, and is stored as it is.",
+    "A commit that is held up is one that a client sent of a queue in its table, with news for the broker, and is "
+    "stored as it is.",
     _held_up,
     "OF-8",
 )
@@ -205,25 +208,17 @@ ON_DISK = _of_queues(
 )
 
 
-def _in_the_file(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    written = not_(same(s.file[c, q], s.was_file[c, q]))
-    stops = all_of(s.was_life[c] == Life.STOPPING, not_(s.was_persisted[c])) if s.leaves else False
-    own = all_of(any_of(s.was_life[c] == Life.UP, stops), s.was_owns[c, q], s.file[c, q] == s.was_memory[c, q])
-    return implies(written, own)
+def _ghost_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    was, now = s.was_ghost[c, q], s.ghost[c, q]
+    goes_on = all_of(was != NO_OFFSET, not_(same(was, now)), lives(s, c), not_(s.was_resetting[c]))
+    done = s.exists(Message, lambda m: all_of(same(m, was), s.handled[q, m]))
+    return implies(goes_on, all_of(now == was + 1, done, s.memory[c, q] >= now))
 
 
-IN_THE_FILE = _always(
-    "file-has-what-was-remembered",
-    "A broadcasting client writes the offsets that it remembers into its file, and none after its last ones.",
-    _in_the_file,
-    "OF-10",
-    "ST-8",
-)
-FIRST_WRITE = sometimes(Consumer)(
-    "file-is-written-before-the-first-message-is-done",
-    "The first write of a broadcasting client may come, and be torn, before any message is handled.",
-    lambda s, c: all_of(
-        s.file_is[c] == Content.EMPTY, s.forall(Queue, lambda q: s.forall(Message, lambda m: not_(s.handled[q, m])))
-    ),
-    "OF-10",
+GHOST_IN_TURN = _always(
+    "ghost-goes-on-message-by-message",
+    "A window that a reset of 4.9.8 left outside the table handles one message after the other, and raises the offset "
+    "of its queue each time.",
+    _ghost_in_turn,
+    "OF-31",
 )

@@ -19,6 +19,24 @@ from ..model.rebalance import Queue
 from .claim import Claim, claims_of
 from .of_each import always, sometimes
 from .offsets import STORED
+from .orderly_call_steps import (
+    AGE_OF_A_CALL,
+    BEGINS_LOCKED,
+    BEYOND_THE_LIMIT,
+    CACHED_IS_UNLOCKED_LATER,
+    COUNTED_ON,
+    DROPPED_IN_ORDER,
+    KEPT_IS_TAKEN,
+    LEARNS_OF_A_LOSS,
+    LOCKED_LATE,
+    NEVER_SUCCEEDS,
+    OFFSET_OF_A_BATCH,
+    ORDERLY_STANDS_STILL,
+    RENEWS_DROPPED,
+    RENEWS_OWNED,
+    SAYS_COMMIT,
+    UNLOCKS_AT_LAST,
+)
 from .orderly_lock import KEPT_TABLE
 from .orderly_lock_steps import held_lock, lost_only_by, renewed_by_holder
 from .property import Kind, Property
@@ -282,23 +300,29 @@ _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window"
 _WATCHED: Constants = {**_COARSE, "watch_steps": 1, "messages": 1}
 _ALONE: Constants = {**_WATCHED, "consumers": 1}
 _STILL: Constants = {"listener": "orderly", "clock": "stopped", "consumers": 1, "watch_steps": 1}
+_CHANGES: Constants = {"watch_changes": 1}
+_ORDERLY = (OFFSET_OF_A_BATCH, AGE_OF_A_CALL, BEGINS_LOCKED, RENEWS_OWNED, DROPPED_IN_ORDER)
+_OLD_UNLOCK = (CACHED_IS_UNLOCKED_LATER, UNLOCKS_AT_LAST, RENEWS_DROPPED, BEGINS_LOCKED, DROPPED_IN_ORDER)
 
 
 def claims() -> Iterator[Claim]:
     """All claims about steps."""
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
-        ({**_ALONE, "moves": 1, "leaves": 2}, (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED)),
         (
-            {**_ALONE, "moves": 1, "version": "4.9.8"},
-            (GIVEN_BACK, REMOVED_IS_UNLOCKED, RENEWED_BY_HOLDER, UNLOCKED_LATER),
+            {**_ALONE, "moves": 1, "leaves": 2},
+            (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED, DROPPED_IN_ORDER),
+        ),
+        (
+            {**_ALONE, **_CHANGES, "moves": 1, "version": "4.9.8"},
+            (*_OLD_UNLOCK, GIVEN_BACK, REMOVED_IS_UNLOCKED, RENEWED_BY_HOLDER, UNLOCKED_LATER),
         ),
         ({**_ALONE, "moves": 1, "crashes": 1, "failures": 1}, (STAYS_GONE, RESULT_OF_A_CALL)),
-        ({**_WATCHED, "moves": 1}, (RENEWED_BY_HOLDER,)),
+        ({**_WATCHED, "moves": 1}, (RENEWED_BY_HOLDER, LEARNS_OF_A_LOSS)),
         ({**_WATCHED, "crashes": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
         ({**_WATCHED, "leaves": 1}, (STOP_UNLOCKS, GIVEN_BACK, RENEWED_BY_HOLDER)),
         (
-            {**_ALONE, "moves": 1, "orphans": 1, "forced_unlock": 1},
-            (ONE_CALL, LEFT_RUNNING, DONE_IS_DONE, LATE_FAILURE, REMOVED_IS_UNLOCKED, GIVEN_BACK),
+            {**_ALONE, **_CHANGES, "moves": 1, "orphans": 1, "forced_unlock": 1},
+            (*_ORDERLY, ONE_CALL, LEFT_RUNNING, DONE_IS_DONE, LATE_FAILURE, REMOVED_IS_UNLOCKED, GIVEN_BACK),
         ),
         ({**_ALONE, "moves": 1, "reallocations": 1, "leaves": 1}, (WANTED_IN_TURN, STAYS_GONE)),
         ({**_ALONE, "moves": 1, "renewals": "certain"}, (DROPPED_GROWS_OLD,)),
@@ -313,5 +337,24 @@ def claims() -> Iterator[Claim]:
         ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 3, "batch": 2}, (STORED,)),
         ({**_COARSE, "messages": 1, "consumers": 1, "moves": 1, "orphans": 1, "forced_unlock": 1}, (LATE_RETURN,)),
         ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 1, "late_commits": 1}, (STORED,)),
+        ({**_ALONE, **_CHANGES, "moves": 1, "late_locks": 1}, (*_ORDERLY, LOCKED_LATE)),
+        ({**_ALONE, **_CHANGES, "moves": 1, "late_commits": 1}, _ORDERLY),
+        ({**_ALONE, **_CHANGES, "pauses": 1, "moves": 1}, (ORDERLY_STANDS_STILL, BEGINS_LOCKED, DROPPED_IN_ORDER)),
+        (
+            {**_STILL, **_CHANGES, "messages": 1, "give_up": "attempts", "attempts": 1, "failures": 3, "refusals": 1},
+            (OFFSET_OF_A_BATCH, COUNTED_ON, BEYOND_THE_LIMIT),
+        ),
+        (
+            {**_STILL, **_CHANGES, "messages": 2, "auto_commit": 0, "failures": 1, "moves": 1},
+            (OFFSET_OF_A_BATCH, KEPT_IS_TAKEN, SAYS_COMMIT, DROPPED_IN_ORDER),
+        ),
+        (
+            {**_STILL, "messages": 1, "poison": 1, "give_up": "attempts", "attempts": 1, "auto_commit": 0},
+            (NEVER_SUCCEEDS,),
+        ),
+        (
+            {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
+            (OFFSET_OF_A_BATCH, DROPPED_IN_ORDER),
+        ),
     )
     yield from claims_of(consumption, asked)

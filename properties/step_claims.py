@@ -5,15 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consumption import consumption
+from .call_steps import (
+    COUNTS_FOR_NOTHING,
+    DONE_FOR_NOTHING,
+    FAILED_FOR_NOTHING,
+    FORGOTTEN,
+    HANGS,
+    HELD_IN_TURN,
+    LATE_SENT_BACK,
+    RUNS_ON,
+)
 from .claim import Claim, claims_of
-from .client_steps import ANNOUNCES, STANDS_STILL, STOPPED
-from .copy_steps import ARRIVES, AS_IT_IS, BEGINS_THERE, COPIED, GOES_ON, ON_ITS_WAY, SAVED
+from .client_steps import ANNOUNCES, DIES_WITH_ITS_PROCESS, STANDS_STILL, STOPPED
+from .copy_steps import (
+    ARRIVES,
+    AS_IT_IS,
+    BEGINS_THERE,
+    COPIED,
+    FILE_CATCHES_UP,
+    GOES_ON,
+    ON_ITS_WAY,
+    SAVED,
+    SAVED_AT_STOP,
+)
+from .file_steps import (
+    COPY_EMPTIED,
+    COPY_RENEWED,
+    FIRST_WRITE,
+    IN_THE_FILE,
+    LEFT_BEHIND,
+    STARTS_READABLE,
+    TORN_IN_A_DEATH,
+)
 from .offset_steps import (
     CORRECTED,
     CORRECTED_ONCE,
-    FIRST_WRITE,
+    GHOST_IN_TURN,
     HELD_UP,
-    IN_THE_FILE,
     LAST_SENT,
     LEARNS,
     ON_DISK,
@@ -30,7 +58,9 @@ from .window_steps import (
     FOLLOWS,
     IN_ORDER,
     LATE_ANSWER,
+    LATE_ANSWER_COMES,
     LATE_RETURNS,
+    MATCHED_NOTHING,
     MOVES,
     NOTHING_LEFT,
     OVERDUE,
@@ -63,6 +93,8 @@ _ALONE: Constants = {**_ONE, "mode": "broadcasting"}
 _TAGS: Constants = {"expression": "Aa", "tags": "Aa,C"}
 _WINDOW = (BEGINS, NOTHING_LEFT, MOVES, IN_ORDER, FOLLOWS)
 _WINDOWS = (*_WINDOW, WAS_SENT, LAST_SENT)
+_LATE_CALLS = (RUNS_ON, COUNTS_FOR_NOTHING, LATE_SENT_BACK)
+_GONE = (STOPPED, DIES_WITH_ITS_PROCESS)
 _REQUESTS = (*_WINDOWS, REQUEST, LATE_ANSWER)
 
 
@@ -73,13 +105,13 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "pulls": "fine", "moves": 1}, _REQUESTS),
         ({**_WATCHED, "pulls": "fine", "removals": 1}, (*_REQUESTS, PASSED)),
         ({**_WATCHED, "removals": 1, "moves": 1}, (*_WINDOWS, PASSED)),
-        ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, STOPPED)),
-        ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, STOPPED)),
+        ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, *_GONE, LATE_ANSWER_COMES)),
+        ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),
         ({**_ONE, "pulls": "fine", "pauses": 1, "leaves": 1}, (*_REQUESTS, STANDS_STILL, STOPPED)),
         ({**_ONE, "consumers": 2, "moves": 1, "leaves": 1}, (*_WINDOWS, STOPPED)),
         ({**_ONE, "moves": 1, "broker_restarts": 1}, (*_WINDOWS, TAKEN_BACK, ON_DISK)),
         ({**_WATCHED, "pulls": "fine", "piggyback": 1, "moves": 1}, (*_REQUESTS, WITH_A_PULL)),
-        ({**_WATCHED, "late_commits": 1, "moves": 1}, (BEGINS, WAS_SENT, HELD_UP)),
+        ({**_WATCHED, "late_commits": 1, "moves": 1}, (BEGINS, WAS_SENT, HELD_UP, LAST_SENT)),
         ({**_WATCHED, "truncations": 1, "corrections": "steps", "moves": 1}, (*_WINDOWS, CORRECTED)),
         (
             {
@@ -98,21 +130,24 @@ def claims() -> Iterator[Claim]:
             (*_WINDOWS, CORRECTED, LEARNS, TOLD_ONCE),
         ),
         ({**_ONE, "resets": 1, "corrections": "steps", "pulls": "fine"}, (*_REQUESTS, CORRECTED, LEARNS, TOLD_ONCE)),
-        ({**_ONE, **_OLD, "resets": 1, "pulls": "fine", "moves": 1}, (REQUEST, LATE_ANSWER, RESET_IN_TURN)),
+        (
+            {**_ONE, **_OLD, "resets": 1, "pulls": "fine", "moves": 1},
+            (REQUEST, LATE_ANSWER, RESET_IN_TURN, GHOST_IN_TURN),
+        ),
         (
             {**_ONE, "queues": 2, "group": "scaled", "arriving": 1, "head_in_memory": 1, "starts": "steps"},
             (ASKED_FIRST,),
         ),
-        ({**_ONE, "group": "new", "starts": "steps", "crashes": 1, "restarts": 1}, (ASKED_FIRST, STOPPED)),
-        ({**_WATCHED, "expression": "C", "tags": "C,Aa", "moves": 1}, (*_WINDOWS, PUT)),
-        ({**_WATCHED, "expression": "Aa", "tags": "BB,Aa", "moves": 1}, (*_WINDOWS, PUT)),
+        ({**_ONE, "group": "new", "starts": "steps", "crashes": 1, "restarts": 1}, (ASKED_FIRST, *_GONE)),
+        ({**_WATCHED, "expression": "C", "tags": "C,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
+        ({**_WATCHED, "expression": "Aa", "tags": "BB,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
         ({**_ONE, **_TAGS, "consumers": 2, "other_expression": "C"}, (ANNOUNCES,)),
         (
             {**_ONE, **_TAGS, "consumers": 2, "next_expression": "C", "crashes": 1, "restarts": 1},
             (ANNOUNCES, STOPPED),
         ),
         ({**_CHAIN, "failures": 2, "refusals": 1}, (*_WINDOWS, AGAIN)),
-        ({**_CHAIN, "expiries": 1}, (OVERDUE, WAS_SENT)),
+        ({**_CHAIN, "messages": 3, "expiries": 1}, (OVERDUE, WAS_SENT)),
         ({**_SENT_BACK, "expiries": 1}, (LATE_RETURNS,)),
         ({**_ALONE, "messages": 2, "moves": 1}, (*_WINDOW, IN_THE_FILE)),
         ({"mode": "broadcasting", "messages": 1, "consumers": 1, "torn_writes": 1}, (FIRST_WRITE,)),
@@ -120,13 +155,27 @@ def claims() -> Iterator[Claim]:
             {**_ALONE, "crashes": 1, "restarts": 1, "leaves": 1, "pauses": 1},
             (*_WINDOW, STOPPED, STANDS_STILL, IN_THE_FILE),
         ),
+        ({**_ALONE, "crashes": 1, "restarts": 1, "lost_files": 1}, (IN_THE_FILE, LEFT_BEHIND)),
+        ({**_ALONE, "restarts": 2, "torn_writes": 2}, (TORN_IN_A_DEATH, STARTS_READABLE, COPY_EMPTIED, COPY_RENEWED)),
+        (
+            {**_ONE, "moves": 1, "orphans": 1, "failures": 1, "crashes": 1},
+            (*_LATE_CALLS, DONE_FOR_NOTHING, FAILED_FOR_NOTHING, DIES_WITH_ITS_PROCESS),
+        ),
+        ({**_CHAIN, "moves": 1, "orphans": 1}, _LATE_CALLS),
+        ({**_ONE, **_OLD, "resets": 1, "held_updates": 1, "crashes": 1}, (GHOST_IN_TURN, DIES_WITH_ITS_PROCESS)),
+        ({**_CHAIN, "expiries": 1, "crashes": 1, "failures": 1}, (DIES_WITH_ITS_PROCESS,)),
+        ({**_ONE, "moves": 1, "held_updates": 1, "crashes": 1}, (HELD_IN_TURN, FORGOTTEN, DIES_WITH_ITS_PROCESS)),
+        (
+            {**_WATCHED, "pull_batch": 2, "batch": 2, "moves": 1, "hangs": 1, "crashes": 1},
+            (*_WINDOW, HANGS, DIES_WITH_ITS_PROCESS),
+        ),
         (_COPIES, _STORED),
         ({**_COPIES, "messages": 4, "attempts": 1}, _STORED),
         ({**_COPIES, **_OLD, "refused": 2, "attempts": 1}, _STORED),
         ({**_COPIES, "unsure_puts": 1}, _STORED),
         ({**_COPIES, "unreadable": 1}, _STORED),
         ({**_COPIES, "broker_crashes": 1}, (*_STORED, SAVED)),
-        ({**_COPIES, "broker_stops": 1}, (*_STORED, SAVED)),
+        ({**_COPIES, "broker_stops": 1}, (*_STORED, SAVED, SAVED_AT_STOP, FILE_CATCHES_UP)),
         ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, SAVED)),
         ({**_COPIES, "promotions": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
         ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1}, _STORED),

@@ -7,6 +7,7 @@ that are possible anyway, or shifts an offset that the next commit would shift a
 from __future__ import annotations
 
 from ..model.consume_queue import Message, end
+from ..model.filtering import broker_passes
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, ite, maximum, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
@@ -155,6 +156,25 @@ PASSED = _always(
 )
 
 
+def _matched_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+
+    def passes(m: IntLike) -> BoolLike:
+        return all_of(s.was_next_offset[c, q] <= m, m < s.next_offset[c, q], broker_passes(s, q, m))
+
+    nothing = all_of(moved, empty(s, c, q), not_(s.exists(Message, passes)))
+    return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
+
+
+MATCHED_NOTHING = _always(
+    "offset-passes-what-does-not-match",
+    "Where the broker finds nothing that matches, an empty window remembers the offset behind it.",
+    _matched_nothing,
+    "FI-3",
+    "PL-23",
+)
+
+
 def _request(s: State, c: IntLike, q: IntLike) -> BoolLike:
     begins = all_of(s.asked[c, q], not_(s.was_asked[c, q]))
     dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.was_asked[c, q], lives(s, c))
@@ -192,6 +212,14 @@ LATE_ANSWER = _always(
     "An answer for a window that is gone puts nothing into the next one; where there was nothing new for an empty one, "
     "it may raise the offset.",
     _late_answer,
+    "PL-24",
+)
+
+
+LATE_ANSWER_COMES = _can(
+    "request-from-the-beginning-is-answered-late",
+    "A request of a window that is gone is answered also where it asked from the first message on.",
+    lambda s, c, q: all_of(s.was_stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c)),
     "PL-24",
 )
 

@@ -103,3 +103,11 @@ def test_messages_tried_again_are_tasks_of_their_own() -> None:
     run = batch("begin(c0, q0, m0)", "fail(c0, q0, m0)", "send_back_fails(c0, q0, m0)", "send_back(c0, q0, m1)")
     run("begin(c0, q0, m0)")
     assert [run[f"stage[c0, q0, m{m}]"] for m in range(3)] == [Stage.RUNNING, Stage.ABSENT, Stage.WAITING]
+
+
+def test_what_outlives_a_window_dies_with_its_process() -> None:
+    run = walk(crashes=1, restarts=1)("begin(c0, q0, m0)", "fail(c0, q0, m0)", "drop(c0, q0)")
+    assert run["orphan[c0, q0, m0]"] == Orphan.FAILED
+    run("die(c0)", "restart(c0)")
+    assert run["orphan[c0, q0, m0]"] == Orphan.NONE
+    assert "orphan_sends_back(c0, q0, m0)" not in run.possible()

@@ -29,3 +29,11 @@ def test_a_hung_call_that_is_sent_back_for_its_time_returns_no_more_than_before(
 def test_a_hung_call_is_not_followed_into_dead_windows() -> None:
     with pytest.raises(ConfigurationError, match="hangs=1, orphans=1 is not possible"):
         consumption.configure(hangs=1, orphans=1)
+
+
+def test_a_call_hangs_with_its_whole_batch() -> None:
+    run = Walk(consumption, messages=2, consumers=1, batch=2, pull_batch=2, hangs=1)
+    run("take(c0, q0)", "pull(c0, q0)", "begin(c0, q0, m0)")
+    assert "hang(c0, q0, m1)" not in run.possible()
+    run("hang(c0, q0, m0)")
+    assert "succeed(c0, q0, m0)" not in run.possible()

@@ -19,7 +19,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 moves=1 overlaps=0 repeats=1": (208, 362),
     "messages=2 causes=1 moves=1 orphans=1": (10320, 42462),
     "messages=2 causes=1 moves=1 crashes=1 pulls=fine": (75296, 510302),
-    "messages=2 causes=1 moves=1 crashes=1 failures=1 refusals=1 orphans=1": (76750, 480216),
+    "messages=2 causes=1 moves=1 crashes=1 failures=1 refusals=1 orphans=1": (74202, 475644),
     "messages=2 causes=1 moves=1 crashes=1 late_commits=1 lost_commits=1 broker_restarts=1": (455414, 3321837),
     "messages=2 causes=1 leaves=1 restarts=1 crashes=1": (35782, 130726),
     "messages=3 causes=1 batch=2 pull_batch=3 failures=1 refusals=1 moves=1": (65422, 253126),

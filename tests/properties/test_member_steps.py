@@ -10,6 +10,9 @@ STATES = {
     "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 leaves=1 crashes=1": 179,
     "consumers=2 running=2 queues=2 watch_steps=1 pauses=1 crashes=1": 46,
     "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 broker_restarts=1": 57,
+    "consumers=2 running=1 queues=2 watch_steps=1 steps=fine": 129,
+    "consumers=2 running=1 queues=2 watch_steps=1 repairs=1": 150,
+    "consumers=2 running=2 queues=2 watch_steps=1 route_changes=1 crashes=1": 132,
     "consumers=2 running=1 queues=2 watch_steps=1 periodic=0 leaves=1 crashes=1": 336,
     "running=0 consumers=1 queues=1 messages=1 watch_steps=1 leaves=1": 39,
     "running=0 consumers=1 queues=2 messages=1 watch_steps=1 brokers=2 cuts=1 broker_restarts=1": 3788,
@@ -20,4 +23,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 16
+    assert len({outcome.row.id for outcome in outcomes}) == 18

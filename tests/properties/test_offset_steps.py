@@ -21,8 +21,9 @@ ROWS = [claim_row(claim) for claim in claims()]
         ("reset", "answer_reset", "without _overwrite", "reset-is-learnt-by-a-pull"),
         ("offsets", "restart_offsets", "without s.committed", "restart-takes-commits-back"),
         ("offsets", "late_commit_arrives", "without write_offset", "commit-that-is-held-up-was-sent"),
-        ("broadcasting", "_saved", "NO_OFFSET + 1 for NO_OFFSET", "file-is-written-before-the-first-message-is-done"),
-        ("broadcasting", "persist", "without the guard working", "file-has-what-was-remembered"),
+        ("any_assignment", "drop_delaying_commit", "without s.late[", "dropped-queue-leaves-its-offset"),
+        ("any_assignment", "drop_delaying_commit", "without the guard may_commit", "commit-that-is-held-up-was-sent"),
+        ("reset", "ghost_handles", "0 for 1 in m + 1", "ghost-goes-on-message-by-message"),
     ],
 )
 def test_a_broken_mechanism_is_noticed(part: str, text: str, told: str, row: str) -> None:

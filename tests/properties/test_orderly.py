@@ -30,10 +30,10 @@ SHORT = {
 SIZES: dict[str, tuple[int, int]] = {
     "@still messages=3 failures=2 moves=2 crashes=1 causes=1": (4753, 16246),
     "@coarse messages=2 failures=1 moves=1 crashes=1 causes=1 orphans=1": (115922, 663224),
-    "@coarse messages=2 failures=1 moves=1 crashes=1 causes=1 orphans=1 forced_unlock=1": (122106, 700766),
+    "@coarse messages=2 failures=1 moves=1 crashes=1 causes=1 orphans=1 forced_unlock=1": (122070, 701126),
     "@coarse messages=2 failures=1 moves=1 crashes=1 causes=1 orphans=1 forced_unlock=1 leaves=1 reallocations=1": (
-        932281,
-        5203611,
+        930421,
+        5203153,
     ),
     "@coarse messages=2 failures=1 moves=1 crashes=1 causes=1 orphans=1 version=4.9.8": (242352, 1509304),
     "@coarse messages=2 moves=1 causes=1 late_commits=1 late_locks=1": (402873, 2270431),

@@ -31,11 +31,19 @@ STATES = {
     "messages=1 consumers=2 watch_changes=1 expression=Aa tags=Aa,C other_expression=C": 104,
     "messages=1 consumers=2 watch_changes=1 expression=Aa tags=Aa,C next_expression=C crashes=1 restarts=1": 1189,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=2 watch_changes=1 refusals=1": 114,
-    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 expiries=1": 288,
+    "messages=3 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 expiries=1": 1746,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 expiries=1": 130,
     f"messages=2 {ALONE} mode=broadcasting moves=1": 98,
     "mode=broadcasting messages=1 consumers=1 torn_writes=1": 19,
     f"messages=1 {ALONE} mode=broadcasting crashes=1 restarts=1 leaves=1 pauses=1": 356,
+    f"messages=1 {ALONE} mode=broadcasting crashes=1 restarts=1 lost_files=1": 34,
+    f"messages=1 {ALONE} mode=broadcasting restarts=2 torn_writes=2": 369,
+    f"messages=1 {ALONE} moves=1 orphans=1 failures=1 crashes=1": 114,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 moves=1 orphans=1": 461,
+    f"messages=1 {ALONE} version=4.9.8 resets=1 held_updates=1 crashes=1": 270,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 expiries=1 crashes=1": 430,
+    f"messages=1 {ALONE} moves=1 held_updates=1 crashes=1": 90,
+    f"messages=2 {ALONE} pull_batch=2 batch=2 moves=1 hangs=1 crashes=1": 46,
     f"{COPIES} attempts=2 {LEVELS}": 106,
     f"messages=4 consumers=1 queues=2 retry_room=2 copies=2 failures=2 attempts=1 {LEVELS}": 1040,
     f"{COPIES} attempts=1 {LEVELS} version=4.9.8 refused=2": 107,
@@ -53,4 +61,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 37
+    assert len({outcome.row.id for outcome in outcomes}) == 56

@@ -1,0 +1,157 @@
+"""What a single step may do to a listener call that outlives its window, stands still, or never returns."""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, maximum, not_, same
+from ..model.membership import Consumer, Life
+from ..model.process_queue import NO_OFFSET, Orphan, Stage, in_table
+from ..model.rebalance import Queue
+from .changes import had, lives, mark, stays, works
+from .of_each import always, sometimes
+from .property import Kind, Property
+
+_always = always(Consumer, Queue)
+_can = sometimes(Consumer, Queue)
+
+
+def _runs_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    left = all_of(s.was_owns[c, q], not_(s.owns[c, q]), lives(s, c))
+
+    def in_turn(m: IntLike) -> BoolLike:
+        was, now, stage = s.was_orphan[c, q, m], s.orphan[c, q, m], s.was_stage[c, q, m]
+        running = all_of(left, stage == Stage.RUNNING, now == Orphan.RUNNING)
+        failed = all_of(left, stage == Stage.FAILED, now == Orphan.FAILED)
+        idle = all_of(stage != Stage.RUNNING, stage != Stage.FAILED)
+        returns = all_of(was == Orphan.RUNNING, now == Orphan.NONE)
+        sent_back = all_of(was == Orphan.FAILED, now == Orphan.NONE, any_of(s.handled[q, m], s.life[c] == Life.GONE))
+        return all_of(
+            any_of(same(was, now), running, failed, returns, sent_back), implies(left, any_of(running, failed, idle))
+        )
+
+    return s.forall(Message, in_turn)
+
+
+RUNS_ON = _always(
+    "call-outlives-its-window",
+    "A call that runs when its window is dropped runs on, and what has failed by then is sent back all the same; "
+    "nothing else outlives a window.",
+    _runs_on,
+    "CC-9",
+    "CC-12",
+)
+
+
+def _counts_for_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def ended(m: IntLike) -> BoolLike:
+        return all_of(s.was_orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE, lives(s, c))
+
+    window = all_of(
+        same(s.owns[c, q], s.was_owns[c, q]),
+        same(s.next_offset[c, q], s.was_next_offset[c, q]),
+        same(s.memory[c, q], s.was_memory[c, q]),
+        same(s.committed[q], s.was_committed[q]),
+        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was_stage[c, q, m])),
+    )
+    return implies(s.exists(Message, ended), window)
+
+
+COUNTS_FOR_NOTHING = _always(
+    "late-result-changes-no-window",
+    "The result of a call whose window is gone moves no offset, and changes nothing in the next window.",
+    _counts_for_nothing,
+    "CC-9",
+    "CC-13",
+)
+
+
+def _late_result(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
+    def returned(m: IntLike) -> BoolLike:
+        ended = all_of(s.was_orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, works(s, c))
+        return all_of(ended, not_(s.was_handled[q, m]), s.handled[q, m] if handled else not_(s.handled[q, m]))
+
+    return s.exists(Message, returned)
+
+
+DONE_FOR_NOTHING = _can(
+    "late-success-is-told-to-nobody",
+    "A listener may succeed with a message after its window was dropped: the work is done, and it comes again.",
+    lambda s, c, q: _late_result(s, c, q, True),
+    "CC-9",
+)
+FAILED_FOR_NOTHING = _can(
+    "late-failure-leads-to-no-retry",
+    "A listener may fail with a message after its window was dropped: nothing is sent back.",
+    lambda s, c, q: _late_result(s, c, q, False),
+    "CC-9",
+)
+
+
+def _failed_in_a_dropped_window(s: State) -> BoolLike:
+    return s.exists(
+        Consumer,
+        lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.orphan[c, q, m] == Orphan.FAILED)),
+    )
+
+
+LATE_SENT_BACK = Property(
+    id="late-failure-is-sent-back",
+    statement="What failed before its window was dropped is sent back some time, unless its process ends.",
+    kind=Kind.EVENTUALLY,
+    after=_failed_in_a_dropped_window,
+    holds=lambda s: not_(_failed_in_a_dropped_window(s)),
+    rules=("CC-12", "SB-2"),
+)
+
+
+def _held_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    was, now = s.was_held_update[c, q], s.held_update[c, q]
+    out = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT))
+    kept = same(s.memory[c, q], s.was_memory[c, q])
+    begins = all_of(was == NO_OFFSET, stays(s, c, q), out, now == mark(s, c, q), kept)
+    ends = all_of(now == NO_OFFSET, s.memory[c, q] == maximum(s.was_memory[c, q], was))
+    gone = all_of(now == NO_OFFSET, s.life[c] == Life.GONE)
+    return any_of(same(was, now), begins, ends, gone)
+
+
+HELD_IN_TURN = _always(
+    "worker-that-stands-still-has-removed-its-messages",
+    "A worker that stands still before it updates the offset has taken its messages out of the window; when it goes on "
+    "it raises the offset to what the mark was then, and never lowers it.",
+    _held_in_turn,
+    "CC-13",
+    "OF-1",
+)
+
+
+def _forgotten(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    foreign = all_of(s.was_memory[c, q] != NO_OFFSET, not_(had(s, c, q)), not_(in_table(s, c, q)))
+    forgets = all_of(s.memory[c, q] == NO_OFFSET, works(s, c), same(s.committed[q], s.was_committed[q]))
+    raised = s.was_memory[c, q] <= s.memory[c, q]
+    return implies(all_of(foreign, lives(s, c)), any_of(raised, forgets))
+
+
+FORGOTTEN = _always(
+    "offset-of-a-foreign-queue-is-not-sent",
+    "An offset that a late worker leaves for a queue that its client no longer has is removed without being sent.",
+    _forgotten,
+    "OF-6",
+)
+
+
+def _hangs(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def for_good(m: IntLike) -> BoolLike:
+        running = implies(s.hung[c, q, m], s.stage[c, q, m] == Stage.RUNNING)
+        stuck = all_of(stays(s, c, q), s.was_hung[c, q, m])
+        return all_of(running, implies(stuck, s.hung[c, q, m]))
+
+    return s.forall(Message, for_good)
+
+
+HANGS = _always(
+    "hung-call-holds-its-messages",
+    "A call that hangs keeps its messages running for as long as the window lives.",
+    _hangs,
+    "G10",
+    "PL-9",
+)

@@ -1,0 +1,272 @@
+"""What a single step may do to an orderly call and its result: offset, batch, counts, the age of the call, its lock."""
+
+from __future__ import annotations
+
+from ..model.consume_queue import Message
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.membership import Consumer, Life
+from ..model.orderly import Result, calls, gives_up, manual_commit
+from ..model.orderly_ownership import unlocks_late
+from ..model.process_queue import NO_OFFSET, Orphan, Stage
+from ..model.rebalance import Queue
+from .of_each import always, sometimes
+from .property import Kind, Property
+
+_always = always(Consumer, Queue)
+_can = sometimes(Consumer, Queue)
+
+
+def _acted_upon(s: State, c: IntLike, q: IntLike, *results: Result) -> BoolLike:
+    return all_of(any_of(*(s.was_result[c, q] == item for item in results)), s.result[c, q] == Result.NONE)
+
+
+def _has(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
+
+
+def _had(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return any_of(s.was_owns[c, q], s.was_dropped[c, q] if s.moves else False)
+
+
+def _offset_of_a_batch(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def last(m: IntLike) -> BoolLike:
+        after = s.forall(Message, lambda o: implies(s.was_stage[c, q, o] == Stage.RUNNING, o <= m))
+        return all_of(s.was_stage[c, q, m] == Stage.RUNNING, after, s.memory[c, q] == m + 1)
+
+    stays = all_of(_had(s, c, q), _has(s, c, q))
+    commits = _acted_upon(s, c, q, Result.COMMIT if manual_commit(s.constants) else Result.SUCCESS)
+    moves = all_of(s.was_owns[c, q], s.exists(Message, last))
+    sent_off = all_of(_acted_upon(s, c, q, Result.SUSPEND), moves) if gives_up(s.constants) else False
+    kept = same(s.memory[c, q], s.was_memory[c, q])
+    nothing_left = s.forall(Message, lambda m: s.stage[c, q, m] == Stage.ABSENT)
+    found_nothing = all_of(s.owns[c, q], nothing_left, s.memory[c, q] == s.next_offset[c, q])
+    committed = all_of(commits, any_of(moves, all_of(not_(s.was_owns[c, q]), kept)))
+    return implies(stays, any_of(committed, sent_off, all_of(not_(commits), any_of(kept, found_nothing))))
+
+
+OFFSET_OF_A_BATCH = _always(
+    "orderly-offset-moves-with-its-batch",
+    "The offset of an orderly window moves behind the batch that is committed, if the queue is still owned, and behind "
+    "nothing else but what a pull passes over.",
+    _offset_of_a_batch,
+    "OR-7",
+    "PQ-5",
+)
+
+
+def _kept_is_taken(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    keeps = _acted_upon(s, c, q, Result.SUCCESS)
+
+    def of_one(m: IntLike) -> BoolLike:
+        taken = s.stage[c, q, m] == Stage.RUNNING
+        return all_of(implies(s.kept[c, q, m], taken), implies(all_of(keeps, taken), s.kept[c, q, m]))
+
+    return s.forall(Message, of_one)
+
+
+KEPT_IS_TAKEN = _always(
+    "kept-batch-waits-for-its-commit",
+    "Without autoCommit a batch that succeeded stays taken until a commit, or goes back with a rollback.",
+    _kept_is_taken,
+    "OR-7",
+    "PQ-6",
+)
+SAYS_COMMIT = _can(
+    "listener-may-say-commit",
+    "Without autoCommit a listener may say COMMIT.",
+    lambda s, c, q: s.result[c, q] == Result.COMMIT,
+    "OR-7",
+)
+NEVER_SUCCEEDS = _always(
+    "poison-message-never-succeeds",
+    "No call succeeds with a message that no attempt can handle.",
+    lambda s, c, q: implies(
+        all_of(s.was_stage[c, q, 0] == Stage.RUNNING, s.was_result[c, q] == Result.NONE),
+        any_of(s.result[c, q] == Result.NONE, s.result[c, q] == Result.SUSPEND, s.result[c, q] == Result.ROLLBACK),
+    ),
+    "OR-6",
+)
+
+
+def _counted_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    failed = _acted_upon(s, c, q, Result.SUSPEND)
+
+    def one_more(m: IntLike) -> BoolLike:
+        back = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
+        return implies(all_of(failed, back), s.suspended[c, q, m] == s.was_suspended[c, q, m] + 1)
+
+    return s.forall(Message, one_more)
+
+
+COUNTED_ON = _always(
+    "each-failure-is-counted",
+    "An orderly message that is put back alone counts one attempt more, also where it could not be sent off.",
+    _counted_on,
+    "OR-8",
+)
+BEYOND_THE_LIMIT = _can(
+    "failed-publishing-goes-on-counting",
+    "A message that is at its limit and cannot be sent off is consumed again.",
+    lambda s, c, q: s.exists(Message, lambda m: s.suspended[c, q, m] > s.attempts),
+    "OR-8",
+)
+
+
+def _age_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def goes_on(m: IntLike) -> BoolLike:
+        in_window = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
+        beyond = all_of(s.was_orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
+        return any_of(in_window, beyond)
+
+    same_call = all_of(calls(s, c, q), s.exists(Message, goes_on))
+    return all_of(
+        implies(not_(calls(s, c, q)), s.call_age[c, q] == 0),
+        implies(same_call, s.call_age[c, q] >= s.was_call_age[c, q]),
+    )
+
+
+AGE_OF_A_CALL = _always(
+    "call-grows-old-from-its-start",
+    "The time of a listener call is that since its start, also where it outlives its window; without one "
+    "there is none.",
+    _age_of_a_call,
+    "OR-6",
+    "RB-33",
+)
+
+
+def _begins_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    taken = all_of(s.owns[c, q], not_(_had(s, c, q)))
+    fresh = all_of(s.locked[c, q], s.lock_age[c, q] == 0, s.holder[q] == c + 1, s.holder_age[q] == 0)
+    return all_of(
+        implies(taken, all_of(fresh, s.was_life[c] == Life.UP)),
+        implies(not_(s.locked[c, q]), s.lock_age[c, q] == 0),
+        implies(not_(_has(s, c, q)), not_(s.locked[c, q])),
+    )
+
+
+BEGINS_LOCKED = _always(
+    "orderly-window-begins-with-a-new-lock",
+    "An orderly client takes a queue with a lock that is new to broker and client; of one that it does not have it "
+    "believes nothing.",
+    _begins_locked,
+    "RB-30",
+    "OR-9",
+)
+
+
+def _renews_owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    younger = any_of(s.lock_age[c, q] < s.was_lock_age[c, q], s.holder_age[q] < s.was_holder_age[q])
+    kept = all_of(s.was_dropped[c, q], s.dropped[c, q], s.was_holder[q] == c + 1)
+    disbelieves = all_of(s.was_locked[c, q], not_(s.locked[c, q]))
+    by_another = s.holder[q] != c + 1
+    return implies(all_of(kept, not_(by_another)), not_(any_of(younger, disbelieves)))
+
+
+RENEWS_OWNED = _always(
+    "dropped-queue-is-not-renewed",
+    "The lock of a dropped queue is renewed no more (5.x).",
+    _renews_owned,
+    "OR-9",
+    "RB-33",
+)
+RENEWS_DROPPED = _can(
+    "dropped-queue-is-renewed-in-4.9.8",
+    "A client of 4.9.8 renews the locks of queues that it has dropped as well.",
+    lambda s, c, q: all_of(s.was_dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was_holder_age[q]),
+    "OR-9",
+)
+LEARNS_OF_A_LOSS = _can(
+    "refused-lock-is-believed-no-more",
+    "A client whose lock another has by now learns of it in its next round, and believes in it no more.",
+    lambda s, c, q: all_of(s.was_owns[c, q], s.owns[c, q], s.was_locked[c, q], not_(s.locked[c, q])),
+    "OR-5",
+    "OR-9",
+)
+LOCKED_LATE = _can(
+    "late-lock-request-locks-a-free-queue",
+    "A lock request that arrives late locks a queue that its client does not have.",
+    lambda s, c, q: all_of(s.was_holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0),
+    "OR-10",
+)
+
+
+def _still(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    both = all_of(s.was_paused[c], s.paused[c])
+    older = all_of(
+        implies(s.locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]),
+        implies(all_of(s.was_holder[q] == c + 1, s.holder[q] == c + 1), s.holder_age[q] >= s.was_holder_age[q]),
+    )
+    got = all_of(s.was_holder[q] != c + 1, s.holder[q] == c + 1)
+    unchanged = all_of(
+        same(s.owns[c, q], s.was_owns[c, q]),
+        same(s.locked[c, q], s.was_locked[c, q]),
+        same(s.result[c, q], s.was_result[c, q]),
+        same(s.next_offset[c, q], s.was_next_offset[c, q]),
+        same(s.memory[c, q], s.was_memory[c, q]),
+        same(s.dropped[c, q], s.was_dropped[c, q]) if s.moves else True,
+        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was_stage[c, q, m])),
+        any_of(same(s.committed[q], s.was_committed[q]), s.consumers > 1),
+    )
+    return implies(both, all_of(unchanged, older, not_(got)))
+
+
+ORDERLY_STANDS_STILL = _always(
+    "orderly-process-that-stands-still-does-nothing",
+    "In an orderly client that stands still no call begins or ends, no lock is renewed, and nothing is pulled or "
+    "committed; its locks grow old.",
+    _still,
+    "OR-9",
+    "OR-11",
+)
+
+
+def _cached_is_unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    waits = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.WAITING)
+    return implies(all_of(removed, waits), all_of(s.unlocking[c, q], same(s.holder[q], s.was_holder[q])))
+
+
+CACHED_IS_UNLOCKED_LATER = _always(
+    "cached-messages-put-the-unlock-off",
+    "A client of 4.9.8 that gives a queue up while messages wait in its window keeps the lock for now.",
+    _cached_is_unlocked_later,
+    "RB-34",
+)
+
+
+def _unlocking(s: State) -> BoolLike:
+    late = unlocks_late(s.constants)
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.unlocking[c, q] if late else False))
+
+
+UNLOCKS_AT_LAST = Property(
+    id="unlock-that-was-put-off-comes",
+    statement="An unlock that was put off is sent some time, unless the process ends.",
+    kind=Kind.EVENTUALLY,
+    after=_unlocking,
+    holds=lambda s: not_(_unlocking(s)),
+    rules=("RB-34",),
+)
+
+
+def _dropped_stays_dropped(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    drops = all_of(s.dropped[c, q], not_(s.was_dropped[c, q]))
+    in_use = all_of(s.was_owns[c, q], s.was_life[c] == Life.UP)
+    left = all_of(_had(s, c, q), not_(_has(s, c, q)))
+    nothing = all_of(s.memory[c, q] == NO_OFFSET, s.next_offset[c, q] == 0)
+    return all_of(
+        implies(drops, all_of(in_use, not_(s.owns[c, q]))),
+        implies(all_of(s.was_dropped[c, q], s.dropped[c, q]), not_(s.owns[c, q])),
+        implies(left, nothing),
+    )
+
+
+DROPPED_IN_ORDER = _always(
+    "orderly-queue-is-dropped-before-it-is-removed",
+    "Only a queue in use is dropped; a dropped one comes back only after it was removed, and nothing is left of "
+    "it then.",
+    _dropped_stays_dropped,
+    "RB-30",
+    "RB-33",
+)

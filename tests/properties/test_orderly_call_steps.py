@@ -1,0 +1,41 @@
+"""Steps of orderly calls, results and locks: a mechanism that is broken is noticed."""
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row
+from rocketproof.properties.orderly_steps import claims
+
+# Part, action or definition, what is broken there, and the row that notices.
+BROKEN = (
+    ("orderly", "_commit", "always commit_offset", "orderly-offset-moves-with-its-batch"),
+    ("orderly", "roll_back", "without s.kept", "kept-batch-waits-for-its-commit"),
+    ("orderly", "say_commit", "without the guard _may_succeed", "poison-message-never-succeeds"),
+    ("orderly", "publishing_fails", "without s.suspended", "each-failure-is-counted"),
+    ("orderly", "publishing_fails", "the guard is not not_(_is_put_back", "failed-publishing-goes-on-counting"),
+    ("orderly", "calls", "without _orphaned", "call-grows-old-from-its-start"),
+    ("orderly_ownership", "window_state", "without lost(q)", "orderly-window-begins-with-a-new-lock"),
+    ("orderly_ownership", "renew", "always in_table", "dropped-queue-is-not-renewed"),
+    ("orderly_ownership", "renew", "always s.owns", "dropped-queue-is-renewed-in-4.9.8"),
+    ("orderly_ownership", "renew", "without the guard working", "orderly-process-that-stands-still-does-nothing"),
+    ("orderly_ownership", "lock_late", "without s.holder[", "late-lock-request-locks-a-free-queue"),
+    ("orderly_ownership", "remove", "without the guard _tree_empty", "cached-messages-put-the-unlock-off"),
+    ("orderly_ownership", "unlock_later", "the guard is not working", "unlock-that-was-put-off-comes"),
+    (
+        "orderly_ownership",
+        "drop_in_order",
+        "without the guard working",
+        "orderly-queue-is-dropped-before-it-is-removed",
+    ),
+)
+
+
+def test_broken_mechanisms_are_noticed() -> None:
+    rows = {row for *_, row in BROKEN}
+    changes = []
+    for part, text, told, _ in BROKEN:
+        changes.append(next(item for item in all_changes(part) if item.text == text and told in item.told))
+    here = settings([row for row in map(claim_row, claims()) if row.id in rows])
+    outcomes = judge(changes, here, Theorems([]), Effort(every_row=True))
+    assert [case for case, outcome in zip(BROKEN, outcomes, strict=True) if case[3] not in outcome.kills] == []
