@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place
-from ..model.schedule import Level
+from ..model.schedule import Level, is_head
 from .of_each import always, sometimes
 from .property import Kind, Property
 
@@ -90,6 +90,26 @@ ARRIVES = always()(
     _arrives,
     "DL-6",
     "DQ-1",
+)
+
+
+def _in_its_turn(s: State, k: IntLike) -> BoolLike:
+    retry = s.queues - 1
+    grown = s.was_log_end[retry] < s.log_end[retry]
+    comes = s.exists(Message, lambda m: all_of(grown, m + 1 == s.log_end[retry], s.content[m] == k))
+
+    def moved(level: IntLike) -> BoolLike:
+        return all_of(s.level[k] == level + 1, s.position[level] == s.was_position[level] + 1)
+
+    return implies(all_of(comes, s.level[k] > 0), any_of(is_head(s, k), s.exists(Level, moved)))
+
+
+IN_ITS_TURN = _of_copies(
+    "copy-is-delivered-in-its-turn",
+    "What is delivered from a delay level is its next entry; it may come again until the position has moved behind it.",
+    _in_its_turn,
+    "DL-5",
+    "DL-6",
 )
 
 

@@ -107,3 +107,14 @@ COPY_RENEWED = sometimes(Consumer)(
     ),
     "OF-10",
 )
+COPY_CATCHES_UP = sometimes(Consumer)(
+    "copy-gets-the-offsets-of-the-file",
+    "The next write without news leaves the same offsets in file and copy.",
+    lambda s, c: all_of(
+        s.was_copy_is[c] == Content.OFFSETS,
+        s.copy_is[c] == Content.OFFSETS,
+        s.forall(Queue, lambda q: all_of(same(s.file[c, q], s.was_file[c, q]), same(s.copy[c, q], s.file[c, q]))),
+        s.exists(Queue, lambda q: not_(same(s.copy[c, q], s.was_copy[c, q]))),
+    ),
+    "OF-10",
+)

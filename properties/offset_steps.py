@@ -75,17 +75,20 @@ def _corrected(s: State, c: IntLike, q: IntLike) -> BoolLike:
     dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.zombie[c, q], works(s, c))
     ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
     new = all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))
+    alone = s.was_target[c, q] == NO_OFFSET
     late = all_of(s.late[q] != NO_OFFSET, s.was_late[q] == NO_OFFSET) if s.late_commits else False
     offset = s.was_memory[c, q] if in_two_steps(s) else s.was_target[c, q]
     stored = any_of(late, s.committed[q] == offset, offset == NO_OFFSET, noted(s, q))
     gone = all_of(not_(in_table(s, c, q)), s.memory[c, q] == NO_OFFSET)
-    return all_of(implies(begins, dropped), implies(new, dropped), implies(ends, all_of(stored, gone, works(s, c))))
+    return all_of(
+        implies(begins, dropped), implies(new, all_of(dropped, alone)), implies(ends, all_of(stored, gone, works(s, c)))
+    )
 
 
 CORRECTED = _always(
     "corrected-offset-is-sent",
     "A window whose position the broker refuses is dropped and stays in the table until its corrected offset is sent; "
-    "then nothing is left of it.",
+    "then nothing is left of it. One is corrected at a time.",
     _corrected,
     "PL-23",
 )

@@ -270,3 +270,35 @@ DROPPED_IN_ORDER = _always(
     "RB-30",
     "RB-33",
 )
+
+
+def _stopping(s: State, c: IntLike) -> BoolLike:
+    return all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+
+
+RETURNS_WHILE_STOPPING = _can(
+    "orderly-call-returns-during-a-stop",
+    "A listener call that runs when its client begins to shut down may still return.",
+    lambda s, c, q: all_of(_stopping(s, c), s.was_result[c, q] == Result.NONE, s.result[c, q] != Result.NONE),
+    "ST-8",
+)
+COUNTS_WHILE_STOPPING = _can(
+    "orderly-result-counts-during-a-stop",
+    "The result of a call may still be acted upon while its client shuts down.",
+    lambda s, c, q: all_of(_stopping(s, c), s.was_result[c, q] != Result.NONE, s.result[c, q] == Result.NONE),
+    "ST-8",
+)
+
+
+def _forced_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    runs = s.exists(Message, lambda m: all_of(s.orphan[c, q, m] != Orphan.NONE, s.was_orphan[c, q, m] == Orphan.NONE))
+    return implies(all_of(removed, runs), s.was_lock_age[c, q] > s.unlock_delay)
+
+
+FORCED_LATE = _always(
+    "unlock-by-force-waits-its-time",
+    "A queue is taken from a listener that runs only when its last renewal is longer ago than the delay (5.2.0).",
+    _forced_late,
+    "RB-33",
+)

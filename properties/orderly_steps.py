@@ -25,7 +25,9 @@ from .orderly_call_steps import (
     BEYOND_THE_LIMIT,
     CACHED_IS_UNLOCKED_LATER,
     COUNTED_ON,
+    COUNTS_WHILE_STOPPING,
     DROPPED_IN_ORDER,
+    FORCED_LATE,
     KEPT_IS_TAKEN,
     LEARNS_OF_A_LOSS,
     LOCKED_LATE,
@@ -34,6 +36,7 @@ from .orderly_call_steps import (
     ORDERLY_STANDS_STILL,
     RENEWS_DROPPED,
     RENEWS_OWNED,
+    RETURNS_WHILE_STOPPING,
     SAYS_COMMIT,
     UNLOCKS_AT_LAST,
 )
@@ -301,6 +304,7 @@ _WATCHED: Constants = {**_COARSE, "watch_steps": 1, "messages": 1}
 _ALONE: Constants = {**_WATCHED, "consumers": 1}
 _STILL: Constants = {"listener": "orderly", "clock": "stopped", "consumers": 1, "watch_steps": 1}
 _CHANGES: Constants = {"watch_changes": 1}
+_STOPPING = (RETURNS_WHILE_STOPPING, COUNTS_WHILE_STOPPING)
 _ORDERLY = (OFFSET_OF_A_BATCH, AGE_OF_A_CALL, BEGINS_LOCKED, RENEWS_OWNED, DROPPED_IN_ORDER)
 _OLD_UNLOCK = (CACHED_IS_UNLOCKED_LATER, UNLOCKS_AT_LAST, RENEWS_DROPPED, BEGINS_LOCKED, DROPPED_IN_ORDER)
 
@@ -310,7 +314,7 @@ def claims() -> Iterator[Claim]:
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         (
             {**_ALONE, "moves": 1, "leaves": 2},
-            (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED, DROPPED_IN_ORDER),
+            (STOP_UNLOCKS, STAYS_GONE, GIVEN_BACK, REMOVED_IS_UNLOCKED, DROPPED_IN_ORDER, *_STOPPING),
         ),
         (
             {**_ALONE, **_CHANGES, "moves": 1, "version": "4.9.8"},
@@ -322,7 +326,16 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "leaves": 1}, (STOP_UNLOCKS, GIVEN_BACK, RENEWED_BY_HOLDER)),
         (
             {**_ALONE, **_CHANGES, "moves": 1, "orphans": 1, "forced_unlock": 1},
-            (*_ORDERLY, ONE_CALL, LEFT_RUNNING, DONE_IS_DONE, LATE_FAILURE, REMOVED_IS_UNLOCKED, GIVEN_BACK),
+            (
+                *_ORDERLY,
+                FORCED_LATE,
+                ONE_CALL,
+                LEFT_RUNNING,
+                DONE_IS_DONE,
+                LATE_FAILURE,
+                REMOVED_IS_UNLOCKED,
+                GIVEN_BACK,
+            ),
         ),
         ({**_ALONE, "moves": 1, "reallocations": 1, "leaves": 1}, (WANTED_IN_TURN, STAYS_GONE)),
         ({**_ALONE, "moves": 1, "renewals": "certain"}, (DROPPED_GROWS_OLD,)),

@@ -24,11 +24,13 @@ from .copy_steps import (
     COPIED,
     FILE_CATCHES_UP,
     GOES_ON,
+    IN_ITS_TURN,
     ON_ITS_WAY,
     SAVED,
     SAVED_AT_STOP,
 )
 from .file_steps import (
+    COPY_CATCHES_UP,
     COPY_EMPTIED,
     COPY_RENEWED,
     FIRST_WRITE,
@@ -156,7 +158,10 @@ def claims() -> Iterator[Claim]:
             (*_WINDOW, STOPPED, STANDS_STILL, IN_THE_FILE),
         ),
         ({**_ALONE, "crashes": 1, "restarts": 1, "lost_files": 1}, (IN_THE_FILE, LEFT_BEHIND)),
-        ({**_ALONE, "restarts": 2, "torn_writes": 2}, (TORN_IN_A_DEATH, STARTS_READABLE, COPY_EMPTIED, COPY_RENEWED)),
+        (
+            {**_ALONE, "restarts": 2, "torn_writes": 2},
+            (TORN_IN_A_DEATH, STARTS_READABLE, COPY_EMPTIED, COPY_RENEWED, COPY_CATCHES_UP),
+        ),
         (
             {**_ONE, "moves": 1, "orphans": 1, "failures": 1, "crashes": 1},
             (*_LATE_CALLS, DONE_FOR_NOTHING, FAILED_FOR_NOTHING, DIES_WITH_ITS_PROCESS),
@@ -172,7 +177,7 @@ def claims() -> Iterator[Claim]:
         (_COPIES, _STORED),
         ({**_COPIES, "messages": 4, "attempts": 1}, _STORED),
         ({**_COPIES, **_OLD, "refused": 2, "attempts": 1}, _STORED),
-        ({**_COPIES, "unsure_puts": 1}, _STORED),
+        ({**_COPIES, "unsure_puts": 1}, (*_STORED, IN_ITS_TURN)),
         ({**_COPIES, "unreadable": 1}, _STORED),
         ({**_COPIES, "broker_crashes": 1}, (*_STORED, SAVED)),
         ({**_COPIES, "broker_stops": 1}, (*_STORED, SAVED, SAVED_AT_STOP, FILE_CATCHES_UP)),
