@@ -23,7 +23,7 @@ ROWS = [claim_row(claim) for claim in claims()]
         ("offsets", "late_commit_arrives", "without write_offset", "commit-that-is-held-up-was-sent"),
         ("any_assignment", "drop_delaying_commit", "without s.late[", "dropped-queue-leaves-its-offset"),
         ("any_assignment", "drop_delaying_commit", "without the guard may_commit", "commit-that-is-held-up-was-sent"),
-        ("reset", "ghost_handles", "0 for 1 in m + 1", "ghost-goes-on-message-by-message"),
+        ("reset", "ghost_handles", "without s.memory", "ghost-goes-on-message-by-message"),
     ],
 )
 def test_a_broken_mechanism_is_noticed(part: str, text: str, told: str, row: str) -> None:
