@@ -17,7 +17,25 @@ def test_what_is_claimed() -> None:
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     searched = [outcome for outcome in outcomes if outcome.result.engine == "explore"]
     sizes = {outcome.row.configuration: outcome.result.figures["states"] for outcome in searched}
-    assert list(sizes.values()) == [832, 31, 392, 1_924, 793, 517, 1_336, 1_140, 179, 46, 57, 129, 150, 132, 336, 39, 3_788]
+    assert list(sizes.values()) == [
+        832,
+        31,
+        392,
+        1_924,
+        793,
+        517,
+        1_336,
+        1_140,
+        179,
+        46,
+        57,
+        129,
+        150,
+        132,
+        336,
+        39,
+        3_788,
+    ]
 
 
 @pytest.mark.parametrize(
