@@ -160,7 +160,7 @@ PRESETS = (
         },
         doc="Two clients join with real heartbeats and rebalance, and consume one message and its retries up to the "
         "dead letter: a death, a broker restart, failing listeners, a lost answer to a send-back.",
-        states=142_361_726,
+        states=115_822_499,
     ),
 )
 """All presets, smallest scope first."""

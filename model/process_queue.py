@@ -55,16 +55,7 @@ process_queue.variable("stage", Stage, Consumer, Queue, Message, lives_in=WINDOW
 process_queue.variable(
     "put_end", Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
 )
-process_queue.variable(
-    "orphan",
-    Orphan,
-    Consumer,
-    Queue,
-    Message,
-    when=lambda k: k.orphans == 1,
-    lives_in=PROCESS,
-    doc="outlives its window",
-)
+process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1, lives_in=PROCESS)
 
 
 def counts_send_backs(k: Constants) -> bool:

@@ -175,15 +175,15 @@ def claims() -> Iterator[Claim]:
             (*_WINDOW, HANGS, DIES_WITH_ITS_PROCESS),
         ),
         (_COPIES, _STORED),
-        ({**_COPIES, "messages": 4, "attempts": 1}, _STORED),
+        ({**_COPIES, "messages": 4, "attempts": 1, "pull_batch": 2}, _STORED),
         ({**_COPIES, **_OLD, "refused": 2, "attempts": 1}, _STORED),
         ({**_COPIES, "unsure_puts": 1}, (*_STORED, IN_ITS_TURN)),
         ({**_COPIES, "unreadable": 1}, _STORED),
-        ({**_COPIES, "broker_crashes": 1}, (*_STORED, SAVED)),
+        ({**_COPIES, "broker_crashes": 1, "attempts": 1}, (*_STORED, SAVED)),
         ({**_COPIES, "broker_stops": 1}, (*_STORED, SAVED, SAVED_AT_STOP)),
         ({**_SENT_BACK, "levels": 3, "broker_stops": 1}, (FILE_CATCHES_UP,)),
         ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, SAVED)),
-        ({**_COPIES, "promotions": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
+        ({**_COPIES, "promotions": 1, "attempts": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
         ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1}, _STORED),
     )
     yield from claims_of(consumption, asked)

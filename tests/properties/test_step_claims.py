@@ -45,15 +45,15 @@ STATES = {
     f"messages=1 {ALONE} moves=1 held_updates=1 crashes=1": 90,
     f"messages=2 {ALONE} pull_batch=2 batch=2 moves=1 hangs=1 crashes=1": 46,
     f"{COPIES} attempts=2 {LEVELS}": 106,
-    f"messages=4 consumers=1 queues=2 retry_room=2 copies=2 failures=2 attempts=1 {LEVELS}": 1040,
+    f"messages=4 consumers=1 queues=2 retry_room=2 copies=2 failures=2 attempts=1 {LEVELS} pull_batch=2": 948,
     f"{COPIES} attempts=1 {LEVELS} version=4.9.8 refused=2": 107,
     f"{COPIES} attempts=2 {LEVELS} unsure_puts=1": 787,
     f"{COPIES} attempts=2 {LEVELS} unreadable=1": 122,
-    f"{COPIES} attempts=2 {LEVELS} broker_crashes=1": 3091,
+    f"{COPIES} attempts=1 {LEVELS} broker_crashes=1": 847,
     f"{COPIES} attempts=2 {LEVELS} broker_stops=1": 800,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 levels=3 broker_stops=1": 126,
     f"{COPIES} attempts=2 {LEVELS} power_losses=1 watch_retries=1": 407,
-    f"{COPIES} attempts=2 {LEVELS} promotions=1": 4919,
+    f"{COPIES} attempts=1 {LEVELS} promotions=1": 1054,
     f"{COPIES} attempts=1 {LEVELS} refused=1 lost_replies=1": 311,
 }
 
