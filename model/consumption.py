@@ -52,7 +52,7 @@ consumption.remember(
     *("committed", "late", "reset_noted", "resetting", "zombie", "target", "target_set", "unknown"),
     *("unannounced", "newest", "group_edition", "failed_send_backs", "overdue", "paused", "persisted"),
     *("on_disk", "file", "file_is", "copy", "copy_is"),
-    *("held_update", "hung", "ghost"),
+    *("held_update", "hung", "ghost", "cause"),
     *("place", "ripe", "level", "times", "dead", "root", "log_end"),
     *("position", "progress", "saved", "replicated", "loading"),
     when=lambda k: k.watch_changes == 1,

@@ -353,7 +353,7 @@ def claims() -> Iterator[Claim]:
             (NOTHING_WHILE_GONE, SEEN_FROM_A_BROKER, TABLE_IN_TURN),
         ),
         ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
-        ({**_WATCHED, "running": 1, "steps": "fine"}, (TABLE_IN_TURN,)),
+        ({**_WATCHED, "running": 1, "steps": "fine", "leaves": 1}, (TABLE_IN_TURN, STOPPING_KEEPS)),
         ({**_WATCHED, "running": 1, "repairs": 1}, (REPAIRED_IN_TURN,)),
         ({**_WATCHED, "route_changes": 1, "crashes": 1}, (KNOWS_NO_MORE,)),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.consume_queue import Message
 from ..model.correction import corrects
+from ..model.history import Cause
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, in_table
@@ -224,4 +225,24 @@ GHOST_IN_TURN = _always(
     "of its queue each time.",
     _ghost_in_turn,
     "OF-31",
+)
+
+
+def _excused(s: State, q: IntLike) -> BoolLike:
+    owned = s.exists(Consumer, lambda c: s.owns[c, q])
+
+    def may_come(m: IntLike) -> BoolLike:
+        new = all_of(s.cause[q, m] != Cause.NONE, s.was_cause[q, m] == Cause.NONE)
+        return implies(new, any_of(owned, s.committed[q] <= m))
+
+    return s.forall(Message, may_come)
+
+
+EXCUSED = _of_queues(
+    "only-what-may-come-again-is-excused",
+    "That a client gives a queue up explains a second delivery only of what the stored offset leaves to come, or of "
+    "what another client has of the queue.",
+    _excused,
+    "RB-32",
+    "G1",
 )

@@ -42,6 +42,7 @@ from .file_steps import (
 from .offset_steps import (
     CORRECTED,
     CORRECTED_ONCE,
+    EXCUSED,
     GHOST_IN_TURN,
     HELD_UP,
     LAST_SENT,
@@ -70,6 +71,7 @@ from .window_steps import (
     PASSED,
     PUT,
     REQUEST,
+    RETURNS_ONCE,
     WITH_A_PULL,
 )
 
@@ -111,6 +113,7 @@ def claims() -> Iterator[Claim]:
         ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),
         ({**_ONE, "pulls": "fine", "pauses": 1, "leaves": 1}, (*_REQUESTS, STANDS_STILL, STOPPED)),
         ({**_ONE, "consumers": 2, "moves": 1, "leaves": 1}, (*_WINDOWS, STOPPED)),
+        ({**_ONE, "consumers": 2, "moves": 1, "causes": 1}, (EXCUSED,)),
         ({**_ONE, "moves": 1, "broker_restarts": 1}, (*_WINDOWS, TAKEN_BACK, ON_DISK)),
         ({**_WATCHED, "pulls": "fine", "piggyback": 1, "moves": 1}, (*_REQUESTS, WITH_A_PULL)),
         ({**_WATCHED, "late_commits": 1, "moves": 1}, (BEGINS, WAS_SENT, HELD_UP, LAST_SENT)),
@@ -149,7 +152,7 @@ def claims() -> Iterator[Claim]:
             (ANNOUNCES, STOPPED),
         ),
         ({**_CHAIN, "failures": 2, "refusals": 1}, (*_WINDOWS, AGAIN)),
-        ({**_CHAIN, "expiries": 1, "crashes": 1}, (OVERDUE, WAS_SENT, DIES_WITH_ITS_PROCESS)),
+        ({**_CHAIN, "expiries": 1, "crashes": 1}, (OVERDUE, RETURNS_ONCE, WAS_SENT, DIES_WITH_ITS_PROCESS)),
         ({**_CHAIN, "messages": 3, "expiries": 1, "failures": 0}, (OVERDUE,)),
         ({**_SENT_BACK, "expiries": 1}, (LATE_RETURNS,)),
         ({**_ALONE, "messages": 2, "moves": 1}, (*_WINDOW, IN_THE_FILE)),

@@ -316,6 +316,21 @@ LATE_RETURNS = Property(
     assuming=("listeners return",),
     rules=("PQ-9", "G3"),
 )
+
+
+def _returns_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    first = s.log_end[s.queues - 1] == 0
+    runs = s.exists(Message, lambda m: s.overdue[c, q, m])
+    return implies(all_of(runs, first), s.failures_left == s.failures)
+
+
+RETURNS_ONCE = _always(
+    "late-failure-ends-its-call",
+    "A call that lasts too long and fails in the end is over: as long as the first one runs, none has failed.",
+    _returns_once,
+    "CC-12",
+    "PQ-9",
+)
 PART_FAILS = _can(
     "part-of-a-batch-fails",
     "A listener succeeds up to some message of its batch: that counts, and only the rest is sent back.",

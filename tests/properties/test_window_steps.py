@@ -34,6 +34,7 @@ ROWS = [claim_row(claim) for claim in claims()]
             "without the guard not_(answers_zero",
             "own-choice-only-where-nothing-is-stored",
         ),
+        ("send_back", "overdue_fails", "without s.overdue", "late-failure-ends-its-call"),
         ("send_back", "overdue_succeeds", "need not happen", "late-listener-returns"),
     ],
 )
