@@ -29,7 +29,7 @@ def test_what_is_claimed() -> None:
         179,
         46,
         57,
-        129,
+        930,
         150,
         132,
         336,
