@@ -239,9 +239,8 @@ def _excused(s: State, q: IntLike) -> BoolLike:
 
 
 EXCUSED = _of_queues(
-    "only-what-may-come-again-is-excused",
-    "That a client gives a queue up explains a second delivery only of what the stored offset leaves to come, or of "
-    "what another client has of the queue.",
+    "giving-up-excuses-what-is-left-to-do",
+    "Giving up a queue excuses only what the stored offset leaves to do, or what another client has of the queue.",
     _excused,
     "RB-32",
     "G1",
