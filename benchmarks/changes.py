@@ -26,7 +26,7 @@ class Changed:
         how: what was changed, to be told.
         files: names of files with their text; all of them together are the trace.
         may_hold: a violation may be gone, since what showed it is not in the recording any more.
-        is_less: kinds of events are gone.
+        is_less: events are gone.
     """
 
     change: str
@@ -228,7 +228,8 @@ def without_slices(recording: Recording, chance: random.Random) -> Iterator[Chan
             continue
         gap = {"time": until, "kind": "gap", "due": since, "count": lost}
         changed = replace(recording, events=by_time(sorted([*kept, gap], key=lambda event: int(event["time"]))))
-        yield Changed(change="removed time slice", how=f"{since} to {until}, {lost} events", files=_one(changed))
+        how = f"{since} to {until}, {lost} events"
+        yield Changed(change="removed time slice", how=how, files=_one(changed), is_less=True)
 
 
 def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -238,7 +239,7 @@ def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]
         events = recording.events[int(len(recording.events) * share) :]
         if events:
             changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut start", how=f"{share:.2f}", files=_one(changed), may_hold=True)
+            yield Changed(change="cut start", how=f"{share:.2f}", files=_one(changed), may_hold=True, is_less=True)
 
 
 def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -248,7 +249,7 @@ def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
         events = recording.events[: int(len(recording.events) * share)]
         if events:
             changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut end", how=f"{share:.2f}", files=_one(changed), may_hold=True)
+            yield Changed(change="cut end", how=f"{share:.2f}", files=_one(changed), may_hold=True, is_less=True)
 
 
 def _says_something_else(right: str, damaged: str) -> bool:
@@ -278,7 +279,7 @@ def damaged_lines(recording: Recording, chance: random.Random) -> Iterator[Chang
         if _says_something_else(lines[at], line):
             continue
         text = "".join([*lines[:at], line, *lines[at + 1 :]])
-        yield Changed(change="damaged line", how=f"line {at + 1}, {how}", files={"trace.jsonl": text})
+        yield Changed(change="damaged line", how=f"line {at + 1}, {how}", files={"trace.jsonl": text}, is_less=True)
 
 
 def repeated(recording: Recording, chance: random.Random) -> Iterator[Changed]:

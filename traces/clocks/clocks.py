@@ -83,6 +83,12 @@ class Clock:
         return min(offsets), max(offsets)
 
     @property
+    def bend(self) -> int:
+        """How far two of its times may be, after correction, from their distance by this clock, ms, rounded up."""
+        least, most = self.ahead
+        return -((least - most) // _MILLIS)
+
+    @property
     def drift(self) -> float:
         """How much faster it runs, in parts of a million, over its longest run; 0 where that is not seen."""
         run = max(self.runs, key=lambda one: one.times[-1] - one.times[0], default=None)

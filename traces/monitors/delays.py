@@ -59,14 +59,16 @@ def delay_store(
         attempt.levels |= bit_of(level)
         delay = delay_of(terms, level)
         counted = seen.time + delay
-        early = max(terms.given[0].rounding, min(_STORED_WITHIN, delay // 2))
-        is_off = due != ABSENT and (due > counted + terms.given[0].rounding or due < counted - early)
+        rounding, bend = terms.given[0].rounding, terms.given[0].bend
+        early = max(rounding, min(_STORED_WITHIN, delay // 2))
+        is_off = due != ABSENT and (due > counted + rounding or due < counted - early)
         if not is_retry or is_off:
             judge(notes, _LEVEL)
         if not is_retry and level > levels:
             violate(notes, _LEVEL, seen, seen.time, NOBODY, level, levels, untold(terms))
         elif is_off:
-            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, untold(terms))
+            bent = due <= counted + rounding + bend and due >= counted - early - bend
+            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, untold(terms) | (_SKEW if bent else NOTHING))
         if due == ABSENT:
             due = counted
             attempt.assumed |= terms.given[0].levels_told == 0

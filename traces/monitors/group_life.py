@@ -24,8 +24,9 @@ from .notes import DOUBTFUL, VIOLATED
 from .runs import Run, Told, told_by
 from .standstills import Standstills, within
 
-_OWNED, _MOVES, _FLAPPING, _OVERLAPS = (
+_OWNED, _OWNERS, _MOVES, _FLAPPING, _OVERLAPS = (
     CODE["every-queue-gets-an-owner"],
+    CODE["only-owners-commit"],
     CODE["every-queue-moves"],
     CODE["no-flapping"],
     CODE["overlaps-are-short"],
@@ -37,6 +38,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
     """The rows without those that are explained; ``counts`` is changed with them."""
     suspects = (rows["note"] == 0) & (
         (rows["claim"] == _OWNED)
+        | (rows["claim"] == _OWNERS)
         | (rows["claim"] == _FLAPPING)
         | (rows["claim"] == _OVERLAPS)
         | ((rows["claim"] == _MOVES) & (rows["value"] == Reason.NO_OWNER))
@@ -57,10 +59,16 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)
             keep[at] &= row["value"] - group.stood_still(both, since, until) > row["expected"]
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
+        elif row["claim"] == _OWNERS:
+            # PL-23: what is still to be done of a queue that was dropped is done when the process goes on.
+            still = group.stood_still([names.actors[row["actor"]]], since, until)
+            keep[at] = still == 0 or until - since - still > settings.rounds
         else:
             keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
             if row["claim"] == _OWNED:
-                keep[at] &= row["value"] - group.held_up(since, until) > row["expected"]
+                takers = [names.actors[row["actor"]]] if row["actor"] >= 0 else []
+                delay = group.held_up(since, until) + group.stood_still(takers, since, until)
+                keep[at] &= row["value"] - delay > row["expected"]
             unseen = not context.evidence & _SIGNS
         if keep[at] and unseen:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
@@ -158,7 +166,7 @@ class _Groups:
 
     def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
         """For how long of a period one of some processes stood still, and knew of nothing."""
-        return max(within(self._still.of_client(actor), since, until) for actor in actors)
+        return max((within(self._still.of_client(actor), since, until) for actor in actors), default=0)
 
     def routes_learnt(self, slot: Slot, actors: Collection[Actor], since: int, until: int) -> int:
         """EN-11: by how many other lists of queues of a topic than one some processes have divided it in a period.

@@ -18,8 +18,8 @@ from ..encoding.names import NO_QUEUE, OF_A_TOPIC, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind
-from ..machine_code.compiled import entry, hot, int64, part
+from ..format.kinds import Kind, codes
+from ..machine_code.compiled import constant, entry, hot, int64, part
 from .duties import (
     BEGIN,
     CONDITIONS,
@@ -47,6 +47,7 @@ _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
 _MOVES = CODE["every-queue-moves"]
 _KINDS = 256
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
+_PULL = constant(codes(Kind)[Kind.PULL])
 _ALL = (1 << 32) - 1
 
 QUEUE = np.dtype(
@@ -56,6 +57,7 @@ QUEUE = np.dtype(
             "flags",
             "owner",  # who has it, and
             "before",  # who had it when it was taken
+            "left",  # who gave it up last
             "told",  # whether that was told by assigns
             "start",  # where it started
             "floor",  # up to where it may hold what it was given before it was first heard of
@@ -158,7 +160,8 @@ class ObligationFold:
         if slots > known:
             more = max(slots, 2 * known) - known
             queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
-            queues["owner"] = queues["before"] = queues["start"] = queues["floor"] = UNKNOWN
+            queues["owner"] = queues["before"] = queues["left"] = UNKNOWN
+            queues["start"] = queues["floor"] = UNKNOWN
             queues["flags"] = _UNJUDGED
             clocks["since"] = NEVER
             marks = np.full((more, len(Mark)), UNKNOWN, _WHOLE)
@@ -225,8 +228,13 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                 step.do == MEET
                 and actor >= 0
                 and actor != queue.owner
-                # Who had the queue beside the one that gave it up has it still, and goes on.
-                and (step.forward or not queue.told or (queue.owner < 0 and actor == queue.before))
+                # Who had the queue beside the one that gave it up has it still, and goes on; who asks for its messages
+                # has it from before the recording, if it was not seen to take it.
+                and (
+                    step.forward
+                    or not queue.told
+                    or (queue.owner < 0 and (actor == queue.before or (kind == _PULL and actor != queue.left)))
+                )
             ):
                 _end_window(t, q, now)
                 changed = int64(_ALL)
@@ -238,7 +246,7 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                 t.marks[q, _PULLED] = queue.start
                 t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = UNKNOWN
             elif step.do == END:
-                queue.told = 1
+                queue.told, queue.left = 1, actor
                 if actor == queue.owner or queue.owner < 0:
                     _end_window(t, q, now)
                     changed = int64(_ALL)

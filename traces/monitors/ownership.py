@@ -39,7 +39,7 @@ _OVERLAPS, _OWNED, _FLAPPING = (
 )
 
 SEVERAL = constant(3)
-"""Who has pulled a queue so often is recorded to pull it."""
+"""Who was answered so often, or asked at all, is recorded to pull the queue."""
 
 EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
 """How a window is known: by its assign, or by what its client does; a visit is that of a client without the queue."""
@@ -256,7 +256,7 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
 @part
 def _alive_until(window: Any) -> Any:
     """Until when a process is known not to stand still, by its latest sign; for ever where it is not seen to pull."""
-    return window.seen + LONG_PULL if window.pulls >= SEVERAL else ALWAYS
+    return window.seen + LONG_PULL if window.pulls >= SEVERAL or window.asked != NEVER else ALWAYS
 
 
 @part

@@ -49,6 +49,7 @@ GIVEN = np.dtype(
     [
         ("widest", np.int64),  # how far any two clocks may be apart, ms
         ("rounding", np.int64),  # how far what a broker counts may be from its stamps, ms
+        ("bend", np.int64),  # how far two corrected times of one clock may be from their distance by that clock, ms
         ("late", np.int64),  # see the settings, ms
         ("begin", np.int64),  # of the trace, ms; ``end`` of it
         ("end", np.int64),
@@ -152,6 +153,7 @@ def _given(settings: Settings, context: Context, version: str) -> Any:
     given = np.zeros(1, GIVEN)
     given["widest"] = Order(context.clocks, settings.skew).widest
     given["rounding"], given["late"] = settings.skew, settings.late
+    given["bend"] = max((one.bend for one in context.clocks.clocks.values()), default=0)
     given["begin"], given["end"] = context.begin, context.end
     given["default"] = maximum_sent(-1)
     given["expiry_level"] = stored_level(EXPIRY_LEVEL, settings.delays.levels)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from rocketproof.model.history import Cause
 from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.encoding.coding import Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
@@ -162,6 +163,7 @@ def check(
     release: str = "5.3.3",
     batches: Sequence[Sequence[Event]] | None = None,
     complete: bool = False,
+    clocks: Clocks | None = None,
 ) -> Said:
     """Feed events, by time, to the monitor.
 
@@ -174,6 +176,7 @@ def check(
         release: of the brokers.
         batches: the events in the order in which they are fed, where it is not that of time.
         complete: whether the trace begins with the first event there was.
+        clocks: those of the recorders, by which the times of the events are corrected.
     """
     events = sorted((event for script in scripts for event in script.events), key=lambda event: int(event["time"]))
     times = [int(event["time"]) for event in events]
@@ -183,6 +186,7 @@ def check(
         end=max(times) if end is None else START + end,
         evidence=evidence_mask(frozenset(evidence)),
         complete=complete,
+        clocks=clocks or Clocks(),
     )
     names = Names({"G": Group()} if groups is None else groups)
     fold = MessageFold(names=names, settings=settings or Settings(delays_told=True), context=context, release=release)

@@ -2,6 +2,8 @@ import pytest
 
 from rocketproof.model.delay import DelayTable
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clock, Clocks, Run
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 
@@ -9,6 +11,7 @@ from .message_events import ALL, SECOND, START, Script, check
 
 LEVEL, BEFORE, WHEN = "level-as-the-count-says", "never-before-it-is-due", "delivered-when-due"
 WAITS = "retry-waits-as-its-level-says"
+BROKER = Actor("b", -1)
 SHORT = Settings(delays=DelayTable.parse("1s 2s 3s 4s"), delays_told=True)
 
 
@@ -78,6 +81,14 @@ def test_a_due_time_is_the_store_time_and_the_delay():
     said = check(stored(3, due=12_020), end=100)
     assert [(row["value"], row["expected"]) for row in said.violations(LEVEL)] == [(START + 12_020, START + 10_020)]
     assert LEVEL not in check(stored(3, due=10_060), end=100).violated
+
+
+@pytest.mark.parametrize(("bend", "doubt"), [(1_900, 0), (2_000, Doubt.SKEW)])
+def test_a_clock_that_is_corrected_otherwise_when_it_is_due_leaves_it_in_doubt(bend: int, doubt: int):
+    run = Run(since=0, times=(0, 10**15), offsets=(0, bend * 1_000 - 1))
+    bent = Clocks(clocks={BROKER: Clock(recorder=BROKER, pairs=1, runs=(run,), slow=0, fast=0)})
+    (row,) = check(stored(3, due=12_050), end=100, clocks=bent).violations(LEVEL)
+    assert row["doubt"] == doubt
 
 
 def test_a_copy_leaves_the_level_at_which_it_was_put():

@@ -14,6 +14,7 @@ from .queue_events import (
     Checked,
     assign,
     check,
+    commit,
     crash,
     event,
     found,
@@ -121,6 +122,13 @@ def test_a_death_ends_an_overlap() -> None:
     assert check(LONG[:2], crash(60_000, "one"), end=120_000).broken == {}
 
 
+def test_who_asked_once_and_gave_no_sign_since_has_the_queue_no_more() -> None:
+    taken = [assign(1_000, "one", 0), event(2_000, Kind.PULL, "one", offset=0), assign(30_000, "two", 0)]
+    assert check(taken, found(190_000, "two", 0, 1), end=200_000).counts(OVERLAPS) == (0, 0)
+    without = [each for each in taken if each["kind"] != Kind.PULL]
+    assert check(without, found(190_000, "two", 0, 1), end=200_000).counts(OVERLAPS) == (1, 0)
+
+
 def test_doubts_about_overlaps() -> None:
     assert check(LONG[:2], revoke(70_030, "one"), end=90_000).doubts(OVERLAPS) == [Doubt.SKEW]
     assert check(LONG, gap(50_000, 60_000), end=120_000).doubts(OVERLAPS) == [Doubt.GAP]
@@ -160,6 +168,26 @@ def test_a_broker_that_answers_nobody_holds_up_the_passes_that_would_find_an_own
     assert taken(75_000, *hung).counts(OWNED) == (0, 0)
     assert taken(75_000, *range(0, 80_000, 5_000)).counts(OWNED) == (1, 0)
     assert taken(125_000, *hung).counts(OWNED) == (1, 0)
+
+
+def test_a_client_that_stood_still_takes_a_queue_when_it_goes_on() -> None:
+    # PL-23: it had dropped the queue, and was stopped before it took it anew.
+    def taken(who: str) -> Checked:
+        beats = [heartbeat(t, "one", "T=*@1") for t in (*range(0, 60_001, 20_000), 140_000)]
+        dropped = [assign(1_000, "one", 0), revoke(61_000, "one", "correction")]
+        corrected = commit(140_000, "one", 0, "correction")
+        return check(HEARTBEATS, beats, dropped, corrected, assign(141_000, who, 0), end=180_000)
+
+    assert taken("one").broken == {}
+    assert taken("two").broken == {OWNED: (1, 0)}
+
+
+def test_a_client_that_ran_is_not_late_by_a_standstill() -> None:
+    beats = [heartbeat(t, "one", "T=*@1") for t in range(0, 150_000, 20_000)]
+    dropped = [assign(1_000, "one", 0), revoke(61_000, "one", "correction")]
+    late = [commit(140_000, "one", 0, "correction"), assign(141_000, "one", 0)]
+    checked = check(HEARTBEATS, beats, dropped, late, end=180_000)
+    assert (checked.counts(OWNED), checked.counts("only-owners-commit")) == ((1, 0), (1, 0))
 
 
 def test_a_group_that_sleeps_needs_no_owner() -> None:

@@ -145,6 +145,20 @@ def test_a_queue_without_owner() -> None:
     assert check(BEHIND, revoke(5_000, "one"), end=400_000).counts(MOVES) == (0, 0)
 
 
+def test_an_owner_from_before_the_recording_is_known_by_what_it_asks_for() -> None:
+    # Two have the queue when the recording begins, one of them gives it up.
+    gone = [*HEARTBEATS, assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=2), revoke(5_000, "one")]
+
+    def asks(who: str) -> Checked:
+        pulls = [event(7_000, Kind.PULL, who, offset=2)]
+        pulls += [answered(t, who, "no_new_message", 3, 3, 3) for t in range(20_000, 390_000, 20_000)]
+        more = [event(6_000, Kind.STORE, offset=2, origin=7), found(8_000, who, 2, 3), commit(10_000, who, 3)]
+        return check(gone, more, pulls, consumed(9_000, who, 2), end=400_000)
+
+    assert reasons(asks("two")) == []
+    assert reasons(asks("one")) == [Reason.NO_OWNER]
+
+
 def test_a_lock_that_cannot_be_had() -> None:
     failed = [event(t, Kind.LOCK, "one", result="failed") for t in range(20_000, 300_000, 20_000)]
     assert reasons(check(BEHIND, failed, end=300_000)) == [Reason.NOT_LOCKED]
