@@ -24,6 +24,23 @@ class QueueHeld:
     left_at: int = EVER  # when it was given up, ms
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The queues of a topic, as a process learnt them last."""
+
+    time: int
+    queues: frozenset[str]
+    before: frozenset[str] | None  # what it knew before that; None where that was not recorded
+
+    def may_be_divided(self, queues: frozenset[str], time: int) -> bool:
+        """Whether a pass that is told at a time may divide these queues.
+
+        It looks at them first, and asks a broker for the members then: the route may be learnt in between.
+        """
+        is_late = time - self.time <= WITHIN and self.before in (None, queues)
+        return queues == self.queues or is_late
+
+
 @dataclass(slots=True)
 class Pass:
     """The last pass over a topic."""
@@ -52,7 +69,7 @@ class Member:
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics
     told_at: int = EVER  # when that was
     before: dict[str, int] = field(default_factory=dict)  # the highest version of each topic that it ever told
-    routes: dict[str, frozenset[str]] = field(default_factory=dict)
+    routes: dict[str, Route] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
     awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # given, not taken: when each pass gave it

@@ -19,7 +19,7 @@ from ..format.coverage import EVER
 from ..format.kinds import Kind, Path
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Event, Member, Pass, QueueHeld, broker_of, queue_of, version_of
+from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, broker_of, queue_of, version_of
 from .notebook import Notebook
 
 APART = 1_000
@@ -159,7 +159,10 @@ class _Steps:
             self._routes.setdefault(event["topic"], set()).add(queues)
             return
         member = self._act(self._member(event), event)
-        member.routes[event["topic"]] = queues
+        known = member.routes.get(event["topic"])
+        if known is None or known.queues != queues:
+            before = None if known is None else known.queues
+            member.routes[event["topic"]] = Route(time=event["time"], queues=queues, before=before)
 
     def rebalance(self, event: Event) -> None:
         """A process divides a topic."""
@@ -174,7 +177,7 @@ class _Steps:
             if assigned is not None and not assigned <= set(queues):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
-            is_other = known is not None and known != frozenset(queues)
+            is_other = known is not None and not known.may_be_divided(frozenset(queues), time)
             unknown = known is None and self._context.complete and topic not in self._routes and member.routes
             if (is_other or unknown) and frozenset(queues) not in self._routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)

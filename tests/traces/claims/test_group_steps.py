@@ -124,7 +124,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.STILL_GIVEN: [*OWNS, taken(41_000, Kind.REVOKE, 1, path="removal")],
     GroupMisstep.KEPT: [*OWNS, pass_(40_000, "b:0"), pass_(50_000, "b:0")],
     GroupMisstep.NOT_ENDING: [*OWNS, taken(41_000, Kind.REVOKE, 1, path="shutdown"), OTHER_LEAVES],
-    GroupMisstep.OTHER_QUEUES: [*OWNS, route(35_000, "b:0"), pass_(40_000)],
+    GroupMisstep.OTHER_QUEUES: [*OWNS, route(35_000, "b:0"), pass_(41_000)],
     GroupMisstep.OTHER_MEMBERS: [*OWNS, members(32_000, "one", "two"), pass_(40_000)],
     GroupMisstep.OTHER_STRATEGY: [*OWNS, pass_(40_000, detail="AVG_BY_CIRCLE")],
     GroupMisstep.SILENT: [
@@ -195,6 +195,14 @@ def test_while_a_broker_is_away_a_slave_may_tell_who_is_there() -> None:
     slave = {**members(300, "one"), "broker": slave_of("b")}
     changed = members(32_000, "one", "two")
     assert GroupMisstep.OTHER_MEMBERS not in told([*early, slave, changed, pass_(40_000)], groups=ORDERLY)
+
+
+def test_a_pass_may_have_looked_at_the_queues_before_the_route_was_learnt() -> None:
+    # A client that was suspended learns a route and divides the topic at once when it goes on.
+    learnt = [*OWNS, route(39_992, "b:0")]
+    assert GroupMisstep.OTHER_QUEUES not in told([*learnt, pass_(40_000)], groups=ORDERLY)
+    other = rebalance(40_000, "one", ["one"], ["b:0", "b:1", "b:9"], assigned=["b:0"])
+    assert GroupMisstep.OTHER_QUEUES in told([*learnt, other], groups=ORDERLY)
 
 
 def test_a_queue_that_passes_give_may_be_taken_late_or_have_been_taken_before() -> None:
