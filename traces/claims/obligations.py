@@ -32,6 +32,7 @@ class Reason(enum.IntEnum):
     NOT_RESET = 9  # of ``reset-is-followed``: its owner goes on as if there had been no reset
     NOT_RENEWED = 10  # of ``orderly-lock-is-renewed``: its owner does not renew its lock
     NOT_POLLED = 11  # its owner asks no more whether there are messages
+    OWNER_STOOD_STILL = 12  # whatever it was to do: its owner did nothing at all in that time
 
 
 class Blocked(enum.IntEnum):

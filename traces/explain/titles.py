@@ -69,6 +69,20 @@ _STEPS: Mapping[str, type[Steps]] = {
 }
 """By claim, the table whose rows tell what happened."""
 
+STANDSTILLS: Mapping[int, str] = {
+    Reason.NO_OWNER: "nobody had it",
+    Reason.NO_PULLS: "{actor} had it, and did not pull it",
+    Reason.PINNED: "{other} did not finish offset {offset}",
+    Reason.NOT_LOCKED: "{actor} could not lock it",
+    Reason.REFUSED: "the pulls of {actor} were refused",
+    Reason.NOT_COMMITTED: "what {actor} had finished was not stored",
+    Reason.NOT_DELIVERED: "{actor} had pulled offset {offset}, and no listener was given it",
+    Reason.NOT_IN_MEMORY: "what {actor} had finished did not move the offset in its memory",
+    Reason.OWNER_STOOD_STILL: "{actor} had it, and did nothing at all in that time",
+    Reason.UNKNOWN: "{actor} pulled it, and what was there did not come",
+}
+"""Why a queue stands still, by the value of the finding."""
+
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
 _A_TIME = 1_000_000
@@ -96,8 +110,10 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     queue = "a queue" if slot is None else f"{slot.topic}@{slot.broker}:{slot.queue}"
     last = max(row["until"], row["offset"] + 1) - 1
     template = _TITLES[claim.id]
-    if claim.id == "every-queue-moves" and row["value"] == Reason.NOT_POLLED:
-        template = "{actor} asked {queue} for messages no more, for {span}"
+    if claim.id == "every-queue-moves":
+        template += f": {STANDSTILLS[row['value']]}" if row["value"] in STANDSTILLS else ""
+        if row["value"] == Reason.NOT_POLLED:
+            template = "{actor} asked {queue} for messages no more, for {span}"
     if claim.id == "sent-back-message-comes-again" and row["value"] >= row["expected"]:
         template = "{message} was sent back to its broker, and stored again by another one"
     if claim.id in _STEPS:

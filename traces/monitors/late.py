@@ -18,11 +18,12 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
-from .standstills import Standstills
+from .standstills import Standstills, within
 
 _LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 """Kinds that may tell that the owner has the queue no more."""
 
+_MOVES = "every-queue-moves"
 _DEATHS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 _SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
 
@@ -45,12 +46,12 @@ def late_rows(
     kept = []
     for at, row in enumerate(rows):
         one = obligations[int(row["value"])]
-        since, until, within = int(row["since"]), int(row["time"]), one.within(settings)
+        since, until, limit = int(row["since"]), int(row["time"]), one.within(settings)
         down = around.down(names.slots[row["slot"]].broker, since, until)
-        died = one.owned and around.ended(int(row["actor"]), since, min(until, since + within + down))
-        if not died and until - since - down > within:
+        died = one.owned and around.ended(int(row["actor"]), since, min(until, since + limit + down))
+        if not died and until - since - down > limit:
             kept.append(at)
-            row["doubt"] = around.doubt(one, int(row["actor"]), since, within)
+            row["doubt"] = around.doubt(one, int(row["actor"]), since, limit)
             if (
                 one.reason in (Reason.NO_PULLS, Reason.NOT_POLLED)
                 and int(row["note"]) == Note.NONE
@@ -59,7 +60,7 @@ def late_rows(
                 row["doubt"] |= int(Doubt.EVIDENCE)
     rows = rows[kept]
     late = _causes_first(rows[rows["note"] == Note.NONE])
-    late["value"] = [obligations[duty].reason for duty in late["value"]]
+    late["value"] = [around.reason(obligations[int(row["value"])], row, names, settings) for row in late]
     return np.concatenate([late, rows[rows["note"] != Note.NONE]])
 
 
@@ -101,10 +102,19 @@ class _Around:
                 broker = _broker(event)
                 # A start whose end was not seen: it was down at that moment, for how long nobody knows.
                 self._downs.setdefault(broker, []).append((since.pop(broker, time), time))
-        for broker, begin, end in Standstills(context.events, pause=settings.rounds).of_brokers:
+        self._still = Standstills(context.events, pause=settings.rounds)
+        for broker, begin, end in self._still.of_brokers:
             self._downs.setdefault(broker, []).append((begin, end))
         for broker, time in since.items():
             self._downs.setdefault(broker, []).append((time, context.end))
+
+    def reason(self, one: Obligation, row: Any, names: Names, settings: Settings) -> Reason:
+        """Why it came late: what its owner was to do, or that it stood still."""
+        since, until = int(row["since"]), int(row["time"])
+        if one.claim != _MOVES or not one.owned or row["actor"] < 0:
+            return one.reason
+        still = within(self._still.of_client(names.actors[row["actor"]]), since, until)
+        return Reason.OWNER_STOOD_STILL if until - since - still <= one.within(settings) else one.reason
 
     def ended(self, actor: int, since: int, until: int) -> bool:
         """Whether a process ended in a period, or before it for good: what is done on its queues is done by others."""

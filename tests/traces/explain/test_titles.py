@@ -10,9 +10,11 @@ import pytest
 
 import rocketproof.cli
 from rocketproof.traces.claims.claims import CLAIMS, CODE
+from rocketproof.traces.claims.obligations import OBLIGATIONS, Reason
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.findings import ROW
 from rocketproof.traces.explain.story import stories
+from rocketproof.traces.explain.titles import STANDSTILLS
 from rocketproof.traces.format.schema import ABSENT, Header, origin_of
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import write_jsonl
@@ -50,6 +52,29 @@ def test_a_message_without_a_key_has_its_origin(tmp_path: Path) -> None:
     events = [{"time": NOON, "kind": "deliver", "client": "c1", "group": "G", "topic": "T", "origin": -7}]
     title = told(tmp_path, "never-before-it-is-due", events, Names(), origin=-7, value=NOON, expected=NOON + 1)
     assert title == "Message of origin -7 was delivered at 00:00:02.061, before it was due at 00:00:02.062"
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        (Reason.NO_OWNER, ": nobody had it"),
+        (Reason.NO_PULLS, ": c1 had it, and did not pull it"),
+        (Reason.PINNED, ": c2 did not finish offset 7"),
+        (Reason.OWNER_STOOD_STILL, ": c1 had it, and did nothing at all in that time"),
+    ],
+)
+def test_a_queue_that_stands_still_tells_why(reason: Reason, why: str, tmp_path: Path) -> None:
+    names = Names()
+    row = {"slot": names.slot(Slot("G", "T", "b", 0)), "offset": 7, "until": 8, "value": int(reason)}
+    row |= {"actor": names.actor(Actor("c1", 0)), "other": names.actor(Actor("c2", 0)), "since": NOON - 90_000}
+    events: list[dict[str, object]] = [{"time": NOON, "kind": "pull", "client": "c1", "group": "G", "topic": "T"}]
+    title = told(tmp_path, "every-queue-moves", events, names, **row)
+    assert title == f"T@b:0 stood still for 90.0 s although messages were left{why}"
+
+
+def test_every_reason_of_a_standstill_has_words() -> None:
+    reasons = {one.reason for one in OBLIGATIONS if one.claim == "every-queue-moves"} - {Reason.NOT_POLLED}
+    assert {Reason(value) for value in STANDSTILLS} == reasons | {Reason.OWNER_STOOD_STILL}
 
 
 def test_an_allocation_names_the_queues(tmp_path: Path) -> None:

@@ -81,6 +81,19 @@ def test_a_standstill_that_ended_is_told_too() -> None:
     assert checked.rows(MOVES)[0]["time"] == 250_000
 
 
+def test_an_owner_that_stood_still_is_told_as_such() -> None:
+    def told(*beats: int) -> list[Reason]:
+        signs = [heartbeat(t, "one", "T=*@1") for t in beats]
+        return reasons(
+            check(BEHIND, signs, found(250_000, "one", 2, 50, log=50), consumed(250_100, "one", *range(2, 50)))
+        )
+
+    assert told(1_000, 3_000, 5_000, 250_000, 280_000) == [Reason.OWNER_STOOD_STILL]
+    assert told(*range(1_000, 300_000, 30_000)) == [Reason.NO_PULLS]
+    assert told(1_000, 3_000, 5_000, 120_000, 250_000) == [Reason.OWNER_STOOD_STILL]
+    assert told(1_000, 250_000) == [Reason.NO_PULLS]  # whether all its heartbeats are recorded is not seen
+
+
 def test_a_pinned_minimum() -> None:
     # F4: everything behind the hung message is finished, and the window is full.
     hung = [assign(1_000, "one", 0), found(2_000, "one", 0, 3, log=50), deliver(2_500, "one", 0)]
