@@ -14,12 +14,18 @@ from ..explorer.page import Entry, page
 from ..explorer.subjects import entry_of, is_known, subject
 from ..model.kernel import ConfigurationError, ModelError
 from ..output.files import STANDARD_OUTPUT, check_writable, write
+from ..output.progress import told_if_long
 from ..traces.explain.report.rules import rule_texts
 from ..traces.format.printable import printable
 from .explore_trace import found_in
 from .request import read_constants
 
 Constants = Mapping[str, int | str]
+
+_LONG = (
+    "the page has each step and each claim written out for its constants, which takes long where these are large: "
+    "smaller ones, --set messages=3 for example, show the same steps. Ctrl-C stops it."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +59,8 @@ def explore(request: ExploreRequest) -> int:
     out = request.out or f"{Path(request.name).absolute().stem}.html"
     if request.port is None:
         check_writable(out)
-    text = text_of(request.name, request.constants, also=request.also, served=request.port is not None)
+    with told_if_long(_LONG):
+        text = text_of(request.name, request.constants, also=request.also, served=request.port is not None)
     if request.port is not None:
         return _serve(text, request.port)
     write(out, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,18 @@ class Progress:
         of = f" of {self.total:,}" if self.total is not None else ""
         parts = [f"{count:,}{of} {self.thing}s {what}" for what, count in self.done.items()]
         return ", ".join(parts) or f"no {self.thing} yet"
+
+
+@contextmanager
+def told_if_long(text: str, *, after: float = 5.0) -> Iterator[None]:
+    """Say ``text`` on standard error, once, if what is done takes longer than ``after`` seconds."""
+    teller = threading.Timer(after, print, [text], {"file": sys.stderr})
+    teller.daemon = True
+    teller.start()
+    try:
+        yield
+    finally:
+        teller.cancel()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ...traces.clocks.as_json import clocks_as_json, clocks_of_json
@@ -140,6 +140,7 @@ def _source_as_json(source: Source) -> dict[str, Any]:
         "joined": source.joined,
         "header": header_json(source.stated.header),
         "members": sorted(source.stated.members),
+        "of_groups": {name: sorted(source.stated.said_of(name)) for name in source.stated.header.groups},
         "parts": [[asdict(piece) for piece in part] for part in source.parts],
         "counted": source.counted,
         "skipped": dict(source.skipped),
@@ -152,13 +153,14 @@ def _source_as_json(source: Source) -> dict[str, Any]:
 
 
 def _source_of(said: Mapping[str, Any]) -> Source:
-    header = read_header(said["header"], file=said["file"], line=0, problems=Problems()).header
+    stated = read_header(said["header"], file=said["file"], line=0, problems=Problems())
+    of_groups = {name: frozenset(members) for name, members in said.get("of_groups", stated.of_groups).items()}
     return Source(
         id=said["id"],
         file=said["file"],
         files=[File(**file) for file in said["files"]],
         joined=said["joined"],
-        stated=Stated(header=header, members=frozenset(said["members"]), file=said["file"]),
+        stated=replace(stated, members=frozenset(said["members"]), of_groups=of_groups),
         parts=[[Piece(**piece) for piece in part] for part in said["parts"]],
         counted=said["counted"],
         skipped=Counter(said["skipped"]),

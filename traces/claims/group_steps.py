@@ -55,7 +55,6 @@ class GroupMisstep(Steps):
         statement="A process leaves its group at the brokers before it stops.",
         told="stopped and had not left group {group} at the brokers",
         needs=(Kind.UNREGISTER, Kind.CLIENT_STOP),
-        beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
     )

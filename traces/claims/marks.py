@@ -40,6 +40,8 @@ class Condition(enum.IntFlag):
     AGAIN = 256  # its owner was given what another one had finished, and may not be through with it
     POLLING = 512  # its owner was seen to ask again after an answer without messages
     EMPTY = 1024  # the last pull was answered without messages
+    ASKING = 2048  # its owner was seen to ask again after any answer
+    SERVED = 4096  # the last pull was answered
 
 
 class Value(enum.IntEnum):
@@ -92,6 +94,7 @@ class Move:
         who: whose events do.
         only_forward: a lower position leaves it where it is.
         of_retries: only in retry queues: what is stored elsewhere is not known to concern the group.
+        of_broadcasting: only in broadcasting groups: their clients begin where their file says.
     """
 
     kind: Kind
@@ -101,6 +104,7 @@ class Move:
     who: Who = Who.ANYBODY
     only_forward: bool = False
     of_retries: bool = False
+    of_broadcasting: bool = False
 
 
 MOVES = (
@@ -120,6 +124,7 @@ MOVES = (
     Move(kind=Kind.DELIVER, mark=Mark.DELIVERED, to=Value.AFTER_OFFSET, who=Who.OWNER, only_forward=True),
     Move(kind=Kind.LOCK, mark=Mark.LOCKED, to=Value.ZERO),
     Move(kind=Kind.COMMIT_MEMORY, mark=Mark.MEMORY, who=Who.OWNER),
+    Move(kind=Kind.ASSIGN, mark=Mark.STORED, of_broadcasting=True),
     Move(kind=Kind.COMMIT, mark=Mark.STORED),
     Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, results=(Result.OK,)),
     Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, to=Value.ZERO, results=(Result.MISSING,)),
@@ -160,11 +165,17 @@ TURNS = (
     Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
     Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
     Turn(kind=Kind.PULL, given=Condition.EMPTY, begins=Condition.POLLING),
-    Turn(kind=Kind.PULL, begins=Condition.ASKED | Condition.PULLING, ends=Condition.UNLOCKED | Condition.EMPTY),
+    Turn(kind=Kind.PULL, given=Condition.SERVED, begins=Condition.ASKING),
+    Turn(
+        kind=Kind.PULL,
+        begins=Condition.ASKED | Condition.PULLING,
+        ends=Condition.UNLOCKED | Condition.EMPTY | Condition.SERVED,
+    ),
     Turn(kind=Kind.PULL_RESULT, begins=Condition.PULLING, ends=Condition.UNLOCKED),
     Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED),
     Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
     Turn(kind=Kind.PULL_RESULT, results=(Result.NO_NEW_MESSAGE,), begins=Condition.EMPTY),
+    Turn(kind=Kind.PULL_RESULT, results=ANSWERS, begins=Condition.SERVED),
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
     Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),

@@ -52,6 +52,7 @@ class Listeners(enum.Enum):
     ALL = enum.auto()
     CONCURRENT = enum.auto()
     ORDERLY = enum.auto()
+    BROADCASTING = enum.auto()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,7 @@ class Obligation:
         idle: only while all that was pulled is finished: nothing in the cache keeps the owner from pulling (PL-7).
         during: only in these conditions.
         unless: not in these conditions, which excuse it as long as they last.
+        balances: only while its owner is seen to balance: who only tells of what brings messages tells of no polls.
         met_by: events of the owner that meet it, one by one.
         moves: it is met whenever the position moves; else it takes the end of the conditions.
         broadcasting: it is meant for broadcasting groups too.
@@ -80,6 +82,7 @@ class Obligation:
             what is late is in doubt.
         of_others: the same of every client of the group.
         at_broker: the same of what is stored at the broker of the queue, by whomever.
+        excused_by: kinds that must be recorded at all for a late one to count: it may be one of them that has come.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -95,6 +98,7 @@ class Obligation:
     idle: bool = False
     during: Condition = Condition.NONE
     unless: Condition = Condition.NONE
+    balances: bool = False
     met_by: tuple[Kind, ...] = ()
     moves: bool = True
     broadcasting: bool = True
@@ -103,6 +107,7 @@ class Obligation:
     seen_or_told: tuple[Kind, ...] = ()
     of_others: tuple[Kind, ...] = ()
     at_broker: tuple[Kind, ...] = ()
+    excused_by: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
@@ -194,6 +199,20 @@ OBLIGATIONS = (
         rules=("PL-1", "PL-22"),
     ),
     Obligation(
+        reason=Reason.NOT_POLLED,
+        statement="A client that balances, and asked anew for a queue after an answer, goes on asking.",
+        within=lambda t: t.silent_death + t.rounds,
+        mark=Mark.PULLED,
+        idle=True,
+        during=Condition.ASKING,
+        unless=Condition.UNLOCKED,
+        balances=True,
+        met_by=_PULLS,
+        moves=False,
+        needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,), (Kind.REBALANCE,)),
+        rules=("PL-1", "PL-22"),
+    ),
+    Obligation(
         reason=Reason.UNKNOWN,
         statement="What is stored in a queue is pulled by the owner that pulls it.",
         within=lambda t: t.stuck,
@@ -239,6 +258,7 @@ OBLIGATIONS = (
         met_by=(Kind.DELIVER, Kind.RESULT),
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
+        excused_by=(Kind.SEND_BACK,),
         rules=("PL-7", "PL-9"),
     ),
     Obligation(
@@ -250,6 +270,7 @@ OBLIGATIONS = (
         listeners=Listeners.CONCURRENT,
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
+        excused_by=(Kind.SEND_BACK,),
         rules=("PQ-9", "CC-7"),
     ),
     Obligation(
@@ -314,6 +335,19 @@ OBLIGATIONS = (
         seen_or_told=(Kind.COMMIT,),
         at_broker=(Kind.COMMIT,),
         rules=("OF-5", "OF-6"),
+    ),
+    Obligation(
+        reason=Reason.NOT_COMMITTED,
+        statement="The file of a broadcasting client reaches its in-memory offset.",
+        within=lambda t: t.commit_late,
+        mark=Mark.STORED,
+        behind=Mark.MEMORY,
+        whole=True,
+        unless=Condition.UNANSWERED | Condition.REFUSED,
+        listeners=Listeners.BROADCASTING,
+        needs=((Kind.ASSIGN,), (Kind.COMMIT_MEMORY,), (Kind.COMMIT,)),
+        seen_or_told=(Kind.COMMIT,),
+        rules=("OF-10",),
     ),
     Obligation(
         reason=Reason.NOT_COMMITTED,

@@ -176,7 +176,6 @@ OF_QUEUES = (
         violated_by=((Kind.STORE,), (Kind.DELAY_DELIVER,), (Kind.OFFSET_QUERY,), (Kind.RESET,)),
         excused_by=(*WINDOWS, *LISTENERS, Kind.PULL, Kind.PULL_RESULT, Kind.COMMIT, Kind.FLOW_CONTROL, Kind.LOCK),
         lasts=True,
-        counts_with=((Kind.SEND_BACK,),),
         rules=("PL-9", "PQ-11"),
         bugs=("A2", "A9", "B8", "E1", "E4", "F1", "F4", "F5"),
         settled_by=PULL_RESULTS,

@@ -77,6 +77,7 @@ def _duty(one: Obligation) -> Presupposed:
         seen_or_told=evidence_mask(one.seen_or_told),
         of_others=evidence_mask(one.of_others),
         at_broker=evidence_mask(one.at_broker),
+        excuses=evidence_mask(one.excused_by),
     )
 
 

@@ -423,3 +423,45 @@ class Misstep(Steps):
         of_broker=(Kind.STORE,),
         rules=("DL-8", "PL-19"),
     )
+    END_BEHIND = Step(
+        claim=_STORES,
+        statement="A client that goes on asking is told of what the broker stored two minutes before.",
+        told="was told that {queue} ends at offset {offset}, {span} after messages up to {expected} were stored",
+        needs=(Kind.PULL_RESULT, *_STORED),
+        in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
+        seen=(Kind.PULL_RESULT,),
+        of_broker=(Kind.STORE,),
+        rules=("PL-19", "PL-22"),
+    )
+    IDLE_EARLY = Step(
+        statement="A client that gives up a queue of its share, as it pulls it no more, has not pulled it for 120 s.",
+        told="gave up {queue} as a queue that it pulls no more, {span} after it had pulled it",
+        needs=(Kind.PULL, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.PULL, Kind.ASSIGN),
+        rules=("PQ-11", "RB-30"),
+    )
+    LED_BEYOND = Step(
+        claim=_FIT,
+        statement="An answer tells to go on at the end of the queue at most, as that is when the client does so.",
+        told="was told to go on with {queue} at offset {offset}, and the queue ended at {expected} when it did",
+        needs=(*_PULLS, Kind.ASSIGN, Kind.BROKER_START),
+        seen=(Kind.PULL_RESULT,),
+        rules=("PL-19", "FI-3"),
+    )
+    NOT_PERSISTED = Step(
+        statement="A client that tells brokers that it is there stores the offsets of its queues every 5 s, too.",
+        told="stored offset {offset} of {queue} with a pull, and for {span} none by itself",
+        needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE, Kind.HEARTBEAT),
+        seen=(Kind.COMMIT, Kind.ASSIGN, Kind.HEARTBEAT),
+        rules=("OF-6",),
+    )
+    NOT_SET = Step(
+        statement="A client that has dropped a queue for a reset takes it again where that has set it, unless another "
+        "one has it meanwhile.",
+        told="took {queue} at offset {offset}, and had dropped it for a reset to {expected}",
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.RESET, Kind.BROKER_START),
+        seen=(Kind.ASSIGN,),
+        seen_or_told=(Kind.REVOKE,),
+        of_others=(Kind.ASSIGN,),
+        rules=("OF-30", "OF-31"),
+    )

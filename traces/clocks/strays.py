@@ -18,8 +18,9 @@ from .pairs import PAIRS
 NEAR = 10_000_000
 """Other queues are asked so long before and after, µs."""
 
-BEYOND = 140_000
-"""Strays contradict them by more than this, µs: by more than a thread is held up, and clocks drift meanwhile."""
+BEYOND = 5_000
+"""Strays contradict them by more than this, µs: by more than clocks drift meanwhile. A thread that was held up
+contradicts them by more, too, but is no clock that was set either."""
 
 _MOST = 1_000
 _ALWAYS = np.array([pair.always for pair in PAIRS])

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..encoding.coding import Coded, Coder
-from ..encoding.names import Actor, Names, Slot
+from ..encoding.names import Actor, Names, Slot, group_of_topic
 from ..format.kinds import CONTEXT, Kind, Path, codes
 from ..format.schema import ABSENT
 from ..io import Trace
@@ -70,7 +70,7 @@ class Question:
         periods: times from … to, ms: what happened to the queue as a whole then, and to ``actors``.
         origin: a message, 0 without.
         actors: processes.
-        group: events of ``actors`` that name another group are left out; empty for any.
+        group: events of ``actors``, and of the message, that are of another group are left out; empty for any.
         topic: so are those that name another topic.
         kinds: events of ``actors`` are of these kinds.
     """
@@ -278,11 +278,18 @@ def _answers(found: Sequence[Found], questions: Sequence[Question], names: Names
     for question in questions:
         of_queue = [place for slot in _slots(question, names) for place in by_slot.get(slot, ())]
         of_actors = [place for actor in question.actors for place in by_actor.get(names.actor(actor), ())]
-        chosen = set(by_origin.get(question.origin, ())) if question.origin else set()
+        of_message = by_origin.get(question.origin, ()) if question.origin else ()
+        chosen = {place for place in of_message if _of_group(found[place].event, question)}
         chosen |= {place for place in of_queue if _of_queue(found[place].event, question)}
         chosen |= {place for place in of_actors if _of_actor(found[place].event, question)}
         answers.append([found[place] for place in sorted(chosen)])
     return answers
+
+
+def _of_group(event: Event, question: Question) -> bool:
+    """Whether it is not what another group did with the message; that it was stored concerns all."""
+    of = event.get("group") or group_of_topic(event.get("topic") or "")
+    return not question.group or not of or of == question.group
 
 
 def _of_queue(event: Event, question: Question) -> bool:

@@ -65,7 +65,7 @@ def places(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, i
             found |= {(file, event): place for event, place in _captured(trace, source, ordered)}
             continue
         name = source.file
-        numbers, unit = _numbers(trace, source, ordered)
+        numbers, unit = _numbers(trace, source, trace.places(file, ordered))
         found |= {(file, event): Place(name, number, unit) for event, number in zip(ordered, numbers, strict=True)}
     return found
 

@@ -114,6 +114,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
         template += f": {STANDSTILLS[row['value']]}" if row["value"] in STANDSTILLS else ""
         if row["value"] == Reason.NOT_POLLED:
             template = "{actor} asked {queue} for messages no more, for {span}"
+    if claim.id == "query-answers-what-is-stored" and row["value"] < 0:
+        template = "{actor} was told that no offset of {queue} is stored, but it was {expected}"
     if claim.id == "sent-back-message-comes-again" and row["value"] >= row["expected"]:
         template = "{message} was sent back to its broker, and stored again by another one"
     if claim.id in _STEPS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ...model.delay import DelayTable
@@ -43,12 +43,22 @@ class Stated:
     Attributes:
         header: the header, with defaults for what is not said.
         members: names of the members that the file does say.
+        of_groups: the same of each group; where it is not known what was said, what is not the default was.
         file: that file.
     """
 
     header: Header
     members: frozenset[str] = frozenset()
+    of_groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     file: str = ""
+
+    def said_of(self, group: str) -> dict[str, Any]:
+        """The members that are said of a group."""
+        given = vars(self.header.groups[group])
+        names = self.of_groups.get(group)
+        if names is None:
+            names = frozenset(one.name for one in fields(Group) if given[one.name] != one.default)
+        return {name: value for name, value in given.items() if name in names and value is not None}
 
 
 def read_header(given: object, *, file: str, line: int, problems: Problems) -> Stated:
@@ -93,7 +103,12 @@ def read_header(given: object, *, file: str, line: int, problems: Problems) -> S
         known["groups"] = _groups(given["groups"], tell)
     mine = {MARK, "source", "delays", "release", "complete", "evidence", "timers", "groups"}
     known["extra"] = {name: value for name, value in given.items() if name not in mine}
-    return Stated(header=Header(**known), members=frozenset(known), file=file)
+    return Stated(
+        header=Header(**known),
+        members=frozenset(known),
+        of_groups={name: _said(given["groups"][name], group) for name, group in known.get("groups", {}).items()},
+        file=file,
+    )
 
 
 def _evidence(given: object, tell: Any) -> frozenset[Kind]:
@@ -135,23 +150,29 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
             tell(f"group {name} is {ascii(members)[:60]}, but an object is needed")
             members = {}
         known: dict[str, Any] = {}
-        for field in fields(Group):
-            value = members.get(field.name, field.default)
-            possible = _MODES.get(field.name)
-            kind = int if field.name == "max_attempts" else str
-            if value is field.default:
+        for one in fields(Group):
+            value = members.get(one.name, one.default)
+            possible = _MODES.get(one.name)
+            kind = int if one.name == "max_attempts" else str
+            if value is one.default:
                 continue
             if type(value) is not kind or (possible and value not in possible):
                 wanted = " or ".join(possible) if possible else kind.__name__
-                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
+                tell(f"{one.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
             elif isinstance(value, int) and abs(value) > MOST_ATTEMPTS:
-                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but {MOST_ATTEMPTS} is the most possible")
+                tell(f"{one.name} of group {name} is {ascii(value)[:60]}, but {MOST_ATTEMPTS} is the most possible")
             elif isinstance(value, str) and not is_text(value):
-                tell(f"{field.name} of group {name} is {ascii(value)[:60]}, but a text is needed")
+                tell(f"{one.name} of group {name} is {ascii(value)[:60]}, but a text is needed")
             else:
-                known[field.name] = value
+                known[one.name] = value
         groups[name] = Group(**known)
     return groups
+
+
+def _said(given: object, group: Group) -> frozenset[str]:
+    """What is said of a group, as far as it could be read."""
+    said = given if isinstance(given, dict) else {}
+    return frozenset(name for name, value in vars(group).items() if name in said and said[name] == value)
 
 
 def rules_of(release: str) -> str:
@@ -169,7 +190,8 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     if len(stated) < 2:
         return stated[0].header if stated else Header()
     first: dict[str, tuple[Any, str]] = {}
-    groups: dict[str, tuple[Group, str]] = {}
+    groups: dict[str, dict[str, tuple[Any, str]]] = {}
+    otherwise: dict[str, list[str]] = {}
     for one in stated:
         header = one.header
         for name in ("delays", "release"):
@@ -177,13 +199,18 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
                 value = getattr(header, name)
                 kept, file = first.setdefault(name, (value, one.file))
                 if kept != value and (name != "release" or rules_of(kept) != rules_of(value)):
-                    problems.add(one.file, 0, f"{name} is {value}, in {file} {kept}", kind=Trouble.DISAGREE)
-        for name, group in header.groups.items():
-            known, file = groups.setdefault(name, (group, one.file))
-            if known != group:
-                problems.add(one.file, 0, f"group {name} is {group}, in {file} {known}", kind=Trouble.DISAGREE)
-                if group.listener != known.listener:
-                    groups[name] = replace(known, listener=BOTH), file
+                    otherwise.setdefault(f"{name} is {value}, in {file} {kept}", []).append(one.file)
+        for group in header.groups:
+            known = groups.setdefault(group, {})
+            for name, value in one.said_of(group).items():
+                kept, file = known.setdefault(name, (value, one.file))
+                if kept not in (value, BOTH):
+                    otherwise.setdefault(f"{name} of group {group} is {value}, in {file} {kept}", []).append(one.file)
+                    if name == "listener":
+                        known[name] = BOTH, file
+    for what, files in otherwise.items():
+        more = f" (and so in {len(files) - 1} more files)" if len(files) > 1 else ""
+        problems.add(files[0], 0, what + more, kind=Trouble.DISAGREE)
     extra: dict[str, object] = {}
     timers: dict[str, int] = {}
     for one in stated:
@@ -196,7 +223,10 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
         evidence=frozenset().union(*(one.header.evidence for one in stated)),
         complete=all(one.header.complete for one in stated),
         timers=timers,
-        groups={name: group for name, (group, _) in sorted(groups.items())},
+        groups={
+            group: Group(**{name: value for name, (value, _) in known.items()})
+            for group, known in sorted(groups.items())
+        },
         extra=extra,
         **{name: value for name, (value, _) in first.items()},
     )

@@ -120,7 +120,9 @@ def open_trace(
         except FAILURES as error:
             problems.add(str(path), 0, str(error), kind=Trouble.UNREADABLE)
             continue
-        if not form:
+        if not form and not found.named and not _RECORDINGS.intersection(path.suffixes):
+            left_out.append(f"{path}: there is nothing in it.")
+        elif not form:
             problems.add(str(path), 0, "nothing in it", kind=Trouble.EMPTY)
         elif (same := known.same_as(path)) is not None:
             left_out.append(f"{path}: the same as {same}, which is read.")
@@ -139,6 +141,7 @@ def open_trace(
         else _source(form, files, readers, problems)
         for form, files in chosen
     ]
+    sources = _apart(sources, left_out)
     if any(death.client for death in deaths):
         sources.append(_died(sources, [death for death in deaths if death.client], problems))
     return Trace(sources, problems, left_out=left_out)
@@ -285,6 +288,27 @@ def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]
     from ..recorders.captured import CapturedTrace  # which reads files with what is here
 
     return CapturedTrace(files, problems, deaths=deaths)
+
+
+def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
+    """The sources, those beside files of agents without what these tell, too; what is all told is left out."""
+    from ..recorders.beside import Beside
+    from ..recorders.captured import CapturedTrace  # which reads files with what is here
+
+    agents = next((source.told for source in sources if isinstance(source, CapturedTrace)), None)
+    if agents is None:
+        return list(sources)
+    kept: list[Source] = []
+    for source in sources:
+        if isinstance(source, CapturedTrace):
+            kept.append(source)
+            continue
+        beside = Beside(source, agents)
+        if beside.adds_nothing():
+            left_out.append(f"{source.file}: the files of the agents, which are read, tell all of it.")
+        else:
+            kept.append(beside)
+    return kept
 
 
 def _died(sources: Sequence[Source], deaths: Sequence[Death], problems: Problems) -> Source:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from ..clocks.clocks import Clocks
 from ..clocks.correction import corrected
 from ..format.problems import KEPT, Problems, Trouble
+from ..recorders.beside import Beside, ByAgents
 from ..recorders.repeated import Repeated
 from . import importers
 from .events import ROWS
@@ -50,6 +51,7 @@ class Split:
         options: of the importer, names and values; of a recording in a table whether it was counted, and between which
             times it is read.
         clocks: by which its times are corrected as they are read; None: they stay as they are.
+        agents: what they tell, too, is left out; None: nothing is.
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
 
@@ -59,14 +61,17 @@ class Split:
     groups: tuple[int, int] | None = None
     options: Options = ()
     clocks: Clocks | None = None
+    agents: ByAgents | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks)
+        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks, self.agents)
 
     def note_skipped(self, skipped: Counter[str]) -> None:
         """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
-        if isinstance(self.source, ImportedTrace):
+        if self.form == PARQUET and self.source is not None:
+            self.source.skipped = self.source.skipped + skipped
+        elif self.source is not None:
             self.source.skipped = skipped
 
 
@@ -77,8 +82,9 @@ def _split(
     groups: tuple[int, int] | None,
     options: Options,
     clocks: Clocks | None,
+    agents: ByAgents | None,
 ) -> Split:
-    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks)
+    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks, agents=agents)
 
 
 def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
@@ -89,7 +95,9 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
         clocks: by which times are corrected as they are read.
     """
     found: list[Split] = []
-    for file, source in enumerate(sources):
+    for file, reader in enumerate(sources):
+        source, agents = (reader.source, reader.agents) if isinstance(reader, Beside) else (reader, None)
+        first = len(found)
         if isinstance(source, ParquetTrace):
             path = (str(source.path),)
             found += [Split(form=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
@@ -105,6 +113,8 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
             form, paths = source.importer.name, tuple(map(str, source.paths))
             given = tuple(importers.given_options(source.importer).items())
             found.append(Split(form=form, paths=paths, file=file, options=given, source=source))
+        if agents is not None:
+            found[first:] = [replace(split, agents=agents, source=reader) for split in found[first:]]
     return [replace(split, clocks=clocks) for split in found]
 
 
@@ -150,13 +160,14 @@ class SplitReader:
 
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
-        source = self._open()
+        opened = self._open()
+        source = opened if self._split.agents is None else Beside(opened, self._split.agents)
         self.problems.listening = True
         read, clocks = partial(source.batches, rows=rows), self._split.clocks
         for batch in read(columns) if clocks is None else corrected(clocks, read, columns):
             self.counted = source.counted
             yield batch
-        if isinstance(source, ImportedTrace):
+        if isinstance(opened, ImportedTrace) or source is not opened:
             self.skipped = source.skipped
 
     def distinct(

@@ -16,6 +16,7 @@ from ..format.header import merge
 from ..format.kinds import Kind
 from ..format.problems import Problems
 from ..format.schema import BY_NAME
+from ..recorders.beside import Beside
 from .events import EXTRA, ROWS
 from .lost import holes_of
 from .parquet import ParquetTrace
@@ -40,10 +41,11 @@ class Trace:
     """
 
     def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
-        self._sources = tuple(sources)
+        self._apart = tuple(sources)
+        self._sources = tuple(one.source if isinstance(one, Beside) else one for one in sources)
         in_time = [source.clocks for source in self._sources if source.clocks is not None and source.clocks.corrects]
         self.clocks: Clocks | None = in_time[0] if in_time else None
-        self._readers: tuple[Source, ...] = self._sources
+        self._readers: tuple[Source, ...] = self._apart
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
         self.problems = problems
@@ -65,13 +67,18 @@ class Trace:
     def correct(self, clocks: Clocks) -> None:
         """From now on, give times as they should be by these clocks."""
         self.clocks = clocks
-        self._readers = tuple(_InTime(source, clocks) for source in self._sources)
+        self._readers = tuple(_InTime(source, clocks) for source in self._apart)
         self._ordered = [Ordered(reader) for reader in self._readers]
 
     @property
     def readers(self) -> tuple[Source, ...]:
-        """The files as :attr:`sources`, with times as they are corrected."""
+        """The files as :attr:`sources`, with times as they are corrected, and without what agents tell, too."""
         return self._readers
+
+    def places(self, file: int, events: Sequence[int]) -> list[int]:
+        """Where events stand in a file, from 0, of their places as it is read, from 0 and ascending."""
+        source = self._apart[file]
+        return source.places(events) if isinstance(source, Beside) else list(events)
 
     @property
     def evidence(self) -> list[frozenset[Kind]]:
@@ -82,7 +89,7 @@ class Trace:
     def skipped(self) -> Counter[str]:
         """How much of the files is no event and no damage, by what it is; complete after one reading."""
         skipped: Counter[str] = Counter()
-        for source in self._sources:
+        for source in self._apart:
             skipped.update(source.skipped)
         return skipped + self.repeated
 
@@ -92,7 +99,7 @@ class Trace:
 
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
-        return splits_of(self._sources, self.clocks if self._readers is not self._sources else None)
+        return splits_of(self._apart, self.clocks if self._readers is not self._apart else None)
 
     def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
         """Take over the problems of readers of Parquet splits, in their order, as if they were found here.

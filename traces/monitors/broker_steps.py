@@ -48,13 +48,18 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         if broker.loaded is False:
             self._missteps.note(GroupMisstep.NOT_LOADED, broker, event)
-        elif not self._tables.get(event.get("broker") or "", set()) <= broker.read:
+        elif self._reads(broker) and not self._tables.get(event.get("broker") or "", set()) <= broker.read:
             self._missteps.note(GroupMisstep.NOT_READ, broker, event)
         broker.runs, broker.since, broker.loaded = True, event["time"], None
         broker.read.clear()
         broker.starts.append(event["time"])
         for lists in broker.lists.values():
             lists.append((event["time"], ()))
+
+    @staticmethod
+    def _reads(broker: Broker) -> bool:
+        """Whether there is something to read: the first start may be that of an empty store, which has no files yet."""
+        return bool(broker.read or broker.starts)
 
     def end(self, event: Event) -> None:
         """A broker stops, or has died."""

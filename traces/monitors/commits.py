@@ -19,7 +19,7 @@ from ..machine_code.compiled import constant, hot, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .ownership import VISIT, committer, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, QUERY_LIMIT, UNKNOWN
+from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .regressions import BACK, goes_back
 
@@ -105,6 +105,11 @@ def _store(s: Any, q: int, time: int, actor: int, path: Path, offset: int) -> No
         slot.recent, slot.recent_time = slot.stored, time
     if time - slot.earlier_time > IN_FLIGHT:
         slot.earlier, slot.earlier_time = slot.stored, time
+    if time - slot.lowest_time > QUERY_LIMIT:
+        slot.lowest_before, slot.lowest, slot.lowest_time = slot.lowest, slot.stored, time
+    if time - slot.floor_time > PERSISTED:
+        slot.floor_before, slot.floor, slot.floor_time = slot.floor, slot.stored, time
+    slot.lowest, slot.floor = min(slot.lowest, offset), min(slot.floor, offset)
     slot.stored, slot.stored_time, slot.stored_actor, slot.stored_path = offset, time, actor, path
     slot.stored_end = slot.log_end
 

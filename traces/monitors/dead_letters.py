@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
@@ -45,6 +46,7 @@ def gives_up(terms: Any, maximum: int, sent: int) -> Any:
 @part
 def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
     """A dead letter of count ``count`` is stored: one more than the count that failed."""
+    count = _as_of_others(known, terms, chain, count, seen)
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.dead_at if attempt.dead_at != ABSENT else attempt.stored_at
@@ -76,6 +78,7 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
 @part
 def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
     """A dead letter is put into the schedule topic instead of its own; 4.x does so where a fallback made it (SB-15)."""
+    count = _as_of_others(known, terms, chain, count, seen)
     at = attempt_of(known, chain, count)
     known.attempts[at].delayed_dead = 1
     if terms.given[0].delayed_dead:
@@ -85,6 +88,17 @@ def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: i
     judge(notes, _EXACTLY)
     shown = since if since != ABSENT else seen.time
     violate(notes, _EXACTLY, seen, shown, NOBODY, seen.time, shown, NOTHING)
+
+
+@part
+def _as_of_others(known: Any, terms: Any, chain: int, count: int, seen: Any) -> Any:
+    """The count of a dead letter as all others have it: an orderly client of 4.x sends the count that failed itself.
+
+    OR-8: ``ConsumeMessageOrderlyService#sendMessageBack`` adds one since 5.0.
+    """
+    at = find_attempt(known, chain, count)
+    is_orderly = seen.slot >= 0 and terms.slots[seen.slot].flags & ORDERLY != 0
+    return count + 1 if is_orderly and at >= 0 and known.attempts[at].deliveries > 0 else int64(count)
 
 
 @part

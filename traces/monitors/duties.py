@@ -88,7 +88,7 @@ def steps_of(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tupl
         *((_KIND[kind], step(MEET, forward=not assigns)) for kind in (Kind.PULL, Kind.PULL_RESULT, Kind.DELIVER)),
     ]
     for move in MOVES:
-        only = RETRY_TOPIC if move.of_retries else 0
+        only = RETRY_TOPIC if move.of_retries else BROADCASTING if move.of_broadcasting else 0
         fields = {"results": _mask(move.results, _RESULT), "owner": move.who is Who.OWNER, "only": only}
         steps.append((_KIND[move.kind], step(MOVE, at=move.mark, to=move.to, forward=move.only_forward, **fields)))
     for turn in TURNS:
@@ -114,7 +114,7 @@ def _mask(words: tuple[Any, ...], code: Any) -> int:
 
 def duty_of(one: Obligation, settings: Settings) -> tuple[int, ...]:
     """An obligation by the fields of DUTY."""
-    only = ORDERLY if one.listeners is Listeners.ORDERLY else 0
+    only = {Listeners.ORDERLY: ORDERLY, Listeners.BROADCASTING: BROADCASTING}.get(one.listeners, 0)
     never = ORDERLY if one.listeners is Listeners.CONCURRENT else 0
     if not one.broadcasting:
         never |= BROADCASTING

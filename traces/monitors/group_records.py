@@ -48,6 +48,7 @@ class Pass:
     time: int
     assigned: frozenset[str] | None
     strategy: str
+    beside: frozenset[str] | None = None  # what the pass before gave, where that was made at about the same time
 
 
 @dataclass(slots=True)

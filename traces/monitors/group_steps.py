@@ -196,7 +196,9 @@ class _Steps:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
         if assigned is not None and not self._is_orderly(member.group):
             self._await(member, event, topic, assigned, before)
-        member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""))
+        # A consumer that is resumed makes a pass beside that of its client's thread, and each acts by its own.
+        beside = before.assigned if before is not None and time - before.time <= APART else None
+        member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""), beside)
         for (of, queue), had in member.queues.items():
             if of != topic or assigned is None:
                 continue
@@ -233,7 +235,7 @@ class _Steps:
         member.awaited.pop((topic, queue), None)
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
-        given = given or member.actor in self._logged
+        given = given or member.actor in self._logged or (last is not None and queue in (last.beside or ()))
         if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._missteps.note(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
         had = member.queues.setdefault((topic, queue), QueueHeld())
@@ -245,7 +247,9 @@ class _Steps:
         topic, queue, path = event.get("topic") or "", queue_of(event), event.get("path") or ""
         had = member.queues.setdefault((topic, queue), QueueHeld())
         last = member.passes.get(topic)
-        if path == Path.REMOVAL and last is not None and last.assigned is not None and queue in last.assigned:
+        given = last is not None and last.assigned is not None and queue in last.assigned
+        is_sure = last is not None and (last.beside is None or queue in last.beside)
+        if path == Path.REMOVAL and last is not None and given and is_sure:
             self._missteps.note(GroupMisstep.STILL_GIVEN, member, event, since=last.time, topic=topic, queue=queue)
         if path == Path.SHUTDOWN:
             if member.unregistered is None and (member.started is not None):

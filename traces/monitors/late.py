@@ -55,7 +55,7 @@ def late_rows(
             if (
                 one.reason in (Reason.NO_PULLS, Reason.NOT_POLLED)
                 and int(row["note"]) == Note.NONE
-                and around.rests(int(row["actor"]), since, until)
+                and around.rests(int(row["actor"]), since, until, seen=one.balances)
             ):
                 row["doubt"] |= int(Doubt.EVIDENCE)
     rows = rows[kept]
@@ -126,21 +126,25 @@ class _Around:
         """How long a broker was down in a period, ms."""
         return sum(max(0, min(end, until) - max(begin, since)) for begin, end in self._downs.get(broker, ()))
 
-    def rests(self, actor: int, since: int, until: int) -> bool:
+    def rests(self, actor: int, since: int, until: int, *, seen: bool = False) -> bool:
         """Whether a client may have been suspended by its application: then it pulls nothing, and keeps its queues.
 
-        One that is not makes passes of rebalance, which drop what has not been pulled for long (RB-3, PQ-11).
+        One that is not makes passes of rebalance, which drop what has not been pulled for long (RB-3, PQ-11). With
+        ``seen`` these must have been seen; without, one that never was seen to make any counts as not suspended.
         """
         passes = self._passes.get(actor, ())
         begun, later = any(time <= since for time in passes), any(since + self._idle < time <= until for time in passes)
-        return begun and not later
+        return (begun or seen) and not later
 
     def doubt(self, one: Obligation, actor: int, since: int, within: int) -> int:
         """Why it may have been met, or not have been due."""
         wanted = _DEATHS if one.blocked is Blocked.RUNNING else _LEAVES
+        unseen = self._missing.intersection(wanted)
         silent = actor in self._signs and self._signs[actor] < since + within
+        if actor in self._signs and not silent:
+            unseen = unseen.difference(_DEATHS)  # it was heard of later
         # Its owner may have died, or have given the queue up.
-        return int(Doubt.EVIDENCE) if one.owned and (silent or self._missing.intersection(wanted)) else 0
+        return int(Doubt.EVIDENCE) if one.owned and (silent or unseen) else 0
 
 
 def _broker(event: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from ..encoding.names import NO_QUEUE, OF_A_TOPIC, Names
 from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind, codes
+from ..format.kinds import Kind, Result, codes
 from ..machine_code.compiled import constant, entry, hot, int64, part
 from .duties import (
     BEGIN,
@@ -47,7 +47,9 @@ _AFTER_OFFSET, _NEXT, _HIGH, _ZERO = (int(value) for value in tuple(Value)[1:])
 _MOVES = CODE["every-queue-moves"]
 _KINDS = 256
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
-_PULL = constant(codes(Kind)[Kind.PULL])
+_PULL, _RESULT = constant(codes(Kind)[Kind.PULL]), constant(codes(Kind)[Kind.RESULT])
+_PULL_RESULT = constant(codes(Kind)[Kind.PULL_RESULT])
+_NOTHING = constant(sum(1 << codes(Result)[word] for word in (Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)))
 _ALL = (1 << 32) - 1
 
 QUEUE = np.dtype(
@@ -60,7 +62,8 @@ QUEUE = np.dtype(
             "left",  # who gave it up last
             "told",  # whether that was told by assigns
             "start",  # where it started
-            "floor",  # up to where it may hold what it was given before it was first heard of
+            "given",  # where what its owner was given may begin: its answers so far had no messages
+            "floor",  # up to where it may hold what it was given before it was first heard of, or is still to be given
             "conditions",
             "since",  # when it is owned
             "blocked",  # what keeps the message at FINISHED, and
@@ -161,7 +164,7 @@ class ObligationFold:
             more = max(slots, 2 * known) - known
             queues, clocks = np.zeros(more, QUEUE), np.zeros((more, len(self.obligations)), CLOCK)
             queues["owner"] = queues["before"] = queues["left"] = UNKNOWN
-            queues["start"] = queues["floor"] = UNKNOWN
+            queues["start"] = queues["given"] = queues["floor"] = UNKNOWN
             queues["flags"] = _UNJUDGED
             clocks["since"] = NEVER
             marks = np.full((more, len(Mark)), UNKNOWN, _WHOLE)
@@ -242,7 +245,9 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                 queue.before = queue.owner if actor != queue.before else UNKNOWN
                 queue.owner, queue.conditions, queue.since = actor, 0, now
                 queue.start = max(e.offset[i], UNKNOWN) if step.do == BEGIN else UNKNOWN
-                queue.floor = UNKNOWN if step.do == BEGIN else finished[i]
+                queue.given = queue.start
+                # What others have finished above its start it has still to be given.
+                queue.floor = finished[i] if step.do == MEET or 0 <= queue.start < finished[i] else UNKNOWN
                 t.marks[q, _PULLED] = queue.start
                 t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = UNKNOWN
             elif step.do == END:
@@ -253,7 +258,11 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                     queue.owner, queue.conditions = UNKNOWN, 0
                 elif actor == queue.before:
                     queue.before = UNKNOWN
+        if kind == _PULL_RESULT and actor == queue.owner and result & _NOTHING and e.offset[i] == queue.given:
+            queue.given = max(e.next[i], queue.given)
         if t.marks[q, _FINISHED] != finished[i]:
+            if kind == _RESULT and 0 <= queue.owner != actor:
+                queue.floor = max(queue.floor, finished[i])
             t.marks[q, _FINISHED] = finished[i]
             changed |= int64(1 << _FINISHED)
         if queue.blocked != blocked[i] or queue.keeper != keepers[i]:
@@ -306,7 +315,7 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
         due = at < t.marks[q, duty.behind]
     if due and duty.floor:
         # Of a window that began before the recording, what lies below where it was first seen may be in work.
-        due = at >= queue.floor
+        due = max(at, queue.given) >= queue.floor
     if due and duty.idle:
         due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
     if due and duty.blocked >= 0:

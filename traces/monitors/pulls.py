@@ -8,19 +8,16 @@ from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
-from ..format.kinds import Result
+from ..format.kinds import Path, Result
 from ..machine_code.compiled import constant, int64, part
 from .commits import SURE, begin, first_start
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .ownership import committer, ended, recently_stored, touch
-from .queue_state import IN_FLIGHT, QUERY_LIMIT, UNKNOWN
+from .queue_state import IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 
 MOST_ILLEGAL = 2
 """PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""
-
-PERSISTED = 60_000
-"""OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
 
 _STORED = constant(CODE["query-answers-what-is-stored"])
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
@@ -32,8 +29,9 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked
     """A client has the answer to its question for the stored offset; ``asked``: when it asked, below 0 if not known."""
     slot = s.slots[q]
     told = max(offset, int64(UNKNOWN))
-    if how == Result.OK and offset >= 0 and slot.stored >= 0 and not slot.flags & BROADCASTING:
-        _as_stored(s, q, time, actor, offset, asked)
+    known = (how == Result.OK and offset >= 0) or how == Result.MISSING
+    if known and slot.stored >= 0 and not slot.flags & BROADCASTING:
+        _as_stored(s, q, time, actor, told if how == Result.OK else int64(UNKNOWN), asked)
     if how in (Result.OK, Result.MISSING):
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
         slot.query_recent, slot.query_as_of = recently_stored(s, q, time, actor), time
@@ -61,19 +59,29 @@ def _asked_at_least(s: Any, q: int, time: int, actor: int, asked: int) -> Any:
 
 @part
 def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -> None:
-    """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since."""
+    """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since.
+
+    A moment ago means that it may be what was stored shortly before, and no older: what commits again and again has
+    always stored something a moment ago. So has a broker that started anew what it had written to its file before.
+    ``offset`` is UNKNOWN where the client was told that nothing is stored.
+    """
     slot = s.slots[q]
     s.counts[JUDGED, _STORED] += 1
+    apart_by = apart(s.order, committer(s, q, slot.stored_actor), actor)
     # OF-8: requests of one client may be served in another order, and a commit may be under way.
-    short = IN_FLIGHT + apart(s.order, committer(s, q, slot.stored_actor), actor)
+    short = IN_FLIGHT + apart_by
     moment = time - slot.stored_time <= short or time - slot.reset_time <= short
     moment = moment or slot.stored_time >= _asked_at_least(s, q, time, actor, asked)
     # PL-23: who mends an illegal offset stores it at once, which its broker may have recorded a moment later.
     moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
-    if offset == slot.stored or moment or ended(s, slot.broker, slot.stored_time - PERSISTED, time):
+    began_anew = ended(s, slot.broker, slot.stored_time - PERSISTED, time)
+    # What clients say that they have sent, their broker need not have got.
+    is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
+    lowest = min(slot.floor, slot.floor_before) if began_anew else min(slot.lowest, slot.lowest_before)
+    if offset == slot.stored or ((moment or began_anew) and (offset >= lowest or not is_certain)):
         return
-    # What is told beyond it may have been stored within the skew.
-    doubt = CERTAIN if offset < slot.stored else Doubt.SKEW
+    # What is told beyond it may have been stored within the skew; after a reset nobody goes on where it was before.
+    doubt = CERTAIN if offset < slot.stored or slot.stored_path == Path.RESET else Doubt.SKEW
     row = s.rows[finding(s, _STORED, VIOLATION, doubt, q, time)]
     row.actor, row.since, row.value, row.expected = actor, slot.stored_time, offset, slot.stored
 
@@ -160,7 +168,9 @@ def _filtered(s: Any, q: int, time: int, offset: int, after: int, count: int) ->
 def _refused(s: Any, q: int, time: int, actor: int, how: Result) -> None:
     slot = s.slots[q]
     refused = how in (Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST)
-    if slot.refusals and (not refused or slot.refuser != actor):
+    # ST-5: a broker that begins anew knows nobody, until it is told again.
+    anew = slot.refusals and ended(s, slot.broker, slot.refused_since, time)
+    if slot.refusals and (not refused or slot.refuser != actor or anew):
         end_refusals(s, q)
     if refused:
         if slot.refusals == 0:

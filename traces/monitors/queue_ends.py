@@ -1,36 +1,72 @@
-"""Ends of queues: that clients are told of no messages that no broker has stored, which is known in the end."""
+"""Ends of queues: that clients are told of no messages that no broker has stored, and of all that were stored long ago.
+
+Both are known in the end only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ..claims.steps import Misstep
 from ..encoding.names import Names, Slot
 from ..engine.findings import Note, sort_rows
 from .fold import Outcome
+from .steps.state import SHOWN
 
 
 def settle_ends(outcome: Outcome, names: Names) -> Outcome:
-    """The outcome with ends that clients were told as violations where the broker has stored nothing so far.
+    """The outcome with ends that clients were told as violations where the broker has stored less, or long before more.
 
-    The others are left out, and so is what brokers have stored. Of a queue the first client is told that was told most.
+    The others are left out, and so is what brokers have stored.
     """
     is_end = outcome.rows["note"] == Note.END
     if not is_end.any():
         return outcome
-    stored: dict[Slot, int] = {}
-    told: dict[Slot, int] = {}
-    for at in np.flatnonzero(is_end).tolist():
-        row, slot = outcome.rows[at], names.slots[outcome.rows["slot"][at]]
-        if not slot.group:
-            stored[slot] = max(int(row["offset"]), stored.get(slot, 0))
-        elif slot not in told or outcome.rows["offset"][told[slot]] < row["offset"]:
-            told[slot] = at
     rows, violated, keep = outcome.rows.copy(), outcome.violated.copy(), ~is_end
-    for slot, at in told.items():
-        end = stored.get(replace(slot, group="", client=""))
-        if end is not None and rows["offset"][at] > end:
-            rows["note"][at], rows["expected"][at], keep[at] = Note.NONE, end, True
-            violated[rows["claim"][at]] += 1
+    for what, find in ((Misstep.END_AHEAD, _ahead), (Misstep.END_BEHIND, _behind)):
+        told: dict[Slot, list[int]] = {}
+        stored: dict[Slot, list[int]] = {}
+        for at in np.flatnonzero(is_end & (rows["value"] == what)).tolist():
+            slot = names.slots[rows["slot"][at]]
+            if names.actors[rows["actor"][at]].incarnation < 0:
+                stored.setdefault(_whole(slot), []).append(at)
+            else:
+                told.setdefault(slot, []).append(at)
+        for slot, places in told.items():
+            for at, end, since in find(rows, places, stored.get(_whole(slot), [])):
+                rows["note"][at], rows["expected"][at], rows["since"][at], keep[at] = Note.NONE, end, since, True
+                violated[rows["claim"][at]] += 1
     return replace(outcome, rows=sort_rows(rows[keep]), violated=violated)
+
+
+def _whole(slot: Slot) -> Slot:
+    """The queue, whoever consumes it."""
+    return replace(slot, group="", client="")
+
+
+_Found = Iterator[tuple[int, int, int]]
+"""The place of a row that is a violation, what was stored, and since when."""
+
+
+def _ahead(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
+    """Of a queue the first client is told that was told most."""
+    at = max(told, key=lambda place: (rows["offset"][place], -place))
+    end = max((int(rows["offset"][place]) for place in stored), default=None)
+    if end is not None and rows["offset"][at] > end:
+        yield at, end, int(rows["since"][at])
+
+
+def _behind(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
+    """Of a queue the client is told that was told last."""
+    at = max(told, key=lambda place: (rows["time"][place], -place))
+    known = max(int(rows["offset"][place]) for place in told)
+    visible = [place for place in stored if rows["time"][place] + SHOWN < rows["time"][at]]
+    if not visible:
+        return
+    most = max(visible, key=lambda place: (rows["offset"][place], -rows["time"][place]))
+    if rows["offset"][most] > known:
+        yield at, int(rows["offset"][most]), int(rows["time"][most])

@@ -37,6 +37,9 @@ LONG_PULL = 60_000
 QUERY_LIMIT = 5_000
 """OF-3: a client waits so long for the answer to its offset query, ms."""
 
+PERSISTED = 60_000
+"""OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
+
 _WHOLE = np.int64
 
 _AT_FIRST: Mapping[str, Any] = {
@@ -63,6 +66,12 @@ _AT_FIRST: Mapping[str, Any] = {
     "recent_time": NEVER,
     "earlier": UNKNOWN,  # what it was before the commits since earlier_time, all within IN_FLIGHT
     "earlier_time": NEVER,
+    "lowest": UNKNOWN,  # the lowest of it since lowest_time,
+    "lowest_before": UNKNOWN,  # and in a time of QUERY_LIMIT or longer before that
+    "lowest_time": NEVER,
+    "floor": UNKNOWN,  # the same of PERSISTED
+    "floor_before": UNKNOWN,
+    "floor_time": NEVER,
     "back_from": UNKNOWN,  # its last decrease
     "back_to": UNKNOWN,
     "back_time": NEVER,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..claims.claims import CODE
+from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.kinds import Path, Result
 from ..format.schema import ABSENT
@@ -82,7 +83,8 @@ def send_back(
         sent.may_die |= dies
         sent.may_live |= not dies
     else:
-        dies = times >= last_count(terms, maximum) or (asked != ABSENT and asked < 0)
+        # PQ-9: for a listener that takes too long the client asks for a level of its own, and gives nothing up.
+        dies = times >= last_count(terms, maximum) or (path != Path.EXPIRED and asked != ABSENT and asked < 0)
         sent.may_die |= dies
         sent.may_live |= not dies
     last = len(terms.request_level) - 1
@@ -185,6 +187,8 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
     if anew >= 0:
         copies += known.attempts[anew].stored  # SB-8: a fallback that begins to count anew
     dies = attempt.may_die != 0 and attempt.may_live == 0
+    if attempt.slot >= 0 and terms.slots[attempt.slot].flags & ORDERLY != 0:
+        copies += attempt.stored  # OR-8: an orderly client of 4.x sends the count that failed itself
     # SB-9, SB-14: a request is answered after its copy was stored; a dead letter of a fallback may wait first (SB-15).
     lives = attempt.may_die == 0 or terms.given[0].dead_letters
     recorded = terms.given[0].dead_letters if dies else terms.given[0].stores and lives

@@ -23,6 +23,7 @@ from ..io.parquet import ParquetTrace
 from ..io.temporary import in_temporary_folder
 from ..io.writing import ParquetWriter
 from .agent_files import side_of
+from .beside import ByAgents
 from .joining import join
 from .processes import Death
 from .recording import Recording
@@ -38,6 +39,7 @@ class CapturedTrace(ParquetTrace):
         skipped: what joining left out, or could not tell, in words, and how often.
         unrecorded: members of recorded groups that no file is about, by group.
         clocks: of the recorders, by which times are corrected already.
+        told: of which processes they tell what.
     """
 
     def __init__(self, paths: Sequence[Path], problems: Problems, *, deaths: Sequence[Death] = ()) -> None:
@@ -63,6 +65,7 @@ class CapturedTrace(ParquetTrace):
             raise TraceError(f"{named([*map(str, paths)])}: no events can be read.{first}")
         joined = join(recordings, deaths=deaths, problems=found.kept, broadcasting=stated.header.broadcasting)
         self.unrecorded = joined.unrecorded
+        self.told = ByAgents.of(files, joined.unrecorded)
         self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
         with in_temporary_folder():
             folder = tempfile.TemporaryDirectory(prefix="rocketproof-")
@@ -129,5 +132,9 @@ def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
     return Stated(
         header=replace(header, evidence=evidence, release=release, extra={}),
         members=members,
+        of_groups={
+            group: frozenset(name for one in files if group in one.header.groups for name in one.said_of(group))
+            for group in header.groups
+        },
         file=named([one.file for one in files]),
     )

@@ -171,6 +171,19 @@ def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
         assert (at, found.violated) == (at, [])
 
 
+def test_the_first_start_of_a_broker_may_be_that_of_an_empty_store() -> None:
+    first = [each for each in BEGIN if each["kind"] != Kind.FILE_LOAD]
+    assert len(first) < len(BEGIN)
+    keeps = [of_broker(60_500, Kind.FILE_PERSIST, detail="consumerOffset"), of_broker(70_000, Kind.BROKER_STOP)]
+
+    def restarts(table: str) -> list[GroupMisstep]:
+        read = of_broker(79_000, Kind.FILE_LOAD, result="ok", detail=table)
+        return told([*first, *keeps, read, of_broker(80_000, Kind.BROKER_START)], groups=ORDERLY)
+
+    assert restarts("consumerOffset") == []
+    assert restarts("delayOffset") == [GroupMisstep.NOT_READ]
+
+
 def test_lists_of_brokers_are_not_asked_for_by_a_clock_of_which_nothing_is_known() -> None:
     """Where the broker was seen to be 9 s off, a process without causal pairs may be so too."""
     broker, other = Actor("b", -1), Actor("other", 0)
@@ -238,3 +251,13 @@ def test_a_pass_that_names_no_group_makes_no_group() -> None:
     nameless = {name: value for name, value in pass_(45_000).items() if name != "group"}
     whole = {name: value for name, value in stop(60_021).items() if name != "group"}
     assert told([*OWNS, nameless, *ENDS, whole, *RIGHT[-2:]]) == told(RIGHT) == []
+
+
+def test_of_two_passes_at_once_each_is_acted_upon() -> None:
+    gives_up = [*OWNS, pass_(35_000, "b:0"), taken(35_010, Kind.REVOKE, 1, path="removal")]
+    after = [taken(55_100, Kind.ASSIGN, 1), pass_(58_000, "b:0"), taken(58_010, Kind.REVOKE, 1, path="removal")]
+    assert told([*gives_up, pass_(55_000), pass_(55_002, "b:0"), *after]) == []
+    assert told([*gives_up, pass_(53_000), pass_(55_002, "b:0"), *after]) == [GroupMisstep.NOT_GIVEN]
+    kept = [taken(41_000, Kind.REVOKE, 1, path="removal")]
+    assert told([*OWNS, pass_(40_000, "b:0"), pass_(40_002), *kept]) == []
+    assert told([*OWNS, pass_(38_000, "b:0"), pass_(40_002), *kept]) == [GroupMisstep.STILL_GIVEN]

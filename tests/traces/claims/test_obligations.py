@@ -9,10 +9,13 @@ import pytest
 from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.claims.obligations import OBLIGATIONS, Reason
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clock, Clocks
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 
 from ..monitors.queue_events import (
+    BROADCASTING,
     EVERYTHING,
     MINUTE,
     ORDERLY,
@@ -143,6 +146,16 @@ def test_what_another_client_finished_is_not_finished_for_the_owner_that_is_give
     assert reasons(check(before, over, slow, beats, later, end=END)) == [Reason.NOT_COMMITTED]
 
 
+@pytest.mark.parametrize("ended", [3_900, 4_500])
+def test_what_a_client_that_leaves_finishes_last_is_still_to_be_given_to_the_next_one(ended: int) -> None:
+    before = [*TAKEN, *consumed(3_000, "one", 0, 1), deliver(3_500, "one", 2), commit(3_600, "one", 2, "shutdown")]
+    over = [assign(4_000, "two", 2), result(ended, "one", 2), revoke(4_600, "one", path="shutdown")]
+    # The threads of the next one are busy with messages of other queues.
+    waits = [found(5_000, "two", 2, 5), *(commit(t, "two", 2) for t in range(10_000, 100_000, 5_000))]
+    beats = [heartbeat(t, "two", "T=*@1") for t in range(1_000, 100_000, 30_000)]
+    assert MOVES not in check(before, over, waits, beats, end=100_000).broken
+
+
 def test_a_client_that_never_commits_is_found_where_it_is_known_that_nothing_was_stored() -> None:
     asked = event(500, Kind.OFFSET_QUERY, "one", result="none", offset=None)
     done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
@@ -238,3 +251,60 @@ def test_an_answer_that_is_not_what_was_stored() -> None:
     assert ANSWER not in check(stored, asked(6_000, 2)).broken
     assert ANSWER not in check(stored, broker_restart(50_000), asked(60_000, 2)).broken
     assert check(stored, asked(60_000, 7)).doubts(ANSWER) == [Doubt.SKEW]
+
+
+BY_BROKER = Clocks(clocks={Actor("b", -1): Clock(recorder=Actor("b", -1), pairs=0)})
+
+
+def test_an_answer_older_than_what_was_under_way() -> None:
+    steady = [commit(t, "one", t // 1_000) for t in range(5_000, 200_000, 1_000)]
+    taken = [broker_restart(500), assign(1_000, "one", 0)]
+
+    def told(offset: int | None, *others: dict[str, Any], clocks: Clocks | None = BY_BROKER) -> tuple[int, int]:
+        result = "none" if offset is None else "ok"
+        query = event(199_500, Kind.OFFSET_QUERY, "two", result=result, offset=offset)
+        return check(taken, steady, list(others), query, clocks=clocks).counts(ANSWER)
+
+    assert told(199) == told(196) == (0, 0)
+    assert told(180) == told(None) == (1, 0)
+    # What clients say that they have sent may not have come to the broker.
+    assert told(180, clocks=None) == (0, 0)
+    # A broker that starts anew has what was in its file, which it writes every few seconds.
+    assert told(150, broker_restart(199_100)) == (0, 0)
+    assert told(20, broker_restart(199_100)) == told(None, broker_restart(199_100)) == (1, 0)
+
+
+def test_a_reset_that_the_next_query_does_not_answer() -> None:
+    stored = [assign(1_000, "one", 0), *(commit(t, "one", 90) for t in range(5_000, 30_000, 5_000))]
+    asked = event(60_000, Kind.OFFSET_QUERY, "one", result="ok", offset=90)
+    checked = check(stored, event(30_000, Kind.RESET, offset=5), asked)
+    assert checked.counts(ANSWER) == (1, 0)
+    assert check(stored, event(59_000, Kind.RESET, offset=5), asked).counts(ANSWER) == (0, 0)
+
+
+def test_pulls_that_stop_after_answers_with_messages() -> None:
+    pulls = [
+        [event(t, Kind.PULL, "one", offset=t // 1_000), found(t + 10, "one", t // 1_000, t // 1_000 + 1)]
+        for t in range(1_000, 60_000, 1_000)
+    ]
+    all_done = [each for t in range(1_000, 60_000, 1_000) for each in consumed(t + 20, "one", t // 1_000)]
+    stops = check(assign(500, "one", 1), *pulls, all_done, ALIVE, end=END)
+    assert reasons(stops) == [Reason.NOT_POLLED]
+    # Whoever records only the first pull of a window was not seen to ask again.
+    assert check(assign(500, "one", 1), pulls[0], all_done[:3], ALIVE, end=END).counts(MOVES) == (0, 0)
+
+
+def test_a_broadcasting_client_that_does_not_write_its_offset() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
+    moves = [event(t, Kind.COMMIT_MEMORY, "one", offset=at) for at, t in enumerate(range(3_100, 3_500, 100), 1)]
+    written = [commit(t, "one", 4, "file") for t in range(5_000, END, 5_000)]
+    assert check(done, moves, written, end=END, groups=BROADCASTING).broken == {}
+    checked = check(done, moves, commit(3_200, "one", 2, "file"), end=END, groups=BROADCASTING)
+    assert reasons(checked) == [Reason.NOT_COMMITTED]
+    (row,) = checked.rows(MOVES)
+    assert (row["offset"], row["until"], row["time"]) == (2, 3, END)
+    # It was never written: it began at 0, as its file says.
+    never = check(done, moves, commit(3_200, "two", 2, "file"), end=END, groups=BROADCASTING)
+    assert never.doubts(MOVES) == [Doubt.NONE]
+    unseen = check(done, moves, end=END, groups=BROADCASTING, evidence=EVERYTHING - {Kind.COMMIT})
+    assert unseen.broken == {}

@@ -93,6 +93,14 @@ def denied(time: int, end: int = 4) -> dict[str, Any]:
     return found(time, "one", 2, 2, count=0, log=end) | {"result": "no_new_message"}
 
 
+def led(time: int, after: int, end: int) -> dict[str, Any]:
+    return found(time, "one", 2, after, count=0, log=end) | {"result": "no_matched_message"}
+
+
+def illegal(time: int, offset: int, end: int) -> dict[str, Any]:
+    return found(time, "one", offset, end, count=0, log=end) | {"result": "offset_illegal"}
+
+
 ORDERLY = {"G": Group(listener="orderly")}
 TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
@@ -122,6 +130,7 @@ def test_what_follows_step_by_step_is_healthy() -> None:
     assert checked.judged(STEPS_CLAIM) == checked.judged(FIT) == 1
 
 
+RESET_TO_1 = [*RIGHT, event(900, Kind.RESET, offset=1), revoke(910, "one", path="reset")]
 WRONG: dict[Misstep, list[Any]] = {
     Misstep.NOT_ASKED: [*RIGHT, found(800, "one", 2, 3), found(900, "one", 2, 3)],
     Misstep.ELSEWHERE: [*RIGHT, found(800, "one", 2, 3), pull(900, 4)],
@@ -208,6 +217,14 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.DENIED: [*RIGHT, *(denied(time) for time in (1_000, 3_000, 6_500)), pull(6_510, 2)],
     Misstep.NOT_FIRST_QUEUE: [event(300, Kind.DEAD_LETTER, topic="%DLQ%G", queue=1, offset=0, attempt=3)],
     Misstep.END_AHEAD: [*RIGHT, found(800, "one", 2, 3, log=9), store(300, 2), written(20_000)],
+    Misstep.END_BEHIND: [*RIGHT, store(300, 2), written(20_000), nothing(130_000)],
+    Misstep.IDLE_EARLY: [*RIGHT, nothing(15_500), pull(15_510, 2), revoke(40_000, "one", path="expired")],
+    Misstep.LED_BEYOND: [*RIGHT, led(800, 3, 2), pull(810, 3), illegal(820, 3, 2)],
+    Misstep.NOT_SET: [*RESET_TO_1, asked(11_000, 2), assign(11_010, 2)],
+    Misstep.NOT_PERSISTED: [
+        *(*RIGHT, *(commit(time, "one", 2, path="periodic") for time in (900, 5_900)), beats(30_000), beats(60_000)),
+        *(commit(time, "one", 2, path="piggyback") for time in range(4_000, 64_000, 4_000)),
+    ],
 }
 OF_ORDERLY = (
     Misstep.NOT_LOCKED,
@@ -287,8 +304,17 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
         (row,) = check(old).rows(STEPS_CLAIM)
         assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
-    removing = found(800, "one", 2, 6, count=0) | {"result": "no_matched_message"}
-    assert told([beats(50), *RIGHT, removing, pull(810, 6)]) == []
+
+
+def test_a_pull_that_brings_none_of_what_was_just_stored() -> None:
+    def brings_none(late: int) -> list[dict[str, Any]]:
+        removing = found(late, "one", 2, 6, count=0) | {"result": "no_matched_message"}
+        return [beats(50), *RIGHT, removing, pull(late + 10, 6)]
+
+    assert told(brings_none(800)) == [Misstep.LEFT_OUT]
+    # Older ones may just be removed.
+    assert told(brings_none(61_000)) == []
+    assert told([beats(50, expression="a"), *brings_none(800)[1:]]) == []
 
 
 def test_a_pull_is_given_up_where_the_broker_is_not_heard_of() -> None:
@@ -376,6 +402,26 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]
     assert told(*given_up, commit(606, "one", 0)) == []
+
+
+def test_what_is_stored_is_told_to_who_asks_two_minutes_later() -> None:
+    def row(*parts: Any) -> list[tuple[int, int, int]]:
+        found_rows = check([*RIGHT, written(20_000)], *parts).rows(STORES)
+        return [(row["offset"], row["expected"], row["since"]) for row in found_rows]
+
+    assert row(store(300, 2), nothing(130_000)) == [(2, 3, 300)]
+    assert row(store(300, 2), nothing(119_000)) == row(store(50_000, 2), nothing(130_000)) == []
+    # More and more is stored; of what is told, what was there long before counts.
+    more = [store(1_000 * second, 2 + second) for second in range(400)]
+    assert row(more, nothing(390_000)) == [(2, 244, 242_000)]
+    assert row(more, found(389_000, "one", 2, 302), nothing(390_000)) == []
+    # Copies are stored for their group.
+    retries = [one | {"topic": "%RETRY%G"} if one.get("topic") else one for one in [*RIGHT, nothing(130_000)]]
+    copy = event(300, Kind.DELAY_DELIVER, topic="%RETRY%G", offset=2, attempt=1)
+    assert [found["value"] for found in check(retries, written(20_000), copy).rows(STORES)] == [Misstep.END_BEHIND]
+    # A broker that began anew may have lost it, and so may one whose topic was made again.
+    assert row(store(300, 2), broker_restart(400), broker_restart(500), nothing(130_000)) == []
+    assert row(store(300, 2), store(400, 0), nothing(130_000)) == []
 
 
 def test_what_listeners_finish_when_their_process_leaves_need_not_be_stored() -> None:
@@ -619,3 +665,59 @@ def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offs
         pages += [*given[:1], *ended[:1], *given[1:], *ended[1:], *left, memory(time + 4, at + 2)]
     again = [found(19_000, "one", 2, 4), pull(19_010, 4)]
     assert told(locked(50), BEGIN, pages, again, commit(40_000, "one", 4), groups=ORDERLY) == []
+
+
+def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
+    early = WRONG[Misstep.IDLE_EARLY]
+    assert told(early) == [Misstep.IDLE_EARLY]
+    assert told(early[:-1], revoke(136_000, "one", path="expired")) == []
+    assert told(early[:-1], revoke(40_000, "one")) == []
+    # Who took the queue just before has its time, too.
+    assert told([asked(100, 2), assign(200, 2), pull(300, 2), revoke(90_000, "one", path="expired")]) == [
+        Misstep.IDLE_EARLY
+    ]
+
+
+def test_an_answer_may_lead_to_what_is_stored_meanwhile_but_not_beyond_that() -> None:
+    beyond = WRONG[Misstep.LED_BEYOND]
+    assert told(beyond, name=FIT) == [Misstep.LED_BEYOND]
+    assert sentence(check(beyond), FIT) == (
+        "one was told to go on with T@b:0 at offset 3, and the queue ended at 2 when it did"
+    )
+    right = [*RIGHT, led(800, 3, 2), pull(810, 3)]
+    assert told(right, found(820, "one", 3, 3, count=0, log=3) | {"result": "no_new_message"}, name=FIT) == []
+    # A topic that was deleted and made again ends before, and so may a queue whose broker began anew.
+    assert told([*RIGHT, led(800, 3, 3), pull(810, 3), illegal(820, 3, 0)], name=FIT) == []
+    assert told(beyond, broker_restart(805), name=FIT) == []
+
+
+def test_offsets_that_go_with_pulls_do_not_stand_for_those_every_5_s() -> None:
+    alone = WRONG[Misstep.NOT_PERSISTED]
+    assert told(alone) == [Misstep.NOT_PERSISTED]
+    assert told([one for one in alone if one["time"] != 5_900]) == []  # its interval may be a longer one
+    # Its thread was held up, or it stood still, or it has the queue for a short while; or it never tells why it stores.
+    assert told([one for one in alone if one["kind"] != Kind.HEARTBEAT], beats(950)) == []
+    assert told([one for one in alone if not 4_000 < one["time"] < 50_000]) == []
+    assert told([one for one in alone if one["time"] < 50_000]) == []
+    assert told([one for one in alone if one.get("path") != "periodic"]) == []
+    assert told(alone, commit(30_100, "one", 2, path="periodic")) == []
+
+
+def test_a_queue_is_taken_again_where_a_reset_has_set_it() -> None:
+    assert told(WRONG[Misstep.NOT_SET]) == [Misstep.NOT_SET]
+    assert sentence(check(WRONG[Misstep.NOT_SET]), STEPS_CLAIM) == (
+        "one took T@b:0 at offset 2, and had dropped it for a reset to 1"
+    )
+    again = [memory(10_910, 1), commit(10_911, "one", 1, path="reset"), asked(11_000, 1), assign(11_010, 1)]
+    assert told(RESET_TO_1, again) == []
+    other = [one | {"client": "two"} for one in (asked(5_000, 2), assign(5_010, 2))]
+    assert told(WRONG[Misstep.NOT_SET], other) == []
+    assert told(WRONG[Misstep.NOT_SET], broker_restart(6_000)) == []
+
+
+def test_an_in_memory_offset_does_not_stay_where_a_query_or_a_reset_has_set_it() -> None:
+    again = [memory(10_910, 1), commit(10_911, "one", 1, path="reset"), asked(11_000, 1), memory(11_001, 1)]
+    again += [assign(11_010, 1), pull(11_020, 1), found(11_030, "one", 1, 2), pull(11_040, 2)]
+    assert told(RESET_TO_1, again, done(11_100, 1, 2)) == []
+    stays = [*done(30_000, 1, 2)[:-1], memory(30_003, 1)]
+    assert told(RESET_TO_1, again, stays) == [Misstep.NOT_IN_WINDOW]

@@ -84,6 +84,19 @@ def test_a_message_by_its_origin(trace: Trace) -> None:
     assert lines(answer) == [8]
 
 
+def test_what_another_group_did_with_the_message_is_left_out(tmp_path: Path) -> None:
+    copy = {"broker": "broker-a", "queue": 0, "offset": 0, "origin": 5}
+    others = [
+        at(150, "deliver", client="c9", **{**AT, "group": "H"}, offset=17, origin=5, attempt=0),
+        at(160, "store", topic="%RETRY%H", **copy),
+        at(170, "store", topic="%RETRY%G", **copy),
+    ]
+    write_jsonl(tmp_path / "t.jsonl", Header(groups={"G": Group()}), [*EVENTS[:8], *others])
+    questions = [Question(origin=5, group="G"), Question(origin=5)]
+    answers = collect(open_trace([tmp_path / "t.jsonl"]), questions, Names())
+    assert [lines(answer) for answer in answers] == [[4, 7, 9, 12], [4, 7, 9, 10, 11, 12]]
+
+
 def test_every_question_gets_its_own_answer(trace: Trace) -> None:
     questions = [Question(origin=4), Question(slot=SLOT, offsets=((16, 17),)), Question(origin=99), Question()]
     assert [lines(answer) for answer in collect(trace, questions, Names())] == [[6], [5, 6], [], []]

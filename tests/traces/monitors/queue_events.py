@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.encoding.coding import Coder
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
@@ -199,6 +200,7 @@ def check(
     batch: int = 1 << 20,
     by_queue: bool = False,
     complete: bool = False,
+    clocks: Clocks | None = None,
 ) -> Checked:
     """Feed events, in the order of their times, and tell what comes out.
 
@@ -211,6 +213,7 @@ def check(
         batch: so many events are fed at a time.
         by_queue: feed one queue after another.
         complete: whether they begin with the first event of their groups.
+        clocks: what is known of clocks; of the broker "b" only where it recorded.
     """
     events = sorted(
         (e for part in parts for e in ([part] if isinstance(part, dict) else part)), key=lambda e: e["time"]
@@ -221,6 +224,7 @@ def check(
         end=events[-1]["time"] if end is None else end,
         evidence=evidence_mask(evidence),
         complete=complete,
+        clocks=clocks,
     )
     names = Names(groups or {}, members_of(context.events))
     coder = Coder(names)

@@ -134,3 +134,22 @@ def test_what_is_a_dead_letter_is_one_even_if_it_was_consumed_meanwhile(client: 
     assert said.chains == [(MessageStatus.DEAD_LETTERED, 1, 0)]
     # The monitor by queue counts it among the acknowledged.
     assert said.statuses == {MessageStatus.ACKNOWLEDGED: -1, MessageStatus.DEAD_LETTERED: 1}
+
+
+def test_an_orderly_client_of_4_x_names_the_count_that_failed():
+    orderly = {"G": Group(max_attempts=2, listener="orderly")}
+    said = check(last(path="fallback").dead_letter(11, 2), end=100_000, groups=orderly)
+    assert said.violated == {}
+    assert said.chains == [(MessageStatus.DEAD_LETTERED, 3, 0)]
+    assert check(last(path="fallback").dead_letter(11, 2), end=100_000, groups=TWO).violated != {}
+    # Where no lock of the group lives, it is a retry, with that count too.
+    kept = last(path="fallback").delay_store(11, 2, 5, 60_011)
+    assert "sent-back-message-comes-again" not in check(kept, end=900_000, groups=orderly).violated
+    early = check(last(1, path="fallback").dead_letter(11, 1), end=100_000, groups=orderly)
+    assert early.violated == {EXACTLY: 1}
+
+
+def test_what_takes_too_long_is_not_given_up():
+    slow = Script().deliver(0, 0).expire(60_000)
+    too_early = slow.send_back(60_010, 0, named=2, path="expired", level=-1).dead_letter(60_009, 1)
+    assert check(too_early, end=100_000, groups=TWO).violated == {EXACTLY: 1}

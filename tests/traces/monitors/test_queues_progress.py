@@ -15,6 +15,7 @@ from .queue_events import (
     Checked,
     answered,
     assign,
+    broker_restart,
     check,
     commit,
     consumed,
@@ -237,6 +238,8 @@ def test_an_outdated_subscription() -> None:
     assert check(BEHIND, refusals(30)).broken == {}
     interrupted = found(30_500, "one", 2, 2, log=50)
     assert check(BEHIND, refusals(40), interrupted).broken == {}
+    # A broker that began anew meanwhile has to be told again.
+    assert check(BEHIND, refusals(40), broker_restart(29_500)).broken == {}
     # It may have been answered meanwhile.
     assert check(BEHIND, refusals(40), gap(20_000, 20_500)).counts(CURRENT) == (0, 1)
 

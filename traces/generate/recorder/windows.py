@@ -11,6 +11,7 @@ from collections.abc import Callable
 from ....model.offsets import broadcasting
 from ....model.orderly import Result as Returned
 from ....model.process_queue import NO_OFFSET, Stage
+from ...claims.settings import IDLE_LIMIT
 from ...format.kinds import Kind, Path, Result
 from .step import Transition, View, alive
 
@@ -135,6 +136,12 @@ def find_no_offset(now: Transition) -> None:
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.MISSING, due=now.recorder.time)
 
 
+def drop_expired(now: Transition) -> None:
+    """PQ-11: nobody has pulled the queue for so long."""
+    now.wait_until(now.recorder.time + IDLE_LIMIT)
+    leaves(Path.EXPIRED)(now)
+
+
 def drop_delaying_commit(now: Transition) -> None:
     """OF-8: the last commit is under way when the queue leaves."""
     now.recorder.under_way[now.q] = (now.c, Path.REMOVAL)
@@ -149,6 +156,6 @@ ACTIONS: dict[str, Record] = {
     "drop": leaves(Path.REMOVAL),
     "drop_losing_commit": leaves(Path.REMOVAL),
     "drop_delaying_commit": drop_delaying_commit,
-    "drop_expired": leaves(Path.EXPIRED),
+    "drop_expired": drop_expired,
 }
 """Actions of this file, by name."""

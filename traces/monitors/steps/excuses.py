@@ -46,6 +46,7 @@ class Excuses:
         self._passes: dict[Actor, list[int]] = {}
         self._shares: dict[tuple[Actor, str], Collection[str]] = {}
         self._ends: dict[Actor, list[int]] = {}
+        self._beats: dict[Actor, list[int]] = {}
         self._answered: dict[tuple[Actor, str], list[int]] = {}
         self._expressions: dict[tuple[str, str], set[str]] = {}
         self._still = Standstills(context.events, pause=settings.rounds)
@@ -67,6 +68,7 @@ class Excuses:
                 if len(asked) == 1 and event.get("members"):
                     self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
+                self._beats.setdefault(actor_of(event), []).append(event["time"])
                 for text in event.get("subscriptions") or ():
                     topic, expression, _ = parse_subscription(text)
                     key = event.get("group") or "", topic
@@ -146,7 +148,14 @@ class Excuses:
             names = self._names.actors
             is_same = names[line["actor"]].name == names[found["expected"]].name
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
-        if misstep in (Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE):
+        if misstep == Misstep.NOT_PERSISTED:
+            # The thread that stores offsets tells brokers that the client is there, and may wait for a name server.
+            beats = self._beats.get(self._names.actors[line["actor"]], ())
+            return not any(found["since"] + LATE < time <= found["time"] for time in beats)
+        if misstep in (
+            *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
+            *(Misstep.LED_BEYOND, Misstep.NOT_SET),
+        ):
             return any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NO_SHUTDOWN:
             times = self._ends.get(self._names.actors[line["actor"]], ())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...claims.claims import CODE
-from ...claims.settings import Settings
+from ...claims.settings import IDLE_LIMIT, Settings
 from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.coding import Coded
@@ -124,6 +124,8 @@ class StepFold:
                     settings.lock_life,
                     settings.lock_life_told,
                     min(settings.consume_timeout, SHORTEST_TIMEOUT) if settings.consume_timeout_told else NEVER,
+                    settings.persist,
+                    min(settings.stuck, IDLE_LIMIT),
                 ],
                 WHOLE,
             ),
@@ -185,24 +187,22 @@ class StepFold:
     def _queue_ends(self, lines: Any) -> Any:
         """Where queues ended, as clients were told and as brokers have stored: the two are in different folds.
 
-        A broker that began anew may have lost what it told of, and one of which nothing is heard later may have stored
-        more.
+        A broker that began anew may have lost what it told of or has stored, and one of which nothing is heard later
+        may have stored more.
         """
-        if not self._tables.judged[Misstep.END_AHEAD]:
-            return np.zeros(0, ROW)
-        slots = self._names.slots
-        heard = [NEVER if slot.topic.startswith("%") else self._excuses.heard.get(slot.broker, NEVER) for slot in slots]
-        ends = lines[
-            (lines["end"] >= 0) & (lines["end_at"] + self._excuses.apart < np.array(heard, WHOLE)[lines["slot"]])
-        ]
-        rows = np.zeros(len(ends), ROW)
-        rows["claim"], rows["note"] = CODE[Misstep.END_AHEAD.step.claim], Note.END
-        rows["value"], rows["other"] = Misstep.END_AHEAD, NOBODY
-        rows["slot"], rows["actor"] = ends["slot"], ends["actor"]
-        rows["offset"] = np.maximum(ends["end"], ends["beginning"])
-        rows["since"] = rows["time"] = ends["end_at"]
-        rows["until"] = rows["offset"] + 1
-        return rows
+        slots, actors = self._names.slots, self._names.actors
+        until = np.array([self._excuses.heard.get(slot.broker, NEVER) for slot in slots], WHOLE)[lines["slot"]]
+        of_copies = np.array([slot.topic.startswith("%") for slot in slots], np.bool_)[lines["slot"]]
+        known = (lines["end"] >= 0) & (until != NEVER)
+        ahead = known & ~of_copies & (lines["end_at"] + self._excuses.apart < until)
+        rows = [_ends(lines[ahead], Misstep.END_AHEAD, np.maximum(lines["end"], lines["beginning"])[ahead], "end_at")]
+        of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
+        told, stored = known & ~of_broker, known & of_broker & (lines["beginning"] < 0)
+        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "told_at", -self._excuses.apart))
+        rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
+        rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
+        judged = [self._tables.judged[what] for what in (Misstep.END_AHEAD, *[Misstep.END_BEHIND] * 3)]
+        return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
 
     def _flags(self, code: int) -> int:
         slot, flags = self._names.slots[code], self._names.flags[code]
@@ -231,6 +231,18 @@ class StepFold:
         if items >= len(tables.items):
             tables = tables._replace(items=np.concatenate([tables.items, np.zeros(items, ITEM)]))
         self._tables = tables._replace(index=roomy(tables.index, lines), places=roomy(tables.places, items))
+
+
+def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: int = 0) -> Any:
+    """Rows that tell where the queues of lines ended; ``at``: the field that says when, and ``later`` by how much."""
+    rows = np.zeros(len(lines), ROW)
+    rows["claim"], rows["note"] = CODE[what.step.claim], Note.END
+    rows["value"], rows["other"] = what, NOBODY
+    rows["slot"], rows["actor"] = lines["slot"], lines["actor"]
+    rows["offset"] = ends
+    rows["since"] = rows["time"] = lines[at] + later
+    rows["until"] = rows["offset"] + 1
+    return rows
 
 
 @entry

@@ -8,7 +8,10 @@ from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path
 from ...machine_code.compiled import int64, part
-from .state import APART, COMPLETE, LATE, MARKS, NEVER, UNKNOWN, WIDEST, note_misstep
+from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST, note_misstep
+
+ROUNDS = 8
+"""So many times a client may fail to store its offsets by themselves: a broker may be away, or its thread held up."""
 
 
 @part
@@ -34,7 +37,10 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     line.sets = 1
     unheard = not (line.fresh or t.terms[COMPLETE]) or t.flags[line.slot] & BROADCASTING
     told = line.refused or (line.window == 0 and unheard)
-    told = told or offset in (line.answer, line.brought, line.mended, line.reset_to)
+    told = told or offset in (line.brought, line.mended)
+    # OF-31: who resets sets the offset before it takes the queue again, and what a query answers is set at once.
+    is_early = line.has != 1 or line.last - max(line.taken_at, line.answered_at) <= LATE
+    told = told or (is_early and offset in (line.answer, line.reset_to))
     # OF-1: it never goes back, and a broadcasting client may keep it from one window of a queue to the next.
     told = told or (t.flags[line.slot] & BROADCASTING and offset == line.memory)
     marked = False
@@ -79,6 +85,15 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
     if line.has == 0 and line.left_at - line.behind_at <= APART:
         line.unstored = UNKNOWN
     tell_if_forgotten(t, n, offset)
+    if path == Path.PERIODIC:
+        # Who was not seen to do so twice may have another interval, which nobody told.
+        passed = line.last - line.persisted_at
+        line.paced |= line.persisted_at != NEVER and t.terms[PERSIST] <= 2 * passed <= 4 * t.terms[PERSIST]
+        line.persisted_at = line.last
+    elif path == Path.PIGGYBACK and line.paced and line.has == 1:
+        since = max(line.persisted_at, line.taken_at, line.resumed)
+        if line.last - since > ROUNDS * t.terms[PERSIST] + LATE:
+            note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
     if path == Path.SHUTDOWN:
         note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
     elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:

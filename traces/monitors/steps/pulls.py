@@ -97,13 +97,15 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             note_misstep(t, n, Misstep.DENIED, line.denied_at, offset, high)
         if wrong:
             note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
-        elif known and result == Result.FOUND and 0 < count < after - offset:
-            # Where it brings none, the next ones may just be removed (PL-19).
+        elif known and 0 <= max(count, int64(0)) < after - offset:
             is_new = offset >= line.end >= 0 and 0 < now - line.told_at < COMPACTED
             found = t.missteps[n, Misstep.LEFT_OUT]
             if is_new and found.since == found.time:
                 found.time = NEVER
-            note_misstep(t, n, Misstep.LEFT_OUT, line.told_at if is_new else now, offset, after - offset - count)
+            # Where it brings none, older ones may just be removed (PL-19).
+            if (result == Result.FOUND and count > 0) or (result == Result.NO_MATCHED_MESSAGE and is_new):
+                missing = after - offset - max(count, int64(0))
+                note_misstep(t, n, Misstep.LEFT_OUT, line.told_at if is_new else now, offset, missing)
         if known and line.late == 0:
             if high < line.end:
                 note_misstep(t, n, Misstep.END_BACK, line.end_at, high, line.end)
@@ -117,9 +119,13 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
                 line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
         line.brought = after
+        line.led = after if known and after > high else int64(UNKNOWN)
         line.position = after if line.has == 1 else int64(UNKNOWN)
     elif (int64(1) << result) & REFUSED == 0:
+        # More may be stored while the broker reads than there was when it looked up the end, but not less after that.
+        if line.late == 0 and offset == line.led and 0 <= high < offset:
+            note_misstep(t, n, Misstep.LED_BEYOND, line.told_at, offset, high)
         line.position = UNKNOWN
-        line.brought = after
+        line.brought, line.led = after, UNKNOWN
         # Whether the broker still holds the pull it has found illegal is not known.
         line.late += 1

@@ -13,6 +13,9 @@ from ...machine_code.pair_table import enter, remove, value_of
 APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
 
+SHOWN = 120_000
+"""What is stored is visible to who asks for it after so long, ms."""
+
 LATE = 10_000
 """A thread that goes on as long as others do needs less for what it does at once, ms."""
 
@@ -39,7 +42,7 @@ BITS = 62
 LINES, PLACES, ITEMS, FREE = range(4)
 """What stands where in :attr:`Tables.used`."""
 
-WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD, TIMEOUT = range(8)
+WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD, TIMEOUT, PERSIST, IDLE = range(10)
 """What stands where in :attr:`Tables.terms`."""
 
 _BEFORE = 2
@@ -58,6 +61,7 @@ LINE = np.dtype(
                 "window",  # number of its windows so far
                 "has",  # 1: it has the queue, 0: it gave it up, -1: neither was recorded
                 "left_at",  # when it gave it up, ms
+                "left_by",  # and why: the code of the path
                 "asked",  # where the pull under way asks from; -1: there is none
                 "asked_at",  # since when, ms
                 "pulled",  # 1: some pull of it was recorded
@@ -66,9 +70,11 @@ LINE = np.dtype(
                 "start",  # where it may ask from besides, once: what a query answered
                 "queried",  # 1: it has asked since it took the queue last
                 "answer",  # and the answer; -1: none
+                "answered_at",  # when that was, ms; NEVER: it did not ask
                 "low",  # low-water mark
                 "memory",  # highest in-memory offset; -1: not known
                 "brought",  # what the last answer told to go on from; -1: none
+                "led",  # the same where that lies beyond the end that it told
                 "mended",  # what a correction or reset told; -1: none
                 "reset_to",  # what the last reset told; -1: none
                 "marks",  # how many low-water marks there were
@@ -81,6 +87,10 @@ LINE = np.dtype(
                 "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
                 "end_at",  # when it was told that, or a beginning, ms
                 "told_at",  # when it was told of any end last, ms; of a broker: when it stored before what is missing
+                "shown",  # of a broker: the end that was stored at ``shown_at``, some time ago; -1: not known
+                "shown_at",
+                "showing",  # and that of ``showing_at``, which is to be it next
+                "showing_at",
                 "denied_at",  # since when it is told that there is nothing, and of a later end; NEVER: it is not
                 "beginning",  # the highest beginning it was told; of a broker: the end before its topic was made again
                 "missing",  # offsets from ``first_missing`` on that were left out so far
@@ -119,6 +129,8 @@ LINE = np.dtype(
                 "awaited",  # how many of them were not given yet
                 "overtaken",  # since when later ones are given, ms; NEVER: none was
                 "unanswered_at",  # when a pull was sent that was given up without an answer; NEVER: none was
+                "paced",  # 1: it stored offsets by themselves about as often as it should
+                "persisted_at",  # when an offset was stored by itself last, as every 5 s, ms; NEVER: none was
             )
         ),
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
@@ -171,7 +183,8 @@ class Tables(NamedTuple):
         used: lines, items with those that are free, items, and the place of a free one, NOBODY for none.
         terms: how far clocks may be apart, ms; whether what leaves a window is recorded; whether the recording begins
             with the first event; when it ends; whether send-backs are recorded; how long a lock lasts, ms,
-            and whether that was told; how long a listener may run at least, ms, NEVER where nothing was told.
+            and whether that was told; how long a listener may run at least, ms, NEVER where nothing was told; how
+            often a client stores its offsets, ms; how long a queue may not be pulled before it is dropped, ms.
     """
 
     judged: Any
@@ -215,14 +228,16 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.late = 0 if t.terms[COMPLETE] else _BEFORE
     line.resumed, line.left_at, line.has = NEVER, NEVER, -1
     line.asked = line.position = line.start = line.answer = UNKNOWN
-    line.low = line.memory = line.brought = line.mended = UNKNOWN
+    line.low = line.memory = line.brought = line.led = line.mended = UNKNOWN
     # A client handles the resets of its brokers one after another, 10 s each: it may take the queue before its turn.
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
     line.end = line.beginning = UNKNOWN
-    line.denied_at = NEVER
+    line.shown = line.showing = UNKNOWN
+    line.denied_at = line.shown_at = line.showing_at = NEVER
+    line.answered_at = NEVER
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
     line.taken_at = line.renewed_at = line.overdue_at = NEVER
-    line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = NEVER
+    line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = line.persisted_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN

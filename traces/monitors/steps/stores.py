@@ -8,7 +8,7 @@ from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, RETRY_TOPIC
 from ...format.kinds import Kind
 from ...machine_code.compiled import int64, part
-from .state import APART, BITS, LATER_QUEUE, OF_ANOTHER, UNKNOWN, note_misstep
+from .state import APART, BITS, LATER_QUEUE, OF_ANOTHER, SHOWN, UNKNOWN, note_misstep
 
 COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
 """Flags of topics of copies."""
@@ -33,8 +33,11 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
     if offset == 0 and line.end > 0:
         # Its topic was deleted and made again, or a thread was held up since the very beginning.
         line.beginning, line.end, line.missing = max(line.beginning, line.end), int64(UNKNOWN), 0
-        line.told_at = now
+        line.told_at, line.shown, line.showing, line.showing_at = now, int64(UNKNOWN), int64(UNKNOWN), now
         return
+    if now - line.showing_at > SHOWN:
+        line.shown, line.shown_at = line.showing, line.showing_at
+        line.showing, line.showing_at = line.end, now
     if line.end >= 0 and offset > line.end:
         if line.missing == 0:
             line.first_missing, line.filled, line.end_at = line.end, 0, now

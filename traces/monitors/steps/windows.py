@@ -10,7 +10,7 @@ from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .listeners import tell_if_not_handed
 from .pulls import REFUSED
-from .state import APART, COMPLETE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
+from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
 
 POLL = 35_000
 """A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
@@ -39,6 +39,9 @@ def take(t: Any, n: int, offset: int) -> None:
             note_misstep(t, n, Misstep.NO_QUERY, now, int64(UNKNOWN), int64(UNKNOWN))
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
             note_misstep(t, n, Misstep.OTHER_START, now, offset, line.answer)
+    is_reset = line.has == 0 and line.left_by == Path.RESET and line.reset_to >= 0
+    if is_reset and offset not in (UNKNOWN, line.reset_to) and not _is_had_by_another(t, n):
+        note_misstep(t, n, Misstep.NOT_SET, line.left_at, offset, line.reset_to)
     if t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
         known = line.locked != NEVER or t.terms[COMPLETE]
         without = known and (line.locked == NEVER or line.locked < line.unlocked - APART)
@@ -51,9 +54,20 @@ def take(t: Any, n: int, offset: int) -> None:
         line.late += 1
     line.window += 1
     line.has, line.asked, line.position, line.queried, line.start = 1, UNKNOWN, offset, 0, UNKNOWN
-    line.low, line.brought = offset, UNKNOWN
+    line.low, line.brought, line.led = offset, UNKNOWN, UNKNOWN
     line.idle_since = now
     line.watched = UNKNOWN
+
+
+@part
+def _is_had_by_another(t: Any, n: int) -> bool:
+    """Whether another process has the queue as well, and may store an offset of its own at any time."""
+    other = int64(t.latest[t.lines[n].slot, 1])
+    while other >= 0:
+        if other != n and t.lines[other].has == 1:
+            return True
+        other = int64(t.lines[other].beside)
+    return False
 
 
 @part
@@ -81,6 +95,9 @@ def give_up(t: Any, n: int, path: Path) -> None:
     if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > longest and is_empty:
         note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, int64(UNKNOWN))
     line.idle_since = NEVER
+    began = max(line.taken_at, line.asked_at)
+    if path == Path.EXPIRED and line.has == 1 and line.pulled and line.last - began < t.terms[IDLE] - APART:
+        note_misstep(t, n, Misstep.IDLE_EARLY, began, int64(UNKNOWN), int64(UNKNOWN))
     is_asked = path in (Path.REMOVAL, Path.SHUTDOWN) and line.has == 1 and line.mended < 0 and not t.waits[line.slot]
     # A thread may set the in-memory offset while another stores it; but then something is stored, before or after.
     is_stored_once = path == Path.REMOVAL and not t.flags[line.slot] & ORDERLY and line.removing == NEVER
@@ -102,7 +119,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
         elif path == Path.SHUTDOWN and line.unlocked < line.taken_at < line.last - LATE:
             note_misstep(t, n, Misstep.NOT_UNLOCKED, line.last, int64(UNKNOWN), int64(Path.SHUTDOWN))
     line.given_back = NEVER
-    line.has, line.left_at, line.behind = 0, line.last, UNKNOWN
+    line.has, line.left_at, line.left_by, line.behind = 0, line.last, path, UNKNOWN
     line.position, line.owed, line.idle, line.removing = UNKNOWN, 0, 0, NEVER
 
 
@@ -125,7 +142,7 @@ def query(t: Any, n: int, status: Result, offset: int) -> None:
     line = t.lines[n]
     if (int64(1) << status) & REFUSED == 0:
         line.queried = 1
-    line.answer = offset if status == Result.OK else int64(UNKNOWN)
+    line.answer, line.answered_at = offset if status == Result.OK else int64(UNKNOWN), line.last
     line.start = line.answer
 
 

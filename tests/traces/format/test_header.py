@@ -1,0 +1,48 @@
+"""One header for several files: what one does not say another one may, and contradictions are told once."""
+
+from __future__ import annotations
+
+from rocketproof.traces.format.header import Stated, merge, read_header
+from rocketproof.traces.format.problems import Problems
+from rocketproof.traces.format.schema import BOTH, Group, Header
+
+
+def said(file: str, **group: object) -> Stated:
+    """The header of a JSON file that says something of the group ``orders``."""
+    return read_header({"rocketproof_trace": 1, "groups": {"orders": group}}, file=file, line=1, problems=Problems())
+
+
+def merged(*stated: Stated) -> tuple[Group, list[str]]:
+    problems = Problems()
+    return merge(stated, problems).groups["orders"], [f"{one.file}: {one.what}" for one in problems.kept]
+
+
+def test_what_a_log_does_not_know_of_a_group_a_later_file_says() -> None:
+    log = Stated(header=Header(groups={"orders": Group(mode="clustering")}), file="a.log")
+    agent = said("b.jsonl", mode="clustering", listener="orderly", max_attempts=3, strategy="AVG_BY_CIRCLE")
+    expected = Group(mode="clustering", listener="orderly", max_attempts=3, strategy="AVG_BY_CIRCLE")
+    assert merged(log, agent) == (expected, [])
+    assert merged(agent, log) == (expected, [])
+
+
+def test_a_default_that_is_said_contradicts_what_is_not() -> None:
+    known, told = merged(said("a.jsonl", mode="clustering"), said("b.jsonl", mode="broadcasting"))
+    assert known == Group(mode="clustering")
+    assert told == ["b.jsonl: mode of group orders is broadcasting, in a.jsonl clustering"]
+
+
+def test_members_with_both_listeners() -> None:
+    one, other = said("a.jsonl", listener="orderly"), said("b.jsonl", listener="concurrently")
+    known, told = merged(one, other, said("c.jsonl", listener="orderly"))
+    assert known.listener == BOTH
+    assert told == ["b.jsonl: listener of group orders is concurrently, in a.jsonl orderly"]
+
+
+def test_what_several_files_say_otherwise_is_told_once() -> None:
+    known, told = merged(said("a.jsonl", max_attempts=16), *(said(f"{n}.jsonl", max_attempts=2) for n in range(3)))
+    assert known.max_attempts == 16
+    assert told == ["0.jsonl: max_attempts of group orders is 2, in a.jsonl 16 (and so in 2 more files)"]
+
+
+def test_a_damaged_member_is_not_said() -> None:
+    assert merged(said("a.jsonl", listener=7), said("b.jsonl", listener="orderly")) == (Group(listener="orderly"), [])

@@ -1,0 +1,178 @@
+"""Beside the agents: what another recording tells of a process that an agent has recorded, too.
+
+A log, a message trace or a joined file tells a second time what the file of an agent has, often in whole seconds and
+without the place of a message. One happening would be two, and a dead letter that was written once a duplicate. So of
+such a process, in the time of its agent's recording, the agent's file counts, for all kinds that it records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..encoding.columns import Column
+from ..format.coverage import EVIDENCE_BIT, evidence_mask
+from ..format.header import Stated
+from ..format.kinds import Kind
+from ..io.source import Source
+from .recording import Recording
+
+TOLD = "events of processes that agents recorded at that time"
+
+_SLACK = 1_000
+"""ms. Logs have whole seconds."""
+
+_ASKED = ("time", "kind", "client", "group", "broker")
+_ROWS = 1 << 16
+_CLIENT, _GROUP, _BROKER = "client", "group", "broker"
+_ANY = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """When an agent recorded something, ms, both included, and the mask of what it records."""
+
+    since: int
+    until: int
+    kinds: int
+
+
+@dataclass(frozen=True)
+class ByAgents:
+    """Of which processes agents recorded what, and when.
+
+    Attributes:
+        spans: of each client, each group all of whose members were recorded, each broker, and any of these brokers.
+    """
+
+    spans: Mapping[tuple[str, str], Sequence[Span]]
+
+    @classmethod
+    def of(cls, files: Sequence[tuple[Stated, Recording]], unrecorded: Iterable[str]) -> ByAgents:
+        """What files of agents tell; ``unrecorded`` are groups with members that none of them is about."""
+        spans: dict[tuple[str, str], list[Span]] = {}
+        known = {group for _, one in files for group in _listed(one)} - set(unrecorded)
+        for stated, recording in files:
+            if not len(recording):
+                continue
+            kinds = stated.header.evidence or frozenset(kind for kind in Kind if len(recording.rows((kind,))))
+            span = Span(
+                since=int(recording.stamps.min()) // 1000 - _SLACK,
+                until=int(recording.stamps.max()) // 1000 + _SLACK,
+                kinds=evidence_mask(kinds - {Kind.GAP}),
+            )
+            who = {(_BROKER, recording.broker), (_BROKER, _ANY)} if recording.broker else set()
+            for client, group in recording.clients:
+                who |= {(_CLIENT, client), (_CLIENT, _process(client))}
+                who |= {(_GROUP, group)} if group in known else set()
+            for one in who:
+                spans.setdefault(one, []).append(span)
+        for key in [key for key in spans if key[0] == _GROUP]:
+            own = spans[key]
+            kinds_of_all = own[0].kinds
+            for span in own[1:]:
+                kinds_of_all &= span.kinds
+            since, until = min(span.since for span in own), max(span.until for span in own)
+            spans[key] = [Span(since=since, until=until, kinds=kinds_of_all)]
+        return cls(spans)
+
+    def has_joined(self, source: Source) -> bool:
+        """Whether a source is what was joined of these files before: all its clients are theirs."""
+        clients = [actor.name for actor in source.clocks.clocks if actor.incarnation >= 0] if source.clocks else []
+        return bool(clients) and all((_CLIENT, client) in self.spans for client in clients)
+
+    def tells(self, batch: pa.RecordBatch, *, joined: bool = False) -> Any:
+        """For each event whether an agent tells it, too.
+
+        Args:
+            batch: with the columns time, kind, client, group and broker.
+            joined: or joining these files tells it: a death or a gap of one of these processes.
+        """
+        time = Column.of(batch.column("time")).filled(0, np.int64)
+        words = [batch.column(name).cast(pa.string()).to_pylist() for name in _ASKED[1:]]
+        told = np.zeros(len(batch), np.bool_)
+        known: dict[tuple[str | None, ...], list[Span]] = {}
+        for at, who in enumerate(zip(*words, strict=True)):
+            if who not in known:
+                known[who] = self._spans_of(*who)
+            told[at] = any(span.since <= time[at] <= span.until for span in known[who])
+            told[at] |= joined and who[0] in _JOINED and self._knows(who[1], who[3])
+        return told
+
+    def _knows(self, client: str | None, broker: str | None) -> bool:
+        """Whether a process was recorded."""
+        return ((_CLIENT, client) if client else (_BROKER, broker or _ANY)) in self.spans
+
+    def _spans_of(self, kind: str | None, client: str | None, group: str | None, broker: str | None) -> list[Span]:
+        """When an agent tells of such events."""
+        if kind not in _KINDS:
+            return []
+        who = [(_CLIENT, client or _ANY), (_GROUP, group or _ANY), (_BROKER, broker or _ANY)]
+        return [span for one in who for span in self.spans.get(one, ()) if span.kinds & EVIDENCE_BIT[Kind(kind)]]
+
+
+class Beside:
+    """A source without what agents tell, too; see :class:`~..io.source.Source`.
+
+    Attributes:
+        source: all of it.
+        agents: what they tell.
+        skipped: as of the source, and how many events agents tell, too; complete after one reading.
+    """
+
+    def __init__(self, source: Source, agents: ByAgents) -> None:
+        self.source, self.agents = source, agents
+        self.file, self.files, self.stated, self.clocks = source.file, source.files, source.stated, source.clocks
+        self.rows: int | None = None
+        self.time_range = source.time_range
+        self.skipped = source.skipped
+
+    @property
+    def counted(self) -> bool:
+        """As of the source, which knows it after a reading."""
+        return self.source.counted
+
+    @counted.setter
+    def counted(self, counted: bool) -> None:
+        self.source.counted = counted
+
+    def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
+        """As those of the source."""
+        told = 0
+        read = (*columns, *(name for name in _ASKED if name not in columns))
+        for batch in self.source.batches(read, rows=rows):
+            is_told = self.agents.tells(batch)
+            told += int(is_told.sum())
+            yield batch.filter(pa.array(~is_told)).select(list(columns))
+        self.skipped = self.source.skipped + Counter({TOLD: told})
+
+    def adds_nothing(self) -> bool:
+        """Whether agents tell all of it; reads it once."""
+        batches = self.source.batches(_ASKED, rows=_ROWS)
+        return self.agents.has_joined(self.source) or all(self.agents.tells(one, joined=True).all() for one in batches)
+
+    def places(self, events: Sequence[int]) -> list[int]:
+        """Where events stand in the source, of their places among those that are left, from 0 and ascending."""
+        kept = [~self.agents.tells(batch) for batch in self.source.batches(_ASKED, rows=_ROWS)]
+        return [int(place) for place in np.flatnonzero(np.concatenate(kept))[list(events)]]
+
+
+_KINDS = frozenset(map(str, Kind))
+_JOINED = frozenset(map(str, (Kind.GAP, Kind.CLIENT_CRASH, Kind.BROKER_CRASH)))
+
+
+def _listed(recording: Recording) -> list[str]:
+    """The groups whose members are listed."""
+    groups = recording.table.column("group").take(pa.array(recording.rows((Kind.MEMBERS, Kind.REBALANCE))))
+    return [group for group in pc.unique(groups).to_pylist() if group]
+
+
+def _process(client: str) -> str:
+    """A client id without what newer clients put behind the number of their process."""
+    return client.partition("#")[0]
