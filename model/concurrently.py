@@ -125,19 +125,6 @@ def fail(s: State, c: Consumer, q: Queue, m: Message) -> None:
         s.stage[c, q] = lambda o: ite(sent_back(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
 
 
-@concurrently.mutant(
-    "G5-sent-back",
-    "broadcast-failure-sent-back",
-    killed_by="broadcast-no-send-back",
-    of=fail,
-    constants={"mode": "broadcasting", "messages": 1, "failures": 1},
-)
-def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """A failed message waits for a send-back, although nobody subscribes the retry topic (EN-10)."""
-    s.require(returns(s, c, q, m))
-    s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
-
-
 @concurrently.action(
     budget="failures",
     tells="the listener of {c} succeeds with {m} of {q} up to {last}",
@@ -238,6 +225,19 @@ def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.FAILED)
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE
+
+
+@concurrently.mutant(
+    "G5-sent-back",
+    "broadcast-failure-sent-back",
+    killed_by="broadcast-no-send-back",
+    of=fail,
+    constants={"mode": "broadcasting", "messages": 1, "failures": 1},
+)
+def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
+    """A failed message waits for a send-back, although nobody subscribes the retry topic (EN-10)."""
+    s.require(returns(s, c, q, m))
+    s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
 
 
 @concurrently.mutant(

@@ -68,21 +68,6 @@ def reset_excludes_rebalance(s: State) -> bool:
     return True
 
 
-@correction.mutant(
-    "B3",
-    "reset-races-with-commits",
-    of=reset_excludes_rebalance,
-    killed_by="reset-comes-through",
-    constants={"messages": 2, "consumers": 1, "version": "4.9.8", "resets": 1},
-)
-def rebalance_goes_on(s: State) -> bool:
-    """A pass adds the queue again before the offset is written: the new window goes on at the old position.
-
-    client-go#852, fixed in 2.1.1; the same family as apache/rocketmq#2449 and #4206.
-    """
-    return False
-
-
 @correction.refine(under_repair)
 def dropped_for_repair(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """A dropped queue is in the table until it is removed; offsets of it are sent (OF-6), and no pass adds it."""
@@ -161,3 +146,18 @@ def lose_dropped(s: State, c: Consumer, q: Queue) -> None:
     s.require(working(s, c), s.zombie[c, q], not_(s.owns[c, q]))
     change_table(s, c, lost=lambda p: same(p, q), won=nothing)
     s.zombie[c, q] = False
+
+
+@correction.mutant(
+    "B3",
+    "reset-races-with-commits",
+    of=reset_excludes_rebalance,
+    killed_by="reset-comes-through",
+    constants={"messages": 2, "consumers": 1, "version": "4.9.8", "resets": 1},
+)
+def rebalance_goes_on(s: State) -> bool:
+    """A pass adds the queue again before the offset is written: the new window goes on at the old position.
+
+    client-go#852, fixed in 2.1.1; the same family as apache/rocketmq#2449 and #4206.
+    """
+    return False

@@ -152,6 +152,17 @@ def heartbeat(s: State, c: Consumer) -> None:
     s.unannounced = lambda d: all_of(s.unannounced[d], not_(same(c, d)), any_of(not_(latest), s.life[d] == Life.GONE))
 
 
+_UPGRADE: dict[str, int | str] = {
+    "consumers": 1,
+    "messages": 2,
+    "expression": "Aa",
+    "next_expression": "C",
+    "tags": "Aa,C",
+    "crashes": 1,
+    "restarts": 1,
+}
+
+
 filtering.misconfiguration(
     "A3",
     "group-subscribes-different-tags",
@@ -162,6 +173,8 @@ filtering.misconfiguration(
     "rest: what another member asked for is never delivered. Give consumers with different tags different groups. "
     "Source: #92, #2836, #2954, #2584.",
 )
+
+
 filtering.misconfiguration(
     "A3-rolling",
     "tags-changed-by-rolling-restart",
@@ -171,15 +184,6 @@ filtering.misconfiguration(
     doc="A filter change is not retroactive, and during a rolling restart members differ: what was passed over under "
     "the other expression stays so. Start a new group for a new expression.",
 )
-_UPGRADE: dict[str, int | str] = {
-    "consumers": 1,
-    "messages": 2,
-    "expression": "Aa",
-    "next_expression": "C",
-    "tags": "Aa,C",
-    "crashes": 1,
-    "restarts": 1,
-}
 
 
 @filtering.mutant(

@@ -31,21 +31,6 @@ def after_failed_query(s: State, c: IntLike, q: IntLike) -> None:
         enter_at(s, c, q, chosen_offset(s, q))
 
 
-@first_query.mutant(
-    "B1",
-    "fetch-error-becomes-offset-zero",
-    of=after_failed_query,
-    killed_by="every-regression-has-a-cause",
-    constants={"messages": 1, "consumers": 1, "moves": 1, "failed_queries": 1, "watch_offsets": 1},
-)
-def error_read_as_zero(s: State, c: IntLike, q: IntLike) -> None:
-    """A hiccup of the network starts the pull at the head of the queue, and that position is committed.
-
-    apache/rocketmq#2708, fixed in 4.9.0 and 4.9.1; client-go#832.
-    """
-    enter_at(s, c, q, 0)
-
-
 @first_query.action(
     budget="failed_queries", tells="{c} cannot read the offset of {q}", when=lambda k: not broadcasting(k)
 )
@@ -69,3 +54,18 @@ def take_where_chosen(s: State, c: Consumer, q: Queue) -> None:
     s.require(may_enter(s, c, q), s.unknown[c, q])
     enter_at(s, c, q, chosen_offset(s, q))
     s.unknown[c, q] = False
+
+
+@first_query.mutant(
+    "B1",
+    "fetch-error-becomes-offset-zero",
+    of=after_failed_query,
+    killed_by="every-regression-has-a-cause",
+    constants={"messages": 1, "consumers": 1, "moves": 1, "failed_queries": 1, "watch_offsets": 1},
+)
+def error_read_as_zero(s: State, c: IntLike, q: IntLike) -> None:
+    """A hiccup of the network starts the pull at the head of the queue, and that position is committed.
+
+    apache/rocketmq#2708, fixed in 4.9.0 and 4.9.1; client-go#832.
+    """
+    enter_at(s, c, q, 0)

@@ -134,20 +134,6 @@ def put_off(s: State, q: IntLike) -> None:
     s.request[q] = Request.LATER
 
 
-@long_polling.mutant(
-    "F9",
-    "full-window-holds-the-thread",
-    of=put_off,
-    killed_by="one-queue-delays-no-other",
-    constants={"queues": 2, "messages": 1, "cache": 0, "listener": "hangs-on-q0"},
-)
-def wait_for_room(s: State, q: IntLike) -> None:
-    """The thread waits for room in the window of one queue, and pulls for none meanwhile.
-
-    As where messages go to a bounded channel that blocks: apache/rocketmq-client-go#904.
-    """
-
-
 @long_polling.action(fair=True, tells="{q} is full, and its pull put off")
 def put_off_full(s: State, q: Queue) -> None:
     """PL-7: flow control."""
@@ -253,17 +239,6 @@ def wakes(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     return is_wanted if s.polling == "long" else False
 
 
-@long_polling.mutant(
-    "F11-untold",
-    "arrival-wakes-nobody",
-    of=wakes,
-    killed_by="message-wakes-held-request",
-)
-def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
-    """Held requests are found by the look every 5 s alone, as long polling without its listener for arrivals."""
-    return False
-
-
 def _arrive(s: State, q: IntLike, is_wanted: BoolLike) -> None:
     s.require(s.stored[q] < s.messages)
     s.stored[q] = s.stored[q] + 1
@@ -294,43 +269,10 @@ def is_due(s: State, q: IntLike) -> BoolLike:
     return any_of(behind(s, q), s.held[q] >= hold_time(s.constants))
 
 
-@long_polling.mutant(
-    "F11-unseen",
-    "look-forgets-messages",
-    of=is_due,
-    killed_by="message-waits-one-round-at-most",
-)
-def only_time(s: State, q: IntLike) -> BoolLike:
-    """The look asks for the time only: a message that came while a request was about to be held waits with it."""
-    return s.held[q] >= hold_time(s.constants)
-
-
-@long_polling.mutant(
-    "F10-silent",
-    "silent-queue-is-never-answered",
-    of=is_due,
-    killed_by="held-request-is-answered-in-time",
-)
-def only_messages(s: State, q: IntLike) -> BoolLike:
-    """Nobody asks for the time: a request at the end of a silent queue is never answered."""
-    return behind(s, q)
-
-
 @long_polling.definition
 def find_again(s: State, q: IntLike) -> None:
     """PL-22: a woken request that finds nothing is answered, and not held again (``executeRequestWhenWakeup``)."""
     s.request[q] = Request.NOTHING
-
-
-@long_polling.mutant(
-    "F10-again",
-    "woken-request-is-held-again",
-    of=find_again,
-    killed_by="held-request-is-answered-in-time",
-)
-def hold_again(s: State, q: IntLike) -> None:
-    """A woken request may be held again, with a new time: its client has given it up by then."""
-    s.request[q] = Request.LOOKED
 
 
 @long_polling.action(fair=True, tells="the broker answers the woken request for {q} with messages")
@@ -345,24 +287,6 @@ def answer_nothing(s: State, q: Queue) -> None:
     """PL-22: its time was up."""
     s.require(s.request[q] == Request.WOKEN, not_(behind(s, q)))
     find_again(s, q)
-
-
-long_polling.misconfiguration(
-    "F10",
-    "request-held-beyond-its-time-out",
-    killed_by="held-request-is-answered-in-time",
-    sets={"hold": 6},
-    doc="The broker holds a request as long as the client waits for an answer, so the client gives up what is still "
-    "held. apache/rocketmq-clients#98, where the client then waited longer than it asked the broker to.",
-)
-long_polling.explanation(
-    "F11",
-    "message-missed-before-hold",
-    naive="message-never-waits",
-    exact="message-waits-one-round-at-most",
-    doc="A message that comes between the look of the broker and the moment in which it holds the request wakes nobody "
-    "(apache/rocketmq#7358). The look every 5 s finds it, so it is late, and not lost.",
-)
 
 
 # --- time -----------------------------------------------------------------------------------------------------------
@@ -402,3 +326,81 @@ def _could_come(s: State, q: IntLike) -> BoolLike:
     if s.others:
         there = s.exists(Message, lambda m: all_of(s.position[q] <= m, m < s.stored[q], wanted(s, q, m)))
     return all_of(there, not_(full(s, q)), _runs(s))
+
+
+@long_polling.mutant(
+    "F9",
+    "full-window-holds-the-thread",
+    of=put_off,
+    killed_by="one-queue-delays-no-other",
+    constants={"queues": 2, "messages": 1, "cache": 0, "listener": "hangs-on-q0"},
+)
+def wait_for_room(s: State, q: IntLike) -> None:
+    """The thread waits for room in the window of one queue, and pulls for none meanwhile.
+
+    As where messages go to a bounded channel that blocks: apache/rocketmq-client-go#904.
+    """
+
+
+@long_polling.mutant(
+    "F11-untold",
+    "arrival-wakes-nobody",
+    of=wakes,
+    killed_by="message-wakes-held-request",
+)
+def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
+    """Held requests are found by the look every 5 s alone, as long polling without its listener for arrivals."""
+    return False
+
+
+@long_polling.mutant(
+    "F11-unseen",
+    "look-forgets-messages",
+    of=is_due,
+    killed_by="message-waits-one-round-at-most",
+)
+def only_time(s: State, q: IntLike) -> BoolLike:
+    """The look asks for the time only: a message that came while a request was about to be held waits with it."""
+    return s.held[q] >= hold_time(s.constants)
+
+
+@long_polling.mutant(
+    "F10-silent",
+    "silent-queue-is-never-answered",
+    of=is_due,
+    killed_by="held-request-is-answered-in-time",
+)
+def only_messages(s: State, q: IntLike) -> BoolLike:
+    """Nobody asks for the time: a request at the end of a silent queue is never answered."""
+    return behind(s, q)
+
+
+@long_polling.mutant(
+    "F10-again",
+    "woken-request-is-held-again",
+    of=find_again,
+    killed_by="held-request-is-answered-in-time",
+)
+def hold_again(s: State, q: IntLike) -> None:
+    """A woken request may be held again, with a new time: its client has given it up by then."""
+    s.request[q] = Request.LOOKED
+
+
+long_polling.misconfiguration(
+    "F10",
+    "request-held-beyond-its-time-out",
+    killed_by="held-request-is-answered-in-time",
+    sets={"hold": 6},
+    doc="The broker holds a request as long as the client waits for an answer, so the client gives up what is still "
+    "held. apache/rocketmq-clients#98, where the client then waited longer than it asked the broker to.",
+)
+
+
+long_polling.explanation(
+    "F11",
+    "message-missed-before-hold",
+    naive="message-never-waits",
+    exact="message-waits-one-round-at-most",
+    doc="A message that comes between the look of the broker and the moment in which it holds the request wakes nobody "
+    "(apache/rocketmq#7358). The look every 5 s finds it, so it is late, and not lost.",
+)

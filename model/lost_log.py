@@ -70,28 +70,6 @@ def offset_after_deletion(s: State, q: IntLike) -> IntLike:
     return s.committed[q] if s.version == "4.9.8" else NO_OFFSET
 
 
-@lost_log.mutant(
-    "B6",
-    "recreated-topic-keeps-offsets",
-    of=offset_after_deletion,
-    killed_by="offset-never-past-unfinished",
-    constants={
-        "messages": 1,
-        "arriving": 1,
-        "consumers": 1,
-        "moves": 1,
-        "recreations": 1,
-        "from_where": "FIRST_OFFSET",
-    },
-)
-def offset_stays(s: State, q: IntLike) -> IntLike:
-    """Deleting a topic leaves its offsets: the first messages of its next life are below them, and nobody reads them.
-
-    apache/rocketmq#4774, #551, #9172, #9703.
-    """
-    return s.committed[q]
-
-
 @lost_log.action(
     budget="recreations", tells="the topic is deleted and created again, {q} is empty", when=lambda k: k.arriving > 0
 )
@@ -116,3 +94,25 @@ lost_log.constraint(
     holds=lambda k: k.mode == "clustering" or not (k.recreations or k.retention == "consumed"),
     message="broadcasting has no committed offset to compare with, and its topics are not created again",
 )
+
+
+@lost_log.mutant(
+    "B6",
+    "recreated-topic-keeps-offsets",
+    of=offset_after_deletion,
+    killed_by="offset-never-past-unfinished",
+    constants={
+        "messages": 1,
+        "arriving": 1,
+        "consumers": 1,
+        "moves": 1,
+        "recreations": 1,
+        "from_where": "FIRST_OFFSET",
+    },
+)
+def offset_stays(s: State, q: IntLike) -> IntLike:
+    """Deleting a topic leaves its offsets: the first messages of its next life are below them, and nobody reads them.
+
+    apache/rocketmq#4774, #551, #9172, #9703.
+    """
+    return s.committed[q]

@@ -135,21 +135,6 @@ def commit(s: State, c: Consumer, q: Queue) -> None:
     write_offset(s, c, q, to_commit(s, c, q))
 
 
-@offsets.mutant(
-    "B10",
-    "manual-commit-never-persisted",
-    of=commit,
-    killed_by="progress-is-stored",
-    constants={"messages": 1, "consumers": 1},
-)
-def never_persists(s: State, c: Consumer, q: Queue) -> None:
-    """The periodic writer returns early, so a commit changes memory only, and a restart repeats everything.
-
-    apache/rocketmq#5635, fixed in 5.1.0 (lite pull without automatic commit).
-    """
-    s.require(working(s, c), may_commit(s, c, q))
-
-
 @offsets.action(budget="late_commits", tells="{c} commits the offset of {q}; the message is held up")
 def commit_late(s: State, c: Consumer, q: Queue) -> None:
     """OF-5, OF-8: one-way, so it may be overtaken by later ones, of this client or of another."""
@@ -183,3 +168,18 @@ def restart_offsets(s: State) -> None:
     note_commit(s, lambda _: True, lambda q: s.on_disk[q], because=lambda _: Regression.BROKER_RESTART)
     note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(s.on_disk[q] <= m, m < s.committed[q]))
     s.committed = lambda q: s.on_disk[q]
+
+
+@offsets.mutant(
+    "B10",
+    "manual-commit-never-persisted",
+    of=commit,
+    killed_by="progress-is-stored",
+    constants={"messages": 1, "consumers": 1},
+)
+def never_persists(s: State, c: Consumer, q: Queue) -> None:
+    """The periodic writer returns early, so a commit changes memory only, and a restart repeats everything.
+
+    apache/rocketmq#5635, fixed in 5.1.0 (lite pull without automatic commit).
+    """
+    s.require(working(s, c), may_commit(s, c, q))

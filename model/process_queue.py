@@ -86,21 +86,6 @@ def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, lambda m: not_(held(s, c, q, m)))
 
 
-@process_queue.mutant(
-    "B7",
-    "commit-ignores-in-flight-batch",
-    of=window_empty,
-    killed_by="offset-never-past-unfinished",
-    constants={"listener": "orderly", "pulls": "fine", "messages": 1, "consumers": 1},
-)
-def nothing_waits(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Messages that an orderly worker has taken sit in a second tree, and an empty answer moves the offset past them.
-
-    Source: rocketmq-client-cpp #322.
-    """
-    return s.forall(Message, lambda m: s.stage[c, q, m] != Stage.WAITING)
-
-
 @process_queue.definition
 def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
     """PQ-2: the smallest offset left once ``finished`` are removed, or the one after the last that was put.
@@ -142,21 +127,6 @@ def count_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], Bo
 def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
     """PQ-8: the counter decreases by what really leaves the window; flow control asks the counter (PL-7)."""
     return s.count(Message, lambda m: all_of(held(s, c, q, m), finished(m)))
-
-
-@process_queue.mutant(
-    "F1",
-    "cache-counters-drift",
-    of=counted_out,
-    killed_by="every-message-is-handled",
-    constants={"messages": 3, "consumers": 1, "counters": 1, "threshold": 1, "failures": 2},
-)
-def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
-    """A path that takes messages out of the window forgets the counter: pulling stops with an empty window.
-
-    ROCKETMQ-314, fixed in 4.2.0 (clean-up forgot the size); here messages that were sent back are not counted out.
-    """
-    return s.count(Message, lambda m: all_of(s.stage[c, q, m] == Stage.RUNNING, finished(m)))
 
 
 def drops_in_steps(k: Constants) -> bool:
@@ -224,6 +194,42 @@ def windows_change(s: State, c: IntLike) -> None:
     """RB-37: what else follows when windows of ``c`` begin or end (``RebalancePushImpl#messageQueueChanged``)."""
 
 
+@process_queue.definition
+def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """What else a pull needs; an orderly client pulls only with the lock (PL-10)."""
+    return True
+
+
+@process_queue.mutant(
+    "B7",
+    "commit-ignores-in-flight-batch",
+    of=window_empty,
+    killed_by="offset-never-past-unfinished",
+    constants={"listener": "orderly", "pulls": "fine", "messages": 1, "consumers": 1},
+)
+def nothing_waits(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    """Messages that an orderly worker has taken sit in a second tree, and an empty answer moves the offset past them.
+
+    Source: rocketmq-client-cpp #322.
+    """
+    return s.forall(Message, lambda m: s.stage[c, q, m] != Stage.WAITING)
+
+
+@process_queue.mutant(
+    "F1",
+    "cache-counters-drift",
+    of=counted_out,
+    killed_by="every-message-is-handled",
+    constants={"messages": 3, "consumers": 1, "counters": 1, "threshold": 1, "failures": 2},
+)
+def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+    """A path that takes messages out of the window forgets the counter: pulling stops with an empty window.
+
+    ROCKETMQ-314, fixed in 4.2.0 (clean-up forgot the size); here messages that were sent back are not counted out.
+    """
+    return s.count(Message, lambda m: all_of(s.stage[c, q, m] == Stage.RUNNING, finished(m)))
+
+
 @process_queue.mutant(
     "D8",
     "retry-queue-never-pulled",
@@ -245,9 +251,3 @@ def retry_queue_has_no_start(s: State, c: IntLike, q: IntLike) -> BoolLike:
     The queue is never added, and retries pile up in it (apache/rocketmq-client-go#530, fixed in 2.1.0).
     """
     return not_(is_retry(s.constants, q))
-
-
-@process_queue.definition
-def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """What else a pull needs; an orderly client pulls only with the lock (PL-10)."""
-    return True

@@ -149,22 +149,6 @@ def receive(s: State, c: IntLike, q: IntLike) -> None:
     put(s, c, q)
 
 
-@pull_loop.mutant(
-    "F7",
-    "callback-bound-to-dead-request",
-    of=receive,
-    killed_by="every-message-is-handled",
-    constants={"consumers": 1, "messages": 1, "moves": 1},
-)
-def received_by_the_first_window(s: State, c: IntLike, q: IntLike) -> None:
-    """The callback keeps the request of the first window, so after a drop all answers go to a window that is dead.
-
-    apache/rocketmq-client-cpp#293.
-    """
-    with s.when(s.moves_left == s.moves):
-        put(s, c, q)
-
-
 @pull_loop.definition
 def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
     """PL-23, FI-3: with nothing to put, an empty window moves its offset up to the pull position.
@@ -172,29 +156,6 @@ def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> No
     ``DefaultMQPushConsumerImpl#correctTagsOffset``.
     """
     s.memory[c, q] = ite(window_empty(s, c, q), maximum(s.memory[c, q], offset), s.memory[c, q])
-
-
-@pull_loop.mutant(
-    "B8",
-    "filtered-messages-never-committed",
-    of=correct_tags_offset,
-    killed_by="filtered-offset-committed",
-    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
-)
-def no_correction(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
-    """The position moves, the offset does not: lag grows, and a restart scans everything again. Source: Go #732."""
-
-
-@pull_loop.mutant(
-    "B8-busy",
-    "correction-passes-held-messages",
-    of=correct_tags_offset,
-    killed_by="offset-never-past-wanted",
-    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
-)
-def correct_anyway(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
-    """The offset follows the position although the window still holds messages below it."""
-    s.memory[c, q] = offset
 
 
 @pull_loop.action(fair=True, tells="{c} pulls from {q}", when=_whole)
@@ -274,6 +235,89 @@ def accept_stale(s: State, c: IntLike, q: IntLike) -> None:
     """
 
 
+@pull_loop.action(tells="a late answer reaches {c} for its old window of {q}", when=_fine)
+def answer_stale(s: State, c: Consumer, q: Queue) -> None:
+    """PL-24, G2-9: nothing new in an empty dead window moves the offset of whatever window there is now."""
+    s.require(working(s, c), s.stale[c, q] != NO_OFFSET)
+    accept_stale(s, c, q)
+    nothing_new = all_of(s.owns[c, q], s.stale_empty[c, q], s.stale[c, q] == end(s, q))
+    with s.when(nothing_new):
+        s.memory[c, q] = maximum(s.memory[c, q], s.stale[c, q])
+    s.stale[c, q] = NO_OFFSET
+    s.stale_empty[c, q] = False
+
+
+@pull_loop.definition
+def corrected_offset(s: State, q: IntLike, offset: IntLike) -> IntLike:
+    """PL-19: where the broker sends a pull that is outside the queue: to the nearer end."""
+    return ite(offset < start(s, q), start(s, q), end(s, q))
+
+
+def outside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
+    """PL-19: whether a pull at ``offset`` is answered with OFFSET_ILLEGAL."""
+    return any_of(offset < start(s, q), offset > end(s, q))
+
+
+@pull_loop.action(
+    fair=True, tells="{c} pulls outside {q}; its window is dropped and its offset corrected", when=_corrects_at_once
+)
+def correct_offset(s: State, c: Consumer, q: Queue) -> None:
+    """PL-23 OFFSET_ILLEGAL: drop, commit the corrected offset, remove; a later pass adds the queue again (PL-25).
+
+    The committed offset may decrease to the end of the log, or to its beginning from which others have moved on.
+    """
+    s.require(answers(s, c, q), outside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
+
+    def corrected(p: IntLike) -> IntLike:
+        return corrected_offset(s, p, s.next_offset[c, p])
+
+    def because(p: IntLike) -> IntLike:
+        known = any_of(corrected(p) == end(s, p), s.next_offset[c, p] < start(s, p))
+        return ite(known, Regression.CORRECTED, Regression.UNEXPLAINED)
+
+    leaving = Leaving(cause=Cause.OFFSET_CORRECTED, offset=corrected, because=because)
+    change_table(s, c, lost=lambda p: same(p, q), won=nothing, leaving=leaving)
+
+
+@pull_loop.mutant(
+    "F7",
+    "callback-bound-to-dead-request",
+    of=receive,
+    killed_by="every-message-is-handled",
+    constants={"consumers": 1, "messages": 1, "moves": 1},
+)
+def received_by_the_first_window(s: State, c: IntLike, q: IntLike) -> None:
+    """The callback keeps the request of the first window, so after a drop all answers go to a window that is dead.
+
+    apache/rocketmq-client-cpp#293.
+    """
+    with s.when(s.moves_left == s.moves):
+        put(s, c, q)
+
+
+@pull_loop.mutant(
+    "B8",
+    "filtered-messages-never-committed",
+    of=correct_tags_offset,
+    killed_by="filtered-offset-committed",
+    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
+)
+def no_correction(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
+    """The position moves, the offset does not: lag grows, and a restart scans everything again. Source: Go #732."""
+
+
+@pull_loop.mutant(
+    "B8-busy",
+    "correction-passes-held-messages",
+    of=correct_tags_offset,
+    killed_by="offset-never-past-wanted",
+    constants={"messages": 2, "expression": "C", "tags": "C,Aa"},
+)
+def correct_anyway(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
+    """The offset follows the position although the window still holds messages below it."""
+    s.memory[c, q] = offset
+
+
 @pull_loop.mutant(
     "B9",
     "stale-pull-result-after-reassign",
@@ -306,24 +350,6 @@ def messages_of_dead_window(s: State, c: IntLike, q: IntLike) -> None:
         s.stage[c, q] = lambda m: ite(same(m, s.stale[c, q]), Stage.WAITING, s.stage[c, q, m])
 
 
-@pull_loop.action(tells="a late answer reaches {c} for its old window of {q}", when=_fine)
-def answer_stale(s: State, c: Consumer, q: Queue) -> None:
-    """PL-24, G2-9: nothing new in an empty dead window moves the offset of whatever window there is now."""
-    s.require(working(s, c), s.stale[c, q] != NO_OFFSET)
-    accept_stale(s, c, q)
-    nothing_new = all_of(s.owns[c, q], s.stale_empty[c, q], s.stale[c, q] == end(s, q))
-    with s.when(nothing_new):
-        s.memory[c, q] = maximum(s.memory[c, q], s.stale[c, q])
-    s.stale[c, q] = NO_OFFSET
-    s.stale_empty[c, q] = False
-
-
-@pull_loop.definition
-def corrected_offset(s: State, q: IntLike, offset: IntLike) -> IntLike:
-    """PL-19: where the broker sends a pull that is outside the queue: to the nearer end."""
-    return ite(offset < start(s, q), start(s, q), end(s, q))
-
-
 @pull_loop.mutant(
     "B2",
     "too-large-offset-rewinds-to-min",
@@ -337,29 +363,3 @@ def corrected_to_min(s: State, q: IntLike, offset: IntLike) -> IntLike:
     apache/rocketmq#4215, fixed in 4.9.4.
     """
     return ite(any_of(offset < start(s, q), start(s, q) == 0), start(s, q), end(s, q))
-
-
-def outside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
-    """PL-19: whether a pull at ``offset`` is answered with OFFSET_ILLEGAL."""
-    return any_of(offset < start(s, q), offset > end(s, q))
-
-
-@pull_loop.action(
-    fair=True, tells="{c} pulls outside {q}; its window is dropped and its offset corrected", when=_corrects_at_once
-)
-def correct_offset(s: State, c: Consumer, q: Queue) -> None:
-    """PL-23 OFFSET_ILLEGAL: drop, commit the corrected offset, remove; a later pass adds the queue again (PL-25).
-
-    The committed offset may decrease to the end of the log, or to its beginning from which others have moved on.
-    """
-    s.require(answers(s, c, q), outside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
-
-    def corrected(p: IntLike) -> IntLike:
-        return corrected_offset(s, p, s.next_offset[c, p])
-
-    def because(p: IntLike) -> IntLike:
-        known = any_of(corrected(p) == end(s, p), s.next_offset[c, p] < start(s, p))
-        return ite(known, Regression.CORRECTED, Regression.UNEXPLAINED)
-
-    leaving = Leaving(cause=Cause.OFFSET_CORRECTED, offset=corrected, because=because)
-    change_table(s, c, lost=lambda p: same(p, q), won=nothing, leaving=leaving)

@@ -164,21 +164,6 @@ def reaches_topic(s: State, c: Consumer) -> BoolLike:
     return True
 
 
-@rebalance.mutant(
-    "A8",
-    "one-topic-error-kills-rebalance",
-    of=reaches_topic,
-    killed_by="disagreement-ends",
-    constants={"consumers": 2, "running": 1, "failing_topic": 1},
-)
-def error_ends_pass(s: State, c: Consumer) -> BoolLike:
-    """An error in one topic ends the loop, so the topics after it are never divided.
-
-    Source: commit 0e2d057457 (2016): only checked exceptions were caught, until then.
-    """
-    return not (s.failing_topic and c == s.consumers - 1)
-
-
 @rebalance.definition
 def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
     """RB-30.1: whether ``q``, in the share, was not pulled for 120 s (``ProcessQueue#isPullExpired``)."""
@@ -305,43 +290,6 @@ def truncate(s: State, c: Consumer) -> None:
     s.owns[c] = False
 
 
-@rebalance.mutant(
-    "A7-still-pulled",
-    "unsubscribed-queues-are-kept",
-    of=truncate,
-    killed_by="disagreement-ends",
-    constants={"consumers": 2, "running": 2, "unsubscribes": 1},
-    tells="{c} ends a pass and keeps the queues of a topic it does not subscribe",
-)
-def keep_unsubscribed_queues(s: State, c: Consumer) -> None:
-    """Only queues of subscribed topics are looked at, so those of an unsubscribed one are pulled for ever.
-
-    Source: rocketmq-client-go #1025.
-    """
-    s.require(_owns_needlessly(s, c))
-
-
-rebalance.misconfiguration(
-    "A1",
-    "clientid-clash",
-    killed_by="partition-lemma",
-    constants={"consumers": 3, "running": 1},
-    sets={"same_id": 1},
-    doc="Two processes carry one client id (fixed instance name, or equal address and process id in containers). Each "
-    "finds the first place of the id in the list: both take its share, and the second share has no owner. "
-    "Source: #1547, #2760, #3480.",
-)
-rebalance.misconfiguration(
-    "A10",
-    "pull-interval-above-idle-limit",
-    killed_by="disagreement-ends",
-    constants={"consumers": 1, "running": 1, "steps": "fine"},
-    sets={"idle_pulls": 1},
-    doc="A queue that was not pulled for 120 s is dropped and taken again from the committed offset. With a longer "
-    "pull interval each pass does so, and messages that are not committed yet come again. Source: #653.",
-)
-
-
 @rebalance.action(budget="repairs", tells="{c} drops {q}, to take it again from another offset")
 def repair(s: State, c: Consumer, q: Queue) -> None:
     """After an offset was refused, or on a reset, the queue is marked as dropped at once and removed a little later.
@@ -361,54 +309,9 @@ def remove_queue(s: State, c: Consumer, q: Queue) -> None:
     s.leftover[c, q] = False
 
 
-@rebalance.mutant(
-    "A9",
-    "dropped-queue-never-removed",
-    of=remove_queue,
-    killed_by="disagreement-ends",
-    constants={"consumers": 1, "running": 1, "repairs": 1},
-    tells="{c} looks for {q}, dropped before, in its table, and finds nothing to remove",
-)
-def remove_by_another_key(s: State, c: Consumer, q: Queue) -> None:
-    """The dropped queue stays in the table, since it is looked up by a key it is not stored under.
-
-    A pass sees it there and never adds it anew. Source: rocketmq-client-go #414, #957, #1184.
-    """
-    s.require(s.life[c] == Life.UP, s.leftover[c, q])
-
-
 def _cannot_be_asked(s: State, c: Consumer, b: Broker) -> BoolLike:
     """Whether asking ``b`` for the members gives an error (RB-5), or no answer."""
     return any_of(not_(reaches(s, c, b)), not_(s.exists(Consumer, lambda d: s.members[b].has(d))))
-
-
-@rebalance.mutant(
-    "A11",
-    "member-list-failure-read-as-no-topic",
-    killed_by="owns-its-share",
-    constants={"consumers": 2, "running": 2, "broker_restarts": 1},
-    tells="{c} gets no member list from {b} and drops everything",
-)
-def read_failure_as_no_topic(s: State, c: Consumer, b: Broker) -> None:
-    """A member list that could not be read is taken for a topic without queues, instead of leaving all as it is.
-
-    Source: rocketmq-rust #988. ``RebalanceImpl#rebalanceByTopic`` does nothing then.
-    """
-    s.require(s.life[c] == Life.UP, subscribes(s, c), idle(s, c), _cannot_be_asked(s, c, b))
-    table_changes(s, c, lambda q: s.owns[c, q], lambda _: False)
-    s.owns[c] = False
-
-
-rebalance.explanation(
-    "A5",
-    "divergent-rebalance-views",
-    naive="one-queue-one-consumer",
-    exact="overlap-heals",
-    constants={"consumers": 2, "running": 2, "brokers": 2, "cuts": 1},
-    doc="Each member divides the queues alone, from the member list of one broker and its own route. While they differ "
-    "a queue may have two owners, or none, until the next pass (20 s). Duplicates from such an overlap are no bug; an "
-    "overlap that lasts for more than two passes is one.",
-)
 
 
 def _can_expire(k: Constants) -> bool:
@@ -453,3 +356,102 @@ def settled(s: State) -> BoolLike:
         s.exists(Consumer, lambda c: alive(s, c)),
         s.forall(Consumer, lambda c: implies(alive(s, c), ite(subscribes(s, c), applied(c), owns_nothing(c)))),
     )
+
+
+@rebalance.mutant(
+    "A8",
+    "one-topic-error-kills-rebalance",
+    of=reaches_topic,
+    killed_by="disagreement-ends",
+    constants={"consumers": 2, "running": 1, "failing_topic": 1},
+)
+def error_ends_pass(s: State, c: Consumer) -> BoolLike:
+    """An error in one topic ends the loop, so the topics after it are never divided.
+
+    Source: commit 0e2d057457 (2016): only checked exceptions were caught, until then.
+    """
+    return not (s.failing_topic and c == s.consumers - 1)
+
+
+@rebalance.mutant(
+    "A7-still-pulled",
+    "unsubscribed-queues-are-kept",
+    of=truncate,
+    killed_by="disagreement-ends",
+    constants={"consumers": 2, "running": 2, "unsubscribes": 1},
+    tells="{c} ends a pass and keeps the queues of a topic it does not subscribe",
+)
+def keep_unsubscribed_queues(s: State, c: Consumer) -> None:
+    """Only queues of subscribed topics are looked at, so those of an unsubscribed one are pulled for ever.
+
+    Source: rocketmq-client-go #1025.
+    """
+    s.require(_owns_needlessly(s, c))
+
+
+rebalance.misconfiguration(
+    "A1",
+    "clientid-clash",
+    killed_by="partition-lemma",
+    constants={"consumers": 3, "running": 1},
+    sets={"same_id": 1},
+    doc="Two processes carry one client id (fixed instance name, or equal address and process id in containers). Each "
+    "finds the first place of the id in the list: both take its share, and the second share has no owner. "
+    "Source: #1547, #2760, #3480.",
+)
+
+
+rebalance.misconfiguration(
+    "A10",
+    "pull-interval-above-idle-limit",
+    killed_by="disagreement-ends",
+    constants={"consumers": 1, "running": 1, "steps": "fine"},
+    sets={"idle_pulls": 1},
+    doc="A queue that was not pulled for 120 s is dropped and taken again from the committed offset. With a longer "
+    "pull interval each pass does so, and messages that are not committed yet come again. Source: #653.",
+)
+
+
+@rebalance.mutant(
+    "A9",
+    "dropped-queue-never-removed",
+    of=remove_queue,
+    killed_by="disagreement-ends",
+    constants={"consumers": 1, "running": 1, "repairs": 1},
+    tells="{c} looks for {q}, dropped before, in its table, and finds nothing to remove",
+)
+def remove_by_another_key(s: State, c: Consumer, q: Queue) -> None:
+    """The dropped queue stays in the table, since it is looked up by a key it is not stored under.
+
+    A pass sees it there and never adds it anew. Source: rocketmq-client-go #414, #957, #1184.
+    """
+    s.require(s.life[c] == Life.UP, s.leftover[c, q])
+
+
+@rebalance.mutant(
+    "A11",
+    "member-list-failure-read-as-no-topic",
+    killed_by="owns-its-share",
+    constants={"consumers": 2, "running": 2, "broker_restarts": 1},
+    tells="{c} gets no member list from {b} and drops everything",
+)
+def read_failure_as_no_topic(s: State, c: Consumer, b: Broker) -> None:
+    """A member list that could not be read is taken for a topic without queues, instead of leaving all as it is.
+
+    Source: rocketmq-rust #988. ``RebalanceImpl#rebalanceByTopic`` does nothing then.
+    """
+    s.require(s.life[c] == Life.UP, subscribes(s, c), idle(s, c), _cannot_be_asked(s, c, b))
+    table_changes(s, c, lambda q: s.owns[c, q], lambda _: False)
+    s.owns[c] = False
+
+
+rebalance.explanation(
+    "A5",
+    "divergent-rebalance-views",
+    naive="one-queue-one-consumer",
+    exact="overlap-heals",
+    constants={"consumers": 2, "running": 2, "brokers": 2, "cuts": 1},
+    doc="Each member divides the queues alone, from the member list of one broker and its own route. While they differ "
+    "a queue may have two owners, or none, until the next pass (20 s). Duplicates from such an overlap are no bug; an "
+    "overlap that lasts for more than two passes is one.",
+)

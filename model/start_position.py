@@ -47,21 +47,6 @@ def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
     return stored_offset(s, c, q)
 
 
-@start_position.mutant(
-    "B4",
-    "offset-goes-to-any-replica",
-    of=queried_offset,
-    killed_by="every-regression-has-a-cause",
-    constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
-)
-def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """The first broker address of a hash map is asked: a slave's perhaps, whose copy is old (``replicas``).
-
-    apache/rocketmq commit e2a4b37785, 4.9.3.
-    """
-    return s.other[q]
-
-
 @start_position.definition
 def answers_zero(s: State, q: IntLike) -> BoolLike:
     """OF-21: the broker answers 0 for a queue from whose head nothing has been deleted or pushed out of memory yet.
@@ -75,21 +60,6 @@ def answers_zero(s: State, q: IntLike) -> BoolLike:
     if s.version == "4.9.8":
         return all_of(young, any_of(empty, bool(s.head_in_memory)))
     return all_of(young, not_(empty), bool(s.head_in_memory))
-
-
-@start_position.mutant(
-    "G1",
-    "last-offset-skips-new-queues",
-    of=answers_zero,
-    killed_by="offset-never-past-unfinished",
-    constants={"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1, "head_in_memory": 1},
-)
-def never_zero(s: State, q: IntLike) -> BoolLike:
-    """Nothing softens the client's choice: a queue added to a topic is started at its end, and its beginning skipped.
-
-    apache/rocketmq#9307, #10955; rocketmq-flink#116.
-    """
-    return False
 
 
 @start_position.definition
@@ -123,6 +93,36 @@ def offset_answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
     if not starts_in_steps(s.constants):
         return True
     return any_of(queried_offset(s, c, q) != NO_OFFSET, answers_zero(s, q))
+
+
+@start_position.mutant(
+    "B4",
+    "offset-goes-to-any-replica",
+    of=queried_offset,
+    killed_by="every-regression-has-a-cause",
+    constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
+)
+def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
+    """The first broker address of a hash map is asked: a slave's perhaps, whose copy is old (``replicas``).
+
+    apache/rocketmq commit e2a4b37785, 4.9.3.
+    """
+    return s.other[q]
+
+
+@start_position.mutant(
+    "G1",
+    "last-offset-skips-new-queues",
+    of=answers_zero,
+    killed_by="offset-never-past-unfinished",
+    constants={"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1, "head_in_memory": 1},
+)
+def never_zero(s: State, q: IntLike) -> BoolLike:
+    """Nothing softens the client's choice: a queue added to a topic is started at its end, and its beginning skipped.
+
+    apache/rocketmq#9307, #10955; rocketmq-flink#116.
+    """
+    return False
 
 
 start_position.explanation(

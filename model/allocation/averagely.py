@@ -25,16 +25,6 @@ def averagely_count(index: IntLike, queues: IntLike, consumers: IntLike) -> IntL
     return maximum(0, minimum(_size(index, queues, consumers), queues - start))
 
 
-@averagely_count.mutant("A14", "more-members-than-queues-underflow", killed_by="averagely-share-size")
-def averagely_count_unsigned(index: IntLike, queues: IntLike, consumers: IntLike) -> IntLike:
-    """Unsigned arithmetic: behind the last queue, what is left is not negative but very much.
-
-    A member that should get nothing reads beyond the list and dies. Source: rocketmq-rust #1101.
-    """
-    left = queues - averagely_start(index, queues, consumers)
-    return minimum(_size(index, queues, consumers), ite(left < 0, left + 2**32, left))
-
-
 @rule
 def averagely_owns(queue: IntLike, index: IntLike, queues: IntLike, consumers: IntLike) -> BoolLike:
     """Whether the consumer at ``index`` of ``consumers`` (1 or more) gets the queue at position ``queue``."""
@@ -69,3 +59,13 @@ class Averagely:
             return []
         start = averagely_start(index, len(queues), len(ids))
         return [queues[start + number] for number in range(averagely_count(index, len(queues), len(ids)))]
+
+
+@averagely_count.mutant("A14", "more-members-than-queues-underflow", killed_by="averagely-share-size")
+def averagely_count_unsigned(index: IntLike, queues: IntLike, consumers: IntLike) -> IntLike:
+    """Unsigned arithmetic: behind the last queue, what is left is not negative but very much.
+
+    A member that should get nothing reads beyond the list and dies. Source: rocketmq-rust #1101.
+    """
+    left = queues - averagely_start(index, queues, consumers)
+    return minimum(_size(index, queues, consumers), ite(left < 0, left + 2**32, left))

@@ -44,17 +44,6 @@ def machine_room_takes(
     return all_of(eligible, machine_room_owns(place, index, eligible_queues, consumers))
 
 
-@machine_room_takes.mutant("A6", "machine-room-indexes-wrong-list", killed_by="machine-room-partition")
-def machine_room_takes_from_all(
-    queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
-) -> BoolLike:
-    """The indexes are counted among the eligible queues, and then the list of all queues is read at them.
-
-    Members take queues of other rooms and leave queues of their own. Source: #2477, fixed in 4.8.0.
-    """
-    return machine_room_owns(queue, index, eligible_queues, consumers)
-
-
 @rule
 def machine_room_owner(place: IntLike, eligible: IntLike, consumers: IntLike) -> IntLike:
     """Index of the consumer that gets the eligible queue at ``place``: RB-24 read backwards."""
@@ -113,3 +102,14 @@ class ByMachineRoom:
         if self.rooms is None:
             raise AllocationError(f"the rooms of MACHINE_ROOM were never set, and {queue} is in room {room}; set them.")
         return room in self.rooms
+
+
+@machine_room_takes.mutant("A6", "machine-room-indexes-wrong-list", killed_by="machine-room-partition")
+def machine_room_takes_from_all(
+    queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
+) -> BoolLike:
+    """The indexes are counted among the eligible queues, and then the list of all queues is read at them.
+
+    Members take queues of other rooms and leave queues of their own. Source: #2477, fixed in 4.8.0.
+    """
+    return machine_room_owns(queue, index, eligible_queues, consumers)
