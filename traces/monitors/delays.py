@@ -18,9 +18,10 @@ _LEVEL = int64(CODE["level-as-the-count-says"])
 _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-when-due"])
 _EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doubt.LEVELS)
 
-_STORED_WITHIN = int64(1_000)
-"""ms. The delay counts from the stamp that a message gets before the broker waits for its turn to append it, and the
-event comes after that, on a busy machine so much later. What waits longer is refused (osPageCacheBusyTimeOutMills)."""
+_STORED_WITHIN = int64(5_000)
+"""ms. The delay counts from the stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``), and the
+event comes after that, on a busy machine so much later: the append waits so long for a new file
+(``AllocateMappedFileService#waitTimeOut``)."""
 
 
 @part
@@ -60,7 +61,8 @@ def delay_store(
         delay = delay_of(terms, level)
         counted = seen.time + delay
         rounding, bend = terms.given[0].rounding, terms.given[0].bend
-        early = max(rounding, min(_STORED_WITHIN, delay // 2))
+        # Less than from any of RocketMQ's levels to the one below, so that what waits as if it were of that is told.
+        early = max(rounding, min(_STORED_WITHIN, delay * 2 // 5))
         is_off = due != ABSENT and (due > counted + rounding or due < counted - early)
         if not is_retry or is_off:
             judge(notes, _LEVEL)

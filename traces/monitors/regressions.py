@@ -18,7 +18,7 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, part
 from .notes import finding
 from .ownership import committer, ended, owners, settle, window_of
-from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, QUERY_LIMIT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
 
@@ -85,6 +85,8 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
 def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int) -> Any:
     """OVERLAP or LATE_COMMIT, if windows of the queue tell of them, else 0; ``writer`` may be UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
+    if writer >= 0 and _is_about_to_take(s, q, time, writer, offset):
+        return Regression.OVERLAP
     at = window_of(s, q, writer) if writer >= 0 else UNKNOWN
     owner = at >= 0 and s.windows[q, at].until == ALWAYS
     if owner and 0 <= s.windows[q, at].start <= offset < s.windows[q, at].recent:
@@ -111,6 +113,21 @@ def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int
     if is_own and _is_carried(s, q, writer, offset):
         return Regression.LATE_COMMIT
     return 0
+
+
+@part
+def _is_about_to_take(s: Any, q: int, time: int, writer: int, offset: int) -> bool:
+    """RB-40, OF-6: whether the writer has asked for the queue, and stores what it was told over what came meanwhile.
+
+    A pass of rebalance asks for one queue after the other, each of which is in the table from its answer on, and its
+    windows begin when all are there: ``RebalanceImpl#updateProcessQueueTableInRebalance``.
+    """
+    slot = s.slots[q]
+    if slot.query_actor != writer or time - slot.query_time > QUERY_LIMIT or slot.stored_actor == writer:
+        return False
+    meanwhile = slot.query_as_of - apart(s.order, committer(s, q, slot.stored_actor), writer)
+    is_told = min(slot.query_stored, slot.query_recent) <= offset <= slot.query_stored
+    return bool(is_told and (slot.stored_time >= meanwhile or offset < slot.query_stored))
 
 
 @part

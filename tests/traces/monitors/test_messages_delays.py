@@ -83,6 +83,11 @@ def test_a_due_time_is_the_store_time_and_the_delay():
     assert LEVEL not in check(stored(3, due=10_060), end=100).violated
 
 
+@pytest.mark.parametrize(("level", "due", "is_off"), [(4, 28_460, False), (4, 10_020, True), (3, 5_020, True)])
+def test_a_message_may_be_appended_long_after_its_stamp_and_not_at_another_level(level: int, due: int, is_off: bool):
+    assert (LEVEL in check(stored(level, count=level - 2, due=due), end=100).violated) == is_off
+
+
 @pytest.mark.parametrize(("bend", "doubt"), [(1_900, 0), (2_000, Doubt.SKEW)])
 def test_a_clock_that_is_corrected_otherwise_when_it_is_due_leaves_it_in_doubt(bend: int, doubt: int):
     run = Run(since=0, times=(0, 10**15), offsets=(0, bend * 1_000 - 1))

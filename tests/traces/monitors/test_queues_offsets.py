@@ -17,6 +17,7 @@ from .queue_events import (
     MINUTE,
     ORDERLY,
     SECOND,
+    Event,
     answered,
     assign,
     broker_restart,
@@ -156,6 +157,18 @@ def test_a_topic_that_was_made_anew() -> None:
     assert reasons(STORED, answered(50_000, "one", "no_new_message", 2, 2, 2), commit(60_000, "one", 2)) == [
         Regression.RECREATED
     ]
+
+
+def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:
+    # A pass asks for several queues, and windows begin when all answers are there; offsets are sent meanwhile.
+    def asks(*, offset: int, stores: int) -> list[Event]:
+        query = event(9_000, Kind.OFFSET_QUERY, "two", result="ok", offset=offset)
+        return [query, commit(11_000, "two", stores), assign(12_000, "two", offset)]
+
+    assert reasons(STORED, asks(offset=4, stores=4)) == [Regression.OVERLAP]
+    assert check(STORED, asks(offset=4, stores=3)).counts(BACK) == (1, 0)
+    late = [commit(16_000, "two", 4), event(9_000, Kind.OFFSET_QUERY, "two", result="ok", offset=4)]
+    assert check(STORED, late).counts(BACK) == (1, 0)
 
 
 def test_doubts_about_going_back() -> None:
