@@ -19,7 +19,7 @@ from ..format.schema import LATEST
 from .compressed import blocks_of
 from .imported import ImportedTrace
 from .jsonl import value_of
-from .parquet import FAILURES, ParquetTrace
+from .parquet import FAILURES, ParquetTrace, times_of
 from .source import Source
 
 LOSES = frozenset(Trouble) - {Trouble.VERSION, Trouble.DISAGREE}
@@ -143,8 +143,13 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _events_of_rows(path: Path, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What rows of a Parquet file, from 1, hold in the columns that tell where an event belongs."""
+    """What rows of a Parquet file, from 1, hold in the columns that tell where an event belongs.
+
+    Their neighbours' times are ``before`` and ``after``, as of lines.
+    """
     found: dict[int, dict[str, Any]] = {}
+    waiting: list[dict[str, Any]] = []
+    before: int | None = None
     try:
         with pq.ParquetFile(path) as opened:
             columns = [name for name in _COLUMNS if name in opened.schema_arrow.names]
@@ -152,11 +157,27 @@ def _events_of_rows(path: Path, rows: Sequence[int]) -> dict[int, dict[str, Any]
             for group in range(opened.num_row_groups):
                 count = opened.metadata.row_group(group).num_rows
                 inside = [row for row in rows if first <= row < first + count]
+                times, known = times_of(opened.read_row_group(group, columns=["time"]))
+                others = ~np.isin(known + first, inside)
+                times, known = times[others], known[others] + first
+                if len(times):
+                    for event in waiting:
+                        event["after"] = int(times[0])
+                    waiting.clear()
                 if inside:
                     table = opened.read_row_group(group, columns=columns)
-                    taken = table.take(np.array(inside) - first).to_pylist()
-                    found.update(zip(inside, taken, strict=True))
+                    found.update(zip(inside, table.take(np.array(inside) - first).to_pylist(), strict=True))
+                for row, at in zip(inside, np.searchsorted(known, inside).tolist(), strict=True):
+                    if at or before is not None:
+                        found[row]["before"] = int(times[at - 1]) if at else before
+                    if at < len(times):
+                        found[row]["after"] = int(times[at])
+                    else:
+                        waiting.append(found[row])
+                before = int(times[-1]) if len(times) else before
                 first += count
+                if not waiting and len(found) == len(rows):
+                    break
     except FAILURES:
         pass
     return found

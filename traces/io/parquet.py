@@ -28,6 +28,8 @@ from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
 from .events import EXTRA, SPANS, WORDS, is_whole
 from .json_text import read_json
 from .source import numbered, schema_of
+from .stray_times import FAR, WHOSE, contradicted, far_off, words_of
+from .stray_times import told as told_stray
 
 MAGIC = b"PAR1"
 
@@ -142,11 +144,12 @@ class ParquetTrace:
                     first += count
                     continue
                 row = first
+                strays = self._strays(opened, group) + first
                 try:
                     for batch in opened.iter_batches(
                         rows, row_groups=[group], columns=wanted, use_threads=self._threads
                     ):
-                        checked = self._checked(batch, row, columns, report)
+                        checked = self._checked(batch, row, columns, report, strays)
                         row += len(batch)
                         if len(checked):
                             yield checked
@@ -159,8 +162,27 @@ class ParquetTrace:
         """What somebody else who reads the events reports to; what this then finds again is not told twice."""
         return self._problems.begin()
 
-    def _checked(self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass) -> pa.RecordBatch:
-        """The columns asked for with possible values, without events that lack time or kind."""
+    def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
+        """Places in a row group of events whose times their neighbours contradict, whatever columns are asked for."""
+        none = np.zeros(0, np.int64)
+        if self.time_range is not None and self.time_range[1] - self.time_range[0] <= FAR:
+            return none
+        try:
+            times, known = times_of(opened.read_row_group(group, columns=["time"], use_threads=self._threads))
+            found = far_off(times)
+            if not found:
+                return none
+            there = [name for name in WHOSE if name in self._usable]
+            table = opened.read_row_group(group, columns=there, use_threads=self._threads)
+            whose = [words_of(table[name])[known] if name in there else np.full(len(times), "") for name in WHOSE]
+            return known[contradicted(times, whose, found)]
+        except FAILURES:
+            return none  # what cannot be decoded is told as it is read
+
+    def _checked(
+        self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
+    ) -> pa.RecordBatch:
+        """The columns asked for with possible values, without events that lack time or kind, and without strays."""
         read: dict[str, pa.Array] = {}
         for name in batch.schema.names:
             if name in BY_NAME:
@@ -173,12 +195,19 @@ class ParquetTrace:
         schema = schema_of(columns)
         arrays = [read[field.name] if field.name in read else pa.nulls(len(batch), field.type) for field in schema]
         checked = pa.RecordBatch.from_arrays(arrays, schema=schema)
-        if not any(read[name].null_count for name in _NEEDED):
+        own = strays[(strays >= row) & (strays < row + len(batch))] - row
+        if not len(own) and not any(read[name].null_count for name in _NEEDED):
             return checked
-        usable = pc.and_(*(pc.is_valid(read[name]) for name in _NEEDED))
-        lost = np.flatnonzero(~usable.to_numpy(zero_copy_only=False))
+        usable = pc.and_(*(pc.is_valid(read[name]) for name in _NEEDED)).to_numpy(zero_copy_only=False)
+        lost = np.flatnonzero(~usable)
         self._tell(lost + row, Trouble.NO_TIME, "no time or no kind; the event is left out", "event", report)
-        return checked.filter(usable)
+        for at in own[usable[own]].tolist():
+            report.add(
+                self.file, row + at, told_stray(read["time"][at].as_py()), kind=Trouble.STRAY_TIME, part="stray time"
+            )
+        kept = usable.copy()
+        kept[own] = False
+        return checked.filter(pa.array(kept))
 
     def _column(self, given: pa.Array, field: Field, row: int, report: Pass) -> pa.Array:
         if given.null_count == len(given):
@@ -229,6 +258,21 @@ class ParquetTrace:
             report.add(self.file, row, what, kind=kind, part=part)
         if len(rows) > KEPT:
             report.add(self.file, int(rows[KEPT]), what, kind=kind, part=part, times=len(rows) - KEPT)
+
+
+def times_of(table: pa.Table) -> tuple[Any, Any]:
+    """The times that rows have, ms, and which rows these are, from 0.
+
+    Raises:
+        one of :data:`FAILURES`: the column has no times.
+    """
+    column = _converted(table.column("time").combine_chunks(), BY_NAME["time"])
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks)
+    low, high = SPANS["time"]
+    times = pc.fill_null(column, low - 1).to_numpy(zero_copy_only=False)
+    known = np.flatnonzero((times >= low) & (times <= high))
+    return times[known], known
 
 
 def _time_range(metadata: Mapping[bytes, bytes]) -> tuple[int, int] | None:

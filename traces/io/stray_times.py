@@ -24,7 +24,8 @@ AT_THE_END = 366 * 86_400_000
 _FEW = 100
 """One of so many events may be one: where there are more, the events are in no order."""
 
-_WHOSE = ("client", "broker")
+WHOSE = ("client", "broker")
+"""Columns that tell who wrote an event."""
 
 
 def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
@@ -32,19 +33,37 @@ def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
     if not batches:
         return np.zeros(0, np.int64)
     times = np.concatenate([batch.column("time").to_numpy(zero_copy_only=False) for batch in batches])
+    found = far_off(times)
+    if not found:
+        return np.zeros(0, np.int64)
+    return contradicted(
+        times, [np.concatenate([words_of(batch.column(name)) for batch in batches]) for name in WHOSE], found
+    )
+
+
+def far_off(times: Any) -> Sequence[int]:
+    """Places of times that are far from those before and after them."""
     steps = np.diff(times)
     if len(times) < 4 or not (np.abs(steps) > FAR).any():
-        return np.zeros(0, np.int64)
+        return []
     far = np.abs(steps) > FAR
     there_and_back = far[:-1] & far[1:] & (np.abs(times[2:] - times[:-2]) <= FAR)
-    found = (np.flatnonzero(there_and_back) + 1).tolist()
+    found: list[int] = (np.flatnonzero(there_and_back) + 1).tolist()
     if abs(steps[0]) > AT_THE_END and not far[1]:
         found.insert(0, 0)
     if abs(steps[-1]) > AT_THE_END and not far[-2]:
         found.append(len(times) - 1)
-    if len(found) > 1 + len(times) // _FEW:
-        return np.zeros(0, np.int64)
-    whose = [np.concatenate([_words(batch, name) for batch in batches]) for name in _WHOSE]
+    return found if len(found) <= 1 + len(times) // _FEW else []
+
+
+def contradicted(times: Any, whose: Sequence[Any], found: Sequence[int]) -> Any:
+    """Which of the places that are far off have stray times.
+
+    Args:
+        times: of all events.
+        whose: the words of each column of :data:`WHOSE`, empty where there is none.
+        found: by :func:`far_off`.
+    """
     return np.array([at for at in found if _is_contradicted(times, whose, at)], np.int64)
 
 
@@ -54,8 +73,9 @@ def told(time: int) -> str:
     return f"time is {shown} UTC, far from those before and after it; the event is left out"
 
 
-def _words(batch: pa.RecordBatch, name: str) -> Any:
-    return pc.fill_null(batch.column(name).cast(pa.string()), "").to_numpy(zero_copy_only=False)
+def words_of(column: pa.Array | pa.ChunkedArray) -> Any:
+    """The words of a column, empty where there is none."""
+    return pc.fill_null(column.cast(pa.string()), "").to_numpy(zero_copy_only=False)
 
 
 def _is_contradicted(times: Any, whose: Sequence[Any], at: int) -> bool:

@@ -11,10 +11,16 @@ import pytest
 from benchmarks import changes
 from benchmarks.changes import Changed
 from benchmarks.recordings import Recording, recording
-from benchmarks.trust import DONE, KINDS, MERGED, Part, Tally, answers_of, chances, judge, tallies
+from benchmarks.trust import DONE, KINDS, MERGED, Answers, Part, Tally, answers_of, chances, judge, tallies
 from benchmarks.trust import table as table_of
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CLAIMS
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.format.header import read_header
+from rocketproof.traces.io import Problems, open_trace
+from rocketproof.traces.io.events import batch_of
+from rocketproof.traces.io.writing import ParquetWriter
+from rocketproof.traces.samples import settings_for
 
 SAMPLED = tuple(kind for kind in KINDS if kind not in ("unsaid_kinds", "lesser_recorders"))
 """All but those of :mod:`.test_partly_recorded`."""
@@ -112,15 +118,28 @@ def test_a_recording_that_begins_in_mid_batch_has_batches_of_their_size() -> Non
     assert said["events-fit-each-other"] is Verdict.HOLDS
 
 
+def answers_in(path: Path, whole: Recording) -> Answers:
+    """The verdicts about a recording in a Parquet file, its events in their order."""
+    with ParquetWriter(path, read_header(whole.header, file="", line=1, problems=Problems()).header) as writer:
+        writer.write(batch_of(whole.events))
+    trace = open_trace([path])
+    return {one.claim.id: one.verdict for one in check_locally(trace, settings=settings_for(trace, {})).verdicts}
+
+
 @pytest.mark.parametrize("time", [86_400_000, 4_070_908_800_000])
-def test_one_event_with_a_stray_time_is_a_finding_about_that_time(time: int) -> None:
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_one_event_with_a_stray_time_is_a_finding_about_that_time(time: int, form: str, tmp_path: Path) -> None:
     whole = recording("graceful-shutdown-slow-listener-5.3.3")
-    before = answers_of({"trace.jsonl": whole.text()})
+
+    def answers(said: Recording) -> Answers:
+        return answers_of({"a.jsonl": said.text()}) if form == "jsonl" else answers_in(tmp_path / "a.parquet", said)
+
+    before = answers(whole)
     for kind in ("deliver", "commit", "heartbeat"):
         at = [number for number, event in enumerate(whole.events) if event["kind"] == kind][1]
         events = [*whole.events]
         events[at] = events[at] | {"time": time}
-        after = answers_of({"trace.jsonl": replace(whole, events=events).text()})
+        after = answers(replace(whole, events=events))
         changed = {after[claim] for claim, verdict in before.items() if after[claim] is not verdict}
         assert changed == {Verdict.UNKNOWN}, kind
 

@@ -11,9 +11,12 @@ import pytest
 
 from rocketproof.traces.format.coverage import Hole, evidence_mask
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.events import batch_of
+from rocketproof.traces.io.splits import read_split
 from rocketproof.traces.io.stray_times import AT_THE_END, FAR, strays_of
+from rocketproof.traces.io.writing import ParquetWriter
 
 BEGIN = 1_700_000_000_000
 
@@ -89,3 +92,49 @@ def test_among_damaged_lines_it_is_told_with_its_own(tmp_path: Path) -> None:
     trace = open_trace([path])
     assert sum(len(batch) for batch in trace.batches(["time"])) == 4
     assert [(problem.line, problem.kind.name) for problem in trace.problems.kept] == [(3, "DAMAGED"), (5, "STRAY_TIME")]
+
+
+def write_parquet(path: Path, found: list[dict[str, Any]], *, rows_in_group: int = 1_000) -> Path:
+    with ParquetWriter(path, Header(), rows_in_group=rows_in_group) as writer:
+        writer.write(batch_of(found))
+    return path
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+@pytest.mark.parametrize("columns", [["time", "seq"], ["offset", "seq"]])
+def test_parquet_tells_the_same(rows: int, columns: list[str], tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "a.parquet", events(0, 5, 2 * FAR, 7, 8))
+    trace = open_trace([path])
+    for _ in range(2):
+        read = [seq for batch in trace.batches(columns, rows=rows) for seq in batch.column("seq").to_pylist()]
+        assert read == [1, 2, 4, 5]
+    (problem,) = trace.problems.kept
+    assert (problem.line, problem.kind.name) == (3, "STRAY_TIME")
+    (hole,) = trace.holes()
+    assert (hole.since, hole.until, hole.line) == (BEGIN + 5, BEGIN + 7, 3)
+    assert (hole.kinds, hole.group) == (evidence_mask({Kind.DELIVER}), "g")
+    (split,) = trace.splits()
+    reader = read_split(split)
+    assert sum(len(batch) for batch in reader.batches(["time"], rows=rows)) == 4
+    assert [problem.line for problem in reader.problems.kept] == [3]
+
+
+def test_parquet_knows_other_recorders_and_passes_rows_without_a_time(tmp_path: Path) -> None:
+    others = events(0, 1, 8 * FAR, 2, 3, who=["one", "one", "two", "one", "one"])
+    trace = open_trace([write_parquet(tmp_path / "others.parquet", others)])
+    assert (sum(len(batch) for batch in trace.batches(["kind"])), trace.problems.count) == (5, 0)
+    timeless = events(2, 3, 0, 9 * FAR, 4, 5)
+    timeless[2]["time"] = None
+    trace = open_trace([write_parquet(tmp_path / "timeless.parquet", timeless)])
+    assert sum(len(batch) for batch in trace.batches(["kind"])) == 4
+    assert [(problem.line, problem.kind.name) for problem in trace.problems.kept] == [(3, "NO_TIME"), (4, "STRAY_TIME")]
+    assert [(hole.since - BEGIN, hole.until - BEGIN) for hole in trace.holes()] == [(3, 4)] * 2
+
+
+def test_neighbours_may_be_in_other_row_groups(tmp_path: Path) -> None:
+    found = events(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+    for at in (4, 9):
+        found[at]["time"] = None
+    trace = open_trace([write_parquet(tmp_path / "a.parquet", found, rows_in_group=5)])
+    assert sum(len(batch) for batch in trace.batches(["kind"])) == 8
+    assert [(hole.since, hole.until) for hole in trace.holes()] == [(BEGIN + 3, BEGIN + 5), (BEGIN + 8, 2**62)]
