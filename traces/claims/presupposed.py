@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..format.coverage import OF_CLIENTS, evidence_mask
+from ..format.kinds import Kind
 from .causes import Missing
 from .claim import TraceClaim
 from .claims import CLAIMS
@@ -15,6 +16,7 @@ from .group_steps import GroupMisstep
 from .obligations import OBLIGATIONS, Obligation
 from .step import Step
 from .steps import Misstep
+from .unexplained import Unexplained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,3 +97,6 @@ _OF_ROWS = {(one.step.claim, one.value): _step(one.step) for steps in (Missing, 
 for _one in OBLIGATIONS:  # several may have one reason
     _key = _one.claim, int(_one.reason)
     _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _duty(_one)
+_OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.FAILED)] = Presupposed(
+    seen_or_told=evidence_mask((Kind.SEND_BACK,))
+)

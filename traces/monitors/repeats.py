@@ -11,6 +11,7 @@ from typing import Any
 
 from ...model.history import Cause, Regression
 from ..claims.claims import CODE
+from ..claims.unexplained import Unexplained
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
@@ -36,6 +37,8 @@ def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int
     row = s.rows[finding(s, _REPEATED, cause, doubt, q, time)]
     row.origin, row.offset, row.until, row.since = origin, offset, offset + 1, cell.time
     row.actor, row.other, row.value, row.expected = actor, cell.actor, attempt, s.windows[q, w].base
+    if cause == Cause.NONE:
+        row.value = Unexplained.FAILED if _may_try_again(s, q, at, actor) else Unexplained.OTHER
     return cause
 
 
@@ -165,9 +168,15 @@ def _not_recorded(s: Any, q: int, at: int, actor: int) -> bool:
         owned = terms.assign
     if not owned:
         return True
-    if cell.actor != actor:
-        return False
-    if s.slots[q].flags & ORDERLY:
+    if cell.actor == actor and s.slots[q].flags & ORDERLY:
         return bool(not terms.result)
-    failed = cell.flags & FAILED or (cell.flags & RUNNING and not terms.result)
-    return bool(failed and not terms.send_back)
+    return bool(_may_try_again(s, q, at, actor) and not terms.send_back)
+
+
+@part
+def _may_try_again(s: Any, q: int, at: int, actor: int) -> bool:
+    """Whether the process has failed with the message: what cannot be sent back it tries again (SB-5)."""
+    cell = s.cells[at]
+    if cell.actor != actor or s.slots[q].flags & ORDERLY:
+        return False
+    return bool(cell.flags & FAILED or (cell.flags & RUNNING and not s.terms[0].result))

@@ -24,6 +24,12 @@ from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
 
+from ..monitors.queue_events import assign, broker_restart, start
+from ..monitors.queue_events import deliver as delivery
+from ..monitors.queue_events import result as ended
+from ..monitors.queue_events import send_back as sent_back
+from ..recordings import write
+
 SAMPLE = "graceful-shutdown-slow-listener-5.3.3"
 
 
@@ -77,6 +83,32 @@ def test_what_others_recorded_does_not_help_a_process() -> None:
     assert coverage.unseen("g", ("one", 0), seen, told) == told
     assert coverage.unseen("g", ("two", 0), seen, told) == seen  # what is said is enough for the second only
     assert coverage.unseen("g", ("two", 1), told, seen) == 0
+
+
+TRIED_AGAIN = [
+    broker_restart(0),
+    start(0, "one"),
+    start(0, "two"),
+    assign(1_000, "one", 0),
+    {**assign(1_000, "two", 5), "queue": 1},
+    delivery(2_000, "one", 0),
+    {**delivery(2_000, "two", 5), "queue": 1},
+    ended(2_100, "one", 0, "later"),
+    {**ended(2_100, "two", 5, "later"), "queue": 1},
+    {**sent_back(2_110, "two", 5), "queue": 1},
+    delivery(7_110, "one", 0),
+]
+"""A client tries again what failed, as one does that cannot send back; its send-backs are not recorded."""
+EVIDENCE = sorted({*Kind} - {Kind.PULL, Kind.PULL_RESULT})
+
+
+@pytest.mark.parametrize("said", [False, True])
+def test_a_client_whose_send_backs_are_not_recorded_may_try_again_itself(said: bool, tmp_path: Path) -> None:
+    header: dict[str, Any] = {"rocketproof_trace": 1, "complete": True} | ({"evidence": EVIDENCE} if said else {})
+    path = write(tmp_path / "trace.jsonl", header, *TRIED_AGAIN)
+    found = check_locally(open_trace([path]), settings=Settings()).verdict("every-duplicate-has-a-cause")
+    assert (found.verdict, found.violated) == ((Verdict.VIOLATED, 1) if said else (Verdict.NOT_OBSERVABLE, 0))
+    assert found.why == ("" if said else "one recorded no send_back events, without which it cannot be told")
 
 
 @pytest.fixture(scope="module")

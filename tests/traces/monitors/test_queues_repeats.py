@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.model.history import Cause
+from rocketproof.traces.claims.unexplained import Unexplained
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 
@@ -59,7 +60,7 @@ def test_the_same_window_again_without_a_reason() -> None:
     (row,) = checked.rows(CLAIM)
     assert (row["offset"], row["until"], row["since"], row["time"]) == (1, 2, 2_020, 7_000)
     assert checked.actor(row["actor"]) == checked.actor(row["other"]) == "one"
-    assert row["origin"] == 2
+    assert (row["origin"], row["value"]) == (2, Unexplained.OTHER)
 
 
 def test_rebalance() -> None:
@@ -105,7 +106,9 @@ def test_a_send_back_that_failed_beside_one_of_another_owner() -> None:
 
 def test_a_send_back_that_succeeded_is_no_cause() -> None:
     failed = [deliver(2_100, "one", 3), result(2_200, "one", 3, "later"), send_back(2_300, "one", 3)]
-    assert check(ONE_HAS_IT, failed, deliver(7_300, "one", 3)).counts(CLAIM) == (1, 0)
+    checked = check(ONE_HAS_IT, failed, deliver(7_300, "one", 3))
+    assert checked.counts(CLAIM) == (1, 0)
+    assert [row["value"] for row in checked.rows(CLAIM)] == [Unexplained.FAILED]
 
 
 def test_suspended() -> None:
