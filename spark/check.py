@@ -121,9 +121,11 @@ def look_at(spark: SparkSession, splits: Sequence[Split], told: Sequence[Told] =
 def _look(work: tuple[Split, Told | None]) -> Looked:
     split, told = work
     looked, reader = Looked(), read_split(split, told=told)
+    looked.seen.keeps_seq = True
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
         looked.seen.see(batch, split.file)
         looked.order.see(batch)
+    looked.seen.put_in_order(0)
     looked.told, looked.skipped, looked.counted = reader.told, reader.skipped, reader.counted
     looked.problems.join(reader.problems)
     return looked

@@ -89,6 +89,7 @@ class Scanning:
         kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker, and AT_BROKER
             what is stored there; the group is empty where an event names none.
         context: events of the context, in the order of reading.
+        keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches have it then.
         placed: how many events have a field by which they have their place, by file, kind and field.
         placeless: times of those that have not.
         sides: of causal pairs, by which clocks are compared.
@@ -100,6 +101,7 @@ class Scanning:
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
+    keeps_seq: bool = False
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
     placeless: dict[tuple[int, str, str], list[int]] = field(default_factory=dict)
     sides: Observed = field(default_factory=Observed)
@@ -130,7 +132,14 @@ class Scanning:
             return
         is_wanted = read_only(np.array([*(word in _FEW for word in words), False], np.uint8))
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
+        if self.keeps_seq:
+            batch = batch.append_column("seq", given.column("seq"))
         self.context += batch.take(arrow_places(wanted)).to_pylist()
+
+    def put_in_order(self, first: int) -> None:
+        """Put events of the context in order, from the ``first`` on, which are those of one file: it may have none."""
+        own = sorted(self.context[first:], key=lambda event: (event["time"], event["seq"]))
+        self.context[first:] = [{name: event[name] for name in CONTEXT_COLUMNS} for event in own]
 
     def _see_kinds(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
         groups, of = _words(batch.column("group"))
@@ -331,11 +340,14 @@ def look(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
     if len(splits) > 1 and all(split.groups is not None for split in splits):
         return _side_by_side(trace, splits, progress)
     seen = Scanning.of(trace)
+    seen.keeps_seq = True
     for file, source in enumerate(trace.readers):
-        for batch in source.batches(SCAN_COLUMNS, rows=ROWS):
+        first = len(seen.context)
+        for batch in source.batches((*SCAN_COLUMNS, "seq"), rows=ROWS):
             seen.see(batch, file)
             if progress is not None:
                 progress("read", len(batch))
+        seen.put_in_order(first)
     return seen
 
 
@@ -344,16 +356,22 @@ def _side_by_side(trace: Trace, splits: Sequence[Split], progress: Callable[[str
 
     def look(split: Split) -> tuple[Scanning, SplitReader]:
         part, reader = Scanning.of(trace), read_split(split)
-        for batch in reader.batches(SCAN_COLUMNS):
+        part.keeps_seq = True
+        for batch in reader.batches((*SCAN_COLUMNS, "seq")):
             part.see(batch, split.file)
         return part, reader
 
     seen, readers = Scanning(), []
+    file, first = splits[0].file, 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for part, reader in pool.map(look, splits):
+        for split, (part, reader) in zip(splits, pool.map(look, splits), strict=True):
+            if split.file != file:
+                seen.put_in_order(first)
+                file, first = split.file, len(seen.context)
             seen.join(part)
             readers.append(reader)
             if progress is not None:
                 progress("read", part.events)
+    seen.put_in_order(first)
     trace.read_elsewhere(zip(splits, readers, strict=True))
     return seen

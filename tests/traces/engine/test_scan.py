@@ -82,3 +82,19 @@ def test_an_event_without_its_place_is_a_hole_where_others_have_one(name: str, t
     for event in events:
         event.pop(name, None)
     assert scan(open_trace([write(tmp_path / "all.jsonl", HEADER, *events)])).holes == []
+
+
+@pytest.mark.parametrize("lines", [[3, 0, 2, 1], [3, 2, 1, 0], [0, 1, 2, 3]])
+@pytest.mark.parametrize("group", [0, 2])
+def test_events_of_one_moment_are_in_the_order_of_their_numbers(lines: list[int], group: int, tmp_path: Path) -> None:
+    kinds = ["client_start", "heartbeat", "rebalance", "unregister"]
+    rows = [{"time": 1_000, "seq": at, "kind": kinds[at], "client": "c", "group": "g"} for at in lines]
+    if group:
+        path = tmp_path / "a.parquet"
+        table = pa.Table.from_pylist(rows).replace_schema_metadata({HEADER_KEY: '{"rocketproof_trace": 1}'})
+        pq.write_table(table, path, row_group_size=group)
+    else:
+        path = write(tmp_path / "a.jsonl", HEADER, *rows)
+    found = scan(open_trace([path])).context.events
+    assert [event["kind"] for event in found] == kinds
+    assert "seq" not in found[0]
