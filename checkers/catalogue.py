@@ -28,6 +28,7 @@ from ..properties.orderly_steps import claims as orderly_step_claims
 from ..properties.presets import preset_claims, preset_named
 from ..properties.pulls import claims as pull_claims
 from ..properties.refinements import refinement_claims
+from ..properties.refused_inputs import REFUSED_CLAIMS
 from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.retry_settings import SETTING_THEOREMS
@@ -142,6 +143,6 @@ def allocation_rows() -> list[Row]:
     proven = (*ALLOCATION_THEOREMS, *RING_THEOREMS, *INPUT_THEOREMS)
     rows = [Row(subject=item, machine=ALLOCATION, expected=Verdict.HOLDS) for item in proven]
     rows += [Row(subject=item, machine=ALLOCATION, expected=Verdict.VIOLATED) for item in NAIVE_THEOREMS]
-    groups = (*EQUAL_VIEW_CLAIMS, *GROUP_CLAIMS)
+    groups = (*EQUAL_VIEW_CLAIMS, *REFUSED_CLAIMS, *GROUP_CLAIMS)
     rows += [Row(subject=item, machine=ALLOCATION, expected=item.expected) for item in groups]
     return rows

@@ -25,6 +25,7 @@ from .verdict import Verdict
 
 _VIRTUAL_NODES = 10
 _ROOMS = ("r0", "r1")
+_NEAR_NODES = ("c2753", "c421")
 _BROKERS = ("r0@b", "r0@b@c", "b", "r0@b@", "r1@b", "r0@")
 
 
@@ -51,6 +52,16 @@ def in_rooms(queues: int) -> tuple[MessageQueue, ...]:
     """The queues of a topic on a broker in each room by turns, sorted as RocketMQ sorts them."""
     found = (MessageQueue("TopicTest", f"{_ROOMS[number % 2]}@broker", number // 2) for number in range(queues))
     return tuple(sorted(found))
+
+
+def with_near_nodes(strategy: Strategy) -> Callable[[int, int], Iterator[Division]]:
+    """Groups of two clients, a node of each of which has the same first three bytes as its hash."""
+
+    def groups(queues: int, consumers: int) -> Iterator[Division]:
+        if consumers == len(_NEAR_NODES):
+            yield divide(topic(queues), [View(own, own, topic(queues), _NEAR_NODES, strategy) for own in _NEAR_NODES])
+
+    return groups
 
 
 def _unlike(expected: Callable[[View], list[MessageQueue]]) -> Callable[[Division], str]:
@@ -183,6 +194,13 @@ EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
         _next_on_the_ring,
         "RB-26",
         "EN-2",
+    ),
+    _claim(
+        "consistent-hash-tells-near-nodes-apart",
+        "CONSISTENT_HASH tells nodes apart whose hashes differ in their fourth byte only, as the Java client does.",
+        with_near_nodes(ConsistentHash(virtual_nodes=_VIRTUAL_NODES)),
+        _next_on_the_ring,
+        "RB-26",
     ),
 )
 """Claims about clients with equal views, all expected to hold."""

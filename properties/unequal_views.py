@@ -103,8 +103,9 @@ def not_divided(division: Division) -> str:
 def tell_division(division: Division) -> str:
     """Who sees what and takes what, one client a line."""
     return "\n".join(
-        f"{view.client} runs {view.strategy.name} as {view.own_id} on queues {_short(view.queues)} and ids "
-        f"{' '.join(view.ids)}: takes {_short(sorted(share)) or 'nothing'}"
+        f"{view.client} runs {view.strategy.name} as {view.own_id or 'nobody'} on queues "
+        f"{_short(view.queues) or 'none'} and ids {' '.join(view.ids) or 'none'}: "
+        f"takes {_short(sorted(share)) or 'nothing'}"
         for view, share in zip(division.views, division.shares, strict=True)
     )
 
