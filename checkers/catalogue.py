@@ -11,6 +11,7 @@ from ..properties.broadcast import claims as broadcast_claims
 from ..properties.claim import Claim
 from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
+from ..properties.ends import claims as end_claims
 from ..properties.equal_views import EQUAL_VIEW_CLAIMS
 from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
@@ -90,6 +91,7 @@ def _claims() -> Iterator[Claim]:
     yield from delivery_claims()
     yield from pull_claims()
     yield from step_claims()
+    yield from end_claims()
     yield from unbounded_claims()
     yield from offset_claims()
     yield from broadcast_claims()

@@ -51,7 +51,7 @@ consumption.remember(
     *("next_offset", "memory", "asked", "stale", "stale_empty", "carried", "put_end"),
     *("committed", "late", "reset_noted", "resetting", "zombie", "target", "target_set", "unknown"),
     *("unannounced", "newest", "group_edition", "failed_send_backs", "overdue", "paused", "persisted"),
-    *("on_disk", "file", "file_is", "copy", "copy_is"),
+    *("on_disk", "other", "failed_over", "file", "file_is", "copy", "copy_is"),
     *("held_update", "hung", "ghost", "cause"),
     *("place", "ripe", "level", "times", "dead", "root", "log_end"),
     *("position", "progress", "saved", "replicated", "loading"),

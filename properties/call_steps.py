@@ -104,6 +104,24 @@ LATE_SENT_BACK = Property(
 )
 
 
+def _by_a_call(s: State, q: IntLike, m: IntLike) -> BoolLike:
+    def called(c: IntLike) -> BoolLike:
+        had_it = any_of(s.was_stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] == Stage.FAILED)
+        return any_of(had_it, s.was_orphan[c, q, m] != Orphan.NONE)
+
+    return implies(all_of(s.handled[q, m], not_(s.was_handled[q, m])), s.exists(Consumer, called))
+
+
+HANDLED_BY_A_CALL = always(Queue, Message)(
+    "message-is-handled-by-a-call",
+    "A message gets handled by a listener that was called with it, be it for a window that is gone, and by nothing "
+    "else.",
+    _by_a_call,
+    "CC-6",
+    "CC-9",
+)
+
+
 def _held_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
     was, now = s.was_held_update[c, q], s.held_update[c, q]
     out = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT))

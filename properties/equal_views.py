@@ -25,7 +25,7 @@ from .verdict import Verdict
 
 _VIRTUAL_NODES = 10
 _ROOMS = ("r0", "r1")
-_NEAR_NODES = ("c2753", "c421")
+_NEAR_NODES = (("c2753", "c421"), ("c26413", "c7274"))
 _BROKERS = ("r0@b", "r0@b@c", "b", "r0@b@", "r1@b", "r0@")
 
 
@@ -55,11 +55,11 @@ def in_rooms(queues: int) -> tuple[MessageQueue, ...]:
 
 
 def with_near_nodes(strategy: Strategy) -> Callable[[int, int], Iterator[Division]]:
-    """Groups of two clients, a node of each of which has the same first three bytes as its hash."""
+    """Two clients, a node of each of which have the same first three bytes as their hash, or all four."""
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
-        if consumers == len(_NEAR_NODES):
-            yield divide(topic(queues), [View(own, own, topic(queues), _NEAR_NODES, strategy) for own in _NEAR_NODES])
+        for ids in _NEAR_NODES if consumers == 2 else ():
+            yield divide(topic(queues), [View(own, own, topic(queues), ids, strategy) for own in ids])
 
     return groups
 
@@ -197,7 +197,8 @@ EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     _claim(
         "consistent-hash-tells-near-nodes-apart",
-        "CONSISTENT_HASH tells nodes apart whose hashes differ in their fourth byte only, as the Java client does.",
+        "CONSISTENT_HASH tells nodes apart whose hashes differ in their fourth byte only; of those with equal hashes "
+        "the last one stays, as with the Java client.",
         with_near_nodes(ConsistentHash(virtual_nodes=_VIRTUAL_NODES)),
         _next_on_the_ring,
         "RB-26",

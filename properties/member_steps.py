@@ -192,14 +192,15 @@ def _repaired_in_turn(s: State, c: IntLike) -> BoolLike:
         begins = all_of(s.leftover[c, q], not_(s.was_leftover[c, q]))
         left = all_of(s.was_owns[c, q], not_(s.owns[c, q]), _works(s, c))
         back = all_of(s.owns[c, q], s.leftover[c, q])
-        return all_of(implies(begins, left), not_(back))
+        kept = any_of(s.leftover[c, q], not_(wanted(s, c, q)))
+        return all_of(implies(begins, left), not_(back), implies(left, kept))
 
     return s.forall(Queue, in_turn)
 
 
 REPAIRED_IN_TURN = _always(
     "repaired-queue-was-owned",
-    "A queue that is dropped to be taken again was owned, and is taken only after it has left the table.",
+    "A queue that is dropped to be taken again was owned, stays in the table, and is taken only after it has left it.",
     _repaired_in_turn,
     "PL-23",
 )
@@ -237,6 +238,19 @@ IN_REACH = _always(
     _in_reach,
     "PL-3",
     "OF-5",
+)
+
+
+def _elsewhere(s: State, c: IntLike) -> BoolLike:
+    cut_off = s.exists(Broker, lambda b: not_(reaches(s, c, b)))
+    return all_of(cut_off, s.exists(Queue, lambda q: s.was_next_offset[c, q] < s.next_offset[c, q]))
+
+
+PULLS_ELSEWHERE = _can(
+    "cut-from-one-broker-pulls-from-another",
+    "A client that is cut off from one broker goes on pulling from the queues of another.",
+    _elsewhere,
+    "PL-3",
 )
 TAKEN_BACK = Property(
     id="broker-takes-commits-back",
@@ -366,7 +380,7 @@ def claims() -> Iterator[Claim]:
         ({**_MESSAGES, "queues": 1, "leaves": 1}, (COMMITS_BEFORE_IT_LEAVES,)),
         (
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
-            (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN, IN_REACH, TAKEN_BACK),
+            (TABLE_IN_TURN, FORGETS_ITS_OWN, LISTED_IN_TURN, IN_REACH, PULLS_ELSEWHERE, TAKEN_BACK),
         ),
     )
     yield from claims_of(everything, with_messages)

@@ -245,3 +245,34 @@ EXCUSED = _of_queues(
     "RB-32",
     "G1",
 )
+
+
+READ_AS_NONE = sometimes(Consumer, Queue)(
+    "failed-query-is-read-as-no-offset",
+    "A client of 4.9.8 whose query for the offset fails begins where its ConsumeFromWhere says, though one is stored.",
+    lambda s, c, q: all_of(
+        s.owns[c, q], not_(s.was_owns[c, q]), not_(same(s.next_offset[c, q], s.was_committed[q])), works(s, c)
+    ),
+    "RB-42",
+)
+LOST_IN_A_CORRECTION = sometimes(Consumer, Queue)(
+    "queue-may-be-lost-while-it-is-corrected",
+    "A pass may take a queue from a client that has dropped its window and has yet to correct the offset.",
+    lambda s, c, q: all_of(s.was_zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c)),
+    "PL-23",
+    "RB-32",
+)
+
+
+def _copied_from_the_master(s: State, q: IntLike) -> BoolLike:
+    copied = all_of(not_(s.was_failed_over), not_(s.failed_over), s.other[q] == s.was_committed[q])
+    turned = all_of(not_(same(s.failed_over, s.was_failed_over)), s.other[q] == s.was_committed[q])
+    return any_of(same(s.other[q], s.was_other[q]), copied, turned)
+
+
+COPIED_FROM_THE_MASTER = _of_queues(
+    "slave-copies-a-master-that-is-there",
+    "A slave copies the offsets of its master while that is there; while clients turn to the slave nothing is copied.",
+    _copied_from_the_master,
+    "OF-23",
+)

@@ -36,7 +36,7 @@ def _offset_of_a_batch(s: State, c: IntLike, q: IntLike) -> BoolLike:
     stays = all_of(_had(s, c, q), _has(s, c, q))
     commits = _acted_upon(s, c, q, Result.COMMIT if manual_commit(s.constants) else Result.SUCCESS)
     moves = all_of(s.was_owns[c, q], s.exists(Message, last))
-    sent_off = all_of(_acted_upon(s, c, q, Result.SUSPEND), moves) if gives_up(s.constants) else False
+    sent_off = all_of(_acted_upon(s, c, q, Result.SUSPEND), moves) if gives_up(s.constants) and s.auto_commit else False
     kept = same(s.memory[c, q], s.was_memory[c, q])
     nothing_left = s.forall(Message, lambda m: s.stage[c, q, m] == Stage.ABSENT)
     found_nothing = all_of(s.owns[c, q], nothing_left, s.memory[c, q] == s.next_offset[c, q])
@@ -93,14 +93,17 @@ def _counted_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
     def one_more(m: IntLike) -> BoolLike:
         back = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
-        return implies(all_of(failed, back), s.suspended[c, q, m] == s.was_suspended[c, q, m] + 1)
+        more = s.was_suspended[c, q, m] < s.suspended[c, q, m]
+        counted = implies(all_of(failed, back), s.suspended[c, q, m] == s.was_suspended[c, q, m] + 1)
+        return all_of(counted, implies(more, s.stage[c, q, m] == Stage.WAITING))
 
     return s.forall(Message, one_more)
 
 
 COUNTED_ON = _always(
     "each-failure-is-counted",
-    "An orderly message that is put back alone counts one attempt more, also where it could not be sent off.",
+    "An orderly message that is put back alone counts one attempt more, also where it could not be sent off; it is "
+    "counted only where it waits for a listener again.",
     _counted_on,
     "OR-8",
 )
@@ -133,6 +136,13 @@ AGE_OF_A_CALL = _always(
     "OR-6",
     "RB-33",
 )
+ACTED_UPON_AT_ONCE = _always(
+    "result-is-acted-upon-at-once",
+    "What an orderly listener returned is acted upon before time passes: no lock grows old in between.",
+    lambda s, c, q: implies(s.was_lock_age[c, q] < s.lock_age[c, q], s.was_result[c, q] == Result.NONE),
+    "OR-5",
+    "OR-7",
+)
 
 
 def _begins_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
@@ -152,6 +162,45 @@ BEGINS_LOCKED = _always(
     _begins_locked,
     "RB-30",
     "OR-9",
+)
+
+
+def _calls_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def called(m: IntLike) -> BoolLike:
+        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] == Stage.WAITING)
+
+    fresh = all_of(s.was_locked[c, q], s.was_lock_age[c, q] <= s.client_window)
+    return implies(s.exists(Message, called), all_of(s.was_owns[c, q], s.was_life[c] == Life.UP, fresh))
+
+
+CALLS_LOCKED = _always(
+    "orderly-listener-begins-under-its-lock",
+    "An orderly listener is called only for a queue in use, with a lock that its client may still believe in.",
+    _calls_locked,
+    "OR-4",
+    "OR-6",
+)
+LOCK_IS_NEW = _always(
+    "lock-is-new-to-who-gets-it",
+    "Whoever gets the lock of a queue, be it by a late request, has it for its whole time.",
+    lambda s, c, q: implies(all_of(s.holder[q] == c + 1, s.was_holder[q] != c + 1), s.holder_age[q] == 0),
+    "OR-1",
+    "OR-10",
+)
+
+
+def _given_up_idle(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] != Life.GONE)
+    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
+    return implies(all_of(removed, ran), s.was_result[c, q] != Result.NONE)
+
+
+GIVEN_UP_IDLE = _always(
+    "queue-is-given-up-without-a-call",
+    "An orderly client removes a queue that it has dropped only when no listener runs for it, unless by force.",
+    _given_up_idle,
+    "RB-33",
+    "RB-34",
 )
 
 

@@ -20,16 +20,20 @@ from .claim import Claim, claims_of
 from .of_each import always, sometimes
 from .offsets import STORED
 from .orderly_call_steps import (
+    ACTED_UPON_AT_ONCE,
     AGE_OF_A_CALL,
     BEGINS_LOCKED,
     BEYOND_THE_LIMIT,
     CACHED_IS_UNLOCKED_LATER,
+    CALLS_LOCKED,
     COUNTED_ON,
     COUNTS_WHILE_STOPPING,
     DROPPED_IN_ORDER,
     FORCED_LATE,
+    GIVEN_UP_IDLE,
     KEPT_IS_TAKEN,
     LEARNS_OF_A_LOSS,
+    LOCK_IS_NEW,
     LOCKED_LATE,
     NEVER_SUCCEEDS,
     OFFSET_OF_A_BATCH,
@@ -305,7 +309,15 @@ _ALONE: Constants = {**_WATCHED, "consumers": 1}
 _STILL: Constants = {"listener": "orderly", "clock": "stopped", "consumers": 1, "watch_steps": 1}
 _CHANGES: Constants = {"watch_changes": 1}
 _STOPPING = (RETURNS_WHILE_STOPPING, COUNTS_WHILE_STOPPING)
-_ORDERLY = (OFFSET_OF_A_BATCH, AGE_OF_A_CALL, BEGINS_LOCKED, RENEWS_OWNED, DROPPED_IN_ORDER)
+_ORDERLY = (
+    OFFSET_OF_A_BATCH,
+    AGE_OF_A_CALL,
+    ACTED_UPON_AT_ONCE,
+    BEGINS_LOCKED,
+    CALLS_LOCKED,
+    RENEWS_OWNED,
+    DROPPED_IN_ORDER,
+)
 _OLD_UNLOCK = (CACHED_IS_UNLOCKED_LATER, UNLOCKS_AT_LAST, RENEWS_DROPPED, BEGINS_LOCKED, DROPPED_IN_ORDER)
 
 
@@ -365,6 +377,12 @@ def claims() -> Iterator[Claim]:
             {**_STILL, "messages": 1, "poison": 1, "give_up": "attempts", "attempts": 1, "auto_commit": 0},
             (NEVER_SUCCEEDS,),
         ),
+        (
+            {**_STILL, **_CHANGES, "messages": 2, "poison": 1, "give_up": "attempts", "attempts": 1, "auto_commit": 0},
+            (OFFSET_OF_A_BATCH,),
+        ),
+        ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (GIVEN_UP_IDLE,)),
+        ({**_WATCHED, "late_locks": 1}, (LOCK_IS_NEW,)),
         (
             {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
             (OFFSET_OF_A_BATCH, DROPPED_IN_ORDER),

@@ -10,6 +10,7 @@ from .call_steps import (
     DONE_FOR_NOTHING,
     FAILED_FOR_NOTHING,
     FORGOTTEN,
+    HANDLED_BY_A_CALL,
     HANGS,
     HELD_IN_TURN,
     LATE_SENT_BACK,
@@ -40,6 +41,7 @@ from .file_steps import (
     TORN_IN_A_DEATH,
 )
 from .offset_steps import (
+    COPIED_FROM_THE_MASTER,
     CORRECTED,
     CORRECTED_ONCE,
     EXCUSED,
@@ -47,7 +49,9 @@ from .offset_steps import (
     HELD_UP,
     LAST_SENT,
     LEARNS,
+    LOST_IN_A_CORRECTION,
     ON_DISK,
+    READ_AS_NONE,
     RESET_IN_TURN,
     TAKEN_BACK,
     TOLD_ONCE,
@@ -115,6 +119,8 @@ def claims() -> Iterator[Claim]:
         ({**_ONE, "consumers": 2, "moves": 1, "leaves": 1}, (*_WINDOWS, STOPPED)),
         ({**_ONE, "consumers": 2, "moves": 1, "causes": 1}, (EXCUSED,)),
         ({**_ONE, "moves": 1, "broker_restarts": 1}, (*_WINDOWS, TAKEN_BACK, ON_DISK)),
+        ({**_WATCHED, **_OLD, "failed_queries": 1, "moves": 1}, (MOVES, IN_ORDER, READ_AS_NONE)),
+        ({**_ONE, "slaves": 1, "fail_overs": 1}, (COPIED_FROM_THE_MASTER,)),
         ({**_WATCHED, "pulls": "fine", "piggyback": 1, "moves": 1}, (*_REQUESTS, WITH_A_PULL)),
         ({**_WATCHED, "late_commits": 1, "moves": 1}, (BEGINS, WAS_SENT, HELD_UP, LAST_SENT)),
         ({**_WATCHED, "truncations": 1, "corrections": "steps", "moves": 1}, (*_WINDOWS, CORRECTED)),
@@ -132,7 +138,7 @@ def claims() -> Iterator[Claim]:
         ),
         (
             {**_ONE, "resets": 1, "corrections": "steps", "piggyback": 1, "moves": 1},
-            (*_WINDOWS, CORRECTED, LEARNS, TOLD_ONCE),
+            (*_WINDOWS, CORRECTED, LEARNS, TOLD_ONCE, LOST_IN_A_CORRECTION),
         ),
         ({**_ONE, "resets": 1, "corrections": "steps", "pulls": "fine"}, (*_REQUESTS, CORRECTED, LEARNS, TOLD_ONCE)),
         (
@@ -168,7 +174,7 @@ def claims() -> Iterator[Claim]:
         ),
         (
             {**_ONE, "moves": 1, "orphans": 1, "failures": 1, "crashes": 1},
-            (*_LATE_CALLS, DONE_FOR_NOTHING, FAILED_FOR_NOTHING, DIES_WITH_ITS_PROCESS),
+            (*_LATE_CALLS, HANDLED_BY_A_CALL, DONE_FOR_NOTHING, FAILED_FOR_NOTHING, DIES_WITH_ITS_PROCESS),
         ),
         ({**_SENT_BACK, "moves": 1, "orphans": 1}, (LATE_SENT_BACK,)),
         ({**_ONE, **_OLD, "resets": 1, "held_updates": 1, "crashes": 1}, (GHOST_IN_TURN, DIES_WITH_ITS_PROCESS)),

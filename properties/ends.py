@@ -1,0 +1,88 @@
+"""What has begun comes to its end: a stop, an update of an offset that was held up, the lock of a dead client.
+
+Messages are handled whether or not these end, so an end that never comes is noticed here only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model.assignment import assignment
+from ..model.consumption import consumption
+from ..model.kernel import BoolLike, State, all_of, not_
+from ..model.membership import Consumer, Life
+from ..model.process_queue import NO_OFFSET
+from ..model.rebalance import Queue
+from .claim import Claim, claim_about, claims_of
+from .property import Kind, Property
+
+Constants = dict[str, int | str]
+
+
+def _stopping(s: State) -> BoolLike:
+    return s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING)
+
+
+STOP_ENDS = Property(
+    id="stop-comes-to-its-end",
+    statement="A client that shuts down persists its offsets, unregisters, and is gone some time.",
+    kind=Kind.EVENTUALLY,
+    after=_stopping,
+    holds=lambda s: not_(_stopping(s)),
+    rules=("ST-8",),
+)
+
+
+def _held_up(s: State) -> BoolLike:
+    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.held_update[c, q] != NO_OFFSET))
+
+
+UPDATED_AT_LAST = Property(
+    id="late-update-comes-at-last",
+    statement="A worker that stands still before it updates an offset goes on some time, unless its process ends.",
+    kind=Kind.EVENTUALLY,
+    after=_held_up,
+    holds=lambda s: not_(_held_up(s)),
+    rules=("CC-13", "OF-1"),
+)
+TAKEN = Property(
+    id="every-queue-is-taken",
+    statement="A client that is alone has every queue some time, whatever the broker answers to its question for the "
+    "offset.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
+    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: s.owns[c, q])),
+    rules=("RB-30", "RB-40"),
+)
+
+
+def _locked_by_the_dead(s: State) -> BoolLike:
+    return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, s.life[c] == Life.GONE)))
+
+
+LOCK_EXPIRES = Property(
+    id="lock-of-a-dead-client-comes-free",
+    statement="The lock that a client had when it died is free again some time.",
+    kind=Kind.EVENTUALLY,
+    after=_locked_by_the_dead,
+    holds=lambda s: not_(_locked_by_the_dead(s)),
+    rules=("OR-1",),
+)
+
+_ALONE: Constants = {"messages": 1, "consumers": 1}
+
+
+def claims() -> Iterator[Claim]:
+    """All claims about ends."""
+    asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
+        ({**_ALONE, "leaves": 1}, (STOP_ENDS,)),
+        ({**_ALONE, "mode": "broadcasting", "leaves": 1}, (STOP_ENDS,)),
+        ({**_ALONE, "messages": 2, "held_updates": 1}, (UPDATED_AT_LAST,)),
+        # A queue that is new holds its first message in memory: the broker answers 0 (OF-21).
+        (
+            {**_ALONE, "queues": 2, "group": "scaled", "arriving": 1, "head_in_memory": 1, "starts": "steps"},
+            (TAKEN,),
+        ),
+    )
+    yield from claims_of(consumption, asked)
+    yield claim_about(assignment, LOCK_EXPIRES, {"consumers": 2, "running": 2, "queues": 2, "orderly": 1, "crashes": 1})

@@ -1,0 +1,43 @@
+"""What has begun comes to its end: everything claimed is so, and a mechanism that never ends is noticed."""
+
+import pytest
+
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
+from rocketproof.checkers.suite import claim_row, run_suite
+from rocketproof.properties.ends import claims
+
+ROWS = [claim_row(claim) for claim in claims()]
+ALONE = "messages=1 consumers=1"
+STATES = {
+    f"{ALONE} leaves=1": 21,
+    f"{ALONE} mode=broadcasting leaves=1": 21,
+    "messages=2 consumers=1 held_updates=1": 42,
+    f"{ALONE} queues=2 group=scaled arriving=1 head_in_memory=1 starts=steps": 208,
+    "consumers=2 running=2 queues=2 orderly=1 crashes=1": 15,
+}
+
+
+def test_everything_claimed_is_so() -> None:
+    outcomes = list(run_suite(ROWS))
+    assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
+    assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "told", "row"),
+    [
+        ("shutdown", "end_stop", "without vanish", "stop-comes-to-its-end"),
+        ("shutdown", "unregister", "the guard is not not_(s.persisted[c])", "stop-comes-to-its-end"),
+        ("late_update", "update_late", "NO_OFFSET + 1", "late-update-comes-at-last"),
+        ("start_position", "offset_answered", "without answers_zero", "every-queue-is-taken"),
+        ("rebalance", "expire_lock", "without s.life[c] == Life.GONE", "lock-of-a-dead-client-comes-free"),
+    ],
+)
+def test_an_end_that_never_comes_is_noticed(part: str, text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes(part) if item.text == text and told in item.told]
+    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
+    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    assert row in outcome.kills
