@@ -57,6 +57,8 @@ def judge_readable(
             consumed.setdefault(group, set()).update(parse_subscription(text)[0] for text in texts)
     # A route that names no group is one that all its clients know.
     everywhere = known.pop("", {})
+    views_of_all = [queues for views in (*known.values(), everywhere) for queues in views.values()]
+    brokers = {text.rpartition(":")[0] for queues in views_of_all for text in queues}
     for slot, stored in sorted(stores.items()):
         text = f"{slot.broker}:{slot.queue}"
         for group in [slot.group] if slot.group else sorted(known):
@@ -78,7 +80,12 @@ def judge_readable(
                 continue
             notebook.judge(CLAIM)
             # Without any view of the topic, its passes may just not have been recorded; nor do members learn who ended.
-            seen = bool(views.get(slot.topic)) and _last_sign(told.by_group[group], slot.topic) > due
+            # A broker that nobody here knows may be of another cluster, where topics and groups are called alike.
+            seen = (
+                slot.broker in brokers
+                and bool(views.get(slot.topic))
+                and _last_sign(told.by_group[group], slot.topic) > due
+            )
             notebook.violation(
                 CLAIM,
                 slot=Slot(group, slot.topic, slot.broker, slot.queue),

@@ -25,13 +25,21 @@ def test_queues_that_members_know() -> None:
 
 
 def test_fewer_read_queues_than_write_queues() -> None:
-    judged = Judged([rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])], stores=stored("b:0", "b:4", "x:0"))
-    assert judged.judged(CLAIM) == 3
-    assert judged.counts(CLAIM) == (2, 0)
-    one, other = judged.rows(CLAIM)
+    judged = Judged([rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])], stores=stored("b:0", "b:4"))
+    assert judged.judged(CLAIM) == 2
+    assert judged.counts(CLAIM) == (1, 0)
+    (one,) = judged.rows(CLAIM)
     assert (one["slot"], one["value"], one["until"]) == (Slot("G", "T", "b", 4), 10, 10)
-    assert other["slot"] == Slot("G", "T", "x", 0)
     assert (one["since"], one["time"]) == (0, LATER)
+
+
+def test_a_broker_that_nobody_knows_may_be_of_another_cluster() -> None:
+    events = [rebalance(0, "c1", ["c1"]), rebalance(LATER, "c1", ["c1"])]
+    judged = Judged(events, stores=stored("b:0", "x:0"))
+    assert judged.counts(CLAIM) == (0, 1)
+    assert judged.rows(CLAIM)[0]["doubt"] == Doubt.EVIDENCE
+    of_another_topic = rebalance(0, "d1", ["d1"], ["x:0"], group="H", topic="U")
+    assert Judged([*events, of_another_topic], stores=stored("b:0", "x:0")).counts(CLAIM) == (1, 0)
 
 
 def test_every_group_that_consumes_the_topic_is_asked() -> None:
@@ -55,10 +63,8 @@ def test_a_topic_that_nobody_consumes_is_not_judged() -> None:
 
 def test_retries_in_a_queue_that_members_do_not_see() -> None:
     retry = rebalance(0, "c1", ["c1"], ["b:0"], topic="%RETRY%G")
-    judged = Judged(
-        [rebalance(0, "c1", ["c1"]), retry, rebalance(LATER, "c1", ["c1"])],
-        stores=stored("x:0", topic="%RETRY%G", group="G"),
-    )
+    passes = [rebalance(time, "c1", ["c1"], ["b:0", "x:0"]) for time in (0, LATER)]
+    judged = Judged([passes[0], retry, passes[1]], stores=stored("x:0", topic="%RETRY%G", group="G"))
     assert judged.counts(CLAIM) == (1, 0)
 
 
