@@ -19,8 +19,8 @@ _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-wh
 _EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doubt.LEVELS)
 
 _STORED_WITHIN = int64(5_000)
-"""ms. The delay counts from the stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``), and the
-event comes after that, on a busy machine so much later: the append waits so long for a new file
+"""ms. The delay counts from the stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``), and
+the event comes after that, on a busy machine so much later: the append waits so long for a new file
 (``AllocateMappedFileService#waitTimeOut``)."""
 
 

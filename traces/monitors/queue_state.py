@@ -37,6 +37,10 @@ LONG_PULL = 60_000
 QUERY_LIMIT = 5_000
 """OF-3: a client waits so long for the answer to its offset query, ms."""
 
+PASS_LIMIT = 60_000
+"""RB-40: a pass of rebalance asks for one queue after the other, waits for each answer, and takes all in the end, so
+long after the first answer (``RebalanceImpl#updateProcessQueueTableInRebalance``), ms."""
+
 PERSISTED = 60_000
 """OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
 

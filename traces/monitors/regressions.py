@@ -18,7 +18,7 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, part
 from .notes import finding
 from .ownership import committer, ended, owners, settle, window_of
-from .queue_state import ALWAYS, IN_FLIGHT, QUERY_LIMIT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, PASS_LIMIT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
 
@@ -123,7 +123,7 @@ def _is_about_to_take(s: Any, q: int, time: int, writer: int, offset: int) -> bo
     windows begin when all are there: ``RebalanceImpl#updateProcessQueueTableInRebalance``.
     """
     slot = s.slots[q]
-    if slot.query_actor != writer or time - slot.query_time > QUERY_LIMIT or slot.stored_actor == writer:
+    if slot.query_actor != writer or time - slot.query_time > PASS_LIMIT or slot.stored_actor == writer:
         return False
     meanwhile = slot.query_as_of - apart(s.order, committer(s, q, slot.stored_actor), writer)
     is_told = min(slot.query_stored, slot.query_recent) <= offset <= slot.query_stored

@@ -17,6 +17,7 @@ from .queue_events import (
     MINUTE,
     ORDERLY,
     SECOND,
+    Checked,
     Event,
     answered,
     assign,
@@ -167,8 +168,18 @@ def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:
 
     assert reasons(STORED, asks(offset=4, stores=4)) == [Regression.OVERLAP]
     assert check(STORED, asks(offset=4, stores=3)).counts(BACK) == (1, 0)
-    late = [commit(16_000, "two", 4), event(9_000, Kind.OFFSET_QUERY, "two", result="ok", offset=4)]
+    late = [commit(80_000, "two", 4), event(9_000, Kind.OFFSET_QUERY, "two", result="ok", offset=4)]
     assert check(STORED, late).counts(BACK) == (1, 0)
+
+
+def test_a_pass_takes_a_queue_long_after_it_was_told_the_offset() -> None:
+    def taken(at: int) -> Checked:
+        query = event(4_000, Kind.OFFSET_QUERY, "two", result="ok", offset=0)
+        new = [query, commit(at - 300, "two", 0), assign(at, "two", 0), found(at + 500, "two", 0, 10)]
+        return check(STORED, commit(3_000, "one", 0), new, deliver(at + 1_000, "two", 0))
+
+    assert taken(11_000).broken == {}
+    assert taken(11_000 + MINUTE).broken == {BACK: (1, 0), OWNERS: (1, 0)}
 
 
 def test_doubts_about_going_back() -> None:
