@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import Actor, Slot
-from ..format.coverage import OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
-from ..format.kinds import Kind
+from ..format.coverage import ALL_KINDS, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
+from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
 from ..format.schema import BOTH, Header
 from .clock_doubts import steps_as_holes
 from .reading import Recorded
@@ -17,6 +18,9 @@ _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LO
 
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
+
+_CLOCKS = 10_000
+"""How far the clocks of logs are taken to be apart where it is asked who was a member, ms."""
 
 STATIC = "__syslo__"
 """What the names of brokers begin with that stand for all of a static topic (``MixAll``)."""
@@ -83,18 +87,53 @@ def coverage_of(
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
     differing = [name for name, group in header.groups.items() if group.listener == BOTH and name in seen]
     not_judged |= dict.fromkeys(differing, BOTH_LISTENERS)
+    told_of = told_holes(header, context.events, begin=context.begin, end=context.end)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(
         recorded=context.evidence,
         begin=context.begin,
         end=context.end,
-        holes=[*holes, *scanned.holes, *told_holes(header, context.events, begin=context.begin, end=context.end)],
+        holes=[*holes, *scanned.holes, *told_of, *_unrecorded_members(scanned)],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,
         processes=processes,
         told=told,
     )
+
+
+def _unrecorded_members(scanned: Scan) -> list[Hole]:
+    """A hole for each group that divided queues among more members than were recorded.
+
+    A client's log tells how many members a changed pass saw (``cidAllSize``, ``RebalanceImpl#rebalanceByTopic``), and
+    not who they are. What the others had and stored is in no file, so the log settles nothing that is about them.
+    """
+    recorded: dict[str, set[str]] = {}
+    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _CLIENTS):
+        if group and who.incarnation >= 0:
+            recorded.setdefault(group, set()).add(who.name)
+    since: dict[str, int] = {}
+    until: dict[str, int] = {}
+    for event in scanned.context.events:
+        client = event.get("client") or ""
+        if event["kind"] == Kind.CLIENT_START:
+            since.setdefault(client, event["time"] - _CLOCKS)
+            until.pop(client, None)
+        elif event["kind"] in CLIENT_ENDS:
+            stopped = event["kind"] == Kind.CLIENT_STOP  # ST-6: of one that died brokers may tell for a while
+            until[client] = event["time"] + (_CLOCKS if stopped else CHANNEL_EXPIRY + CHANNEL_SCAN)
+    found: dict[str, Hole] = {}
+    for event in scanned.context.events:
+        group, members = event.get("group") or "", event.get("count")
+        if event["kind"] != Kind.REBALANCE or members is None or group in found:
+            continue
+        time = event["time"]
+        alive = sum(since.get(who, time) <= time <= until.get(who, time) for who in recorded.get(group, ()))
+        if members > alive:
+            few = f"{alive} of them {'was' if alive == 1 else 'were'} recorded"
+            why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
+            found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
+    return list(found.values())
 
 
 def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:

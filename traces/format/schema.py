@@ -70,7 +70,7 @@ FIELDS = (
     Field("next", pa.int64()),  # nextBeginOffset; low-water mark after a removal; offset after a batch
     Field("min", pa.int64()),
     Field("max", pa.int64()),
-    Field("count", pa.int32()),  # messages that came; size of the batch; events lost
+    Field("count", pa.int32()),  # messages that came; size of the batch; members; events lost
     Field("key", pa.string()),  # unique key: the same for a message and all its retry copies
     Field("origin", pa.int64(), low=-(2**63)),  # of the key, see origin_of
     Field("msg_id", pa.string()),  # offset message id: another one for every stored copy

@@ -22,6 +22,9 @@ from .queue_state import ALWAYS, IN_FLIGHT, PASS_LIMIT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
 
+MENDING = constant(10_000 + IN_FLIGHT)
+"""PL-23: how long after the answer a client stores the offset that it was told instead of an illegal one, ms."""
+
 
 @part
 def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> None:
@@ -65,6 +68,10 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     # B2: a broker that answers a too large offset with its beginning.
     wrong = slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset
     if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
+        return 0 if wrong else Regression.CORRECTED
+    # PL-23: it stores what it was told 10 s ago, and says only then that it has mended its offset.
+    near = MENDING + apart(s.order, actor, slot.illegal_actor)
+    if client and slot.illegal_actor == actor and slot.illegal_next == offset and time - slot.illegal_until <= near:
         return 0 if wrong else Regression.CORRECTED
     if slot.log_back_time >= since and slot.log_back_to <= offset:
         return Regression.RECREATED

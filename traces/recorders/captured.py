@@ -115,7 +115,8 @@ def _whole_lines(path: Path) -> int:
 def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
     """One header: what any of the agents would have recorded, and deaths, which joining tells, or a gap instead.
 
-    That a broker died its recordings tell: it begins anew and has not stopped, or there is a gap from its end on. The
+    That a broker died its recordings tell, where there are any: it begins anew and has not stopped, or there is a gap
+    from its end on. The
     release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
     """
     found = Problems()
@@ -126,7 +127,9 @@ def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
             problems.add(problem.file, problem.line, problem.what, kind=problem.kind)
     evidence = header.evidence
     if evidence:
-        evidence |= {Kind.CLIENT_CRASH, Kind.BROKER_CRASH}
+        evidence |= {Kind.CLIENT_CRASH}
+        if any(side_of(one.file, one.header.source) == "broker" for one in files):
+            evidence |= {Kind.BROKER_CRASH}
     release = releases.pop() if len(releases) == 1 else header.release
     members = frozenset().union(*(one.members for one in files))
     return Stated(

@@ -114,6 +114,15 @@ def test_a_wrong_correction() -> None:
     assert reasons(STORED, right, commit(50_200, "one", 8, "correction")) == [Regression.CORRECTED]
 
 
+@pytest.mark.parametrize(("later", "violated"), [(10_010, 0), (40_000, 1)])
+def test_a_correction_may_be_told_after_its_commit(later: int, violated: int) -> None:
+    # PL-23: a log says that the offset was mended when that was stored, and by another clock that may be later.
+    # PL-18: a broker that was told to reset answers so inside the queue.
+    told = answered(50_000, "one", "offset_illegal", 10, 5, 10)
+    mended = event(50_000 + later + 20, Kind.CORRECT, "one", offset=5)
+    assert check(STORED, told, commit(50_000 + later, "one", 5), mended).counts(BACK) == (violated, 0)
+
+
 def test_a_correction_may_be_answered_before_its_commit_is_seen() -> None:
     def counts(asked: int, told: int = 8) -> tuple[int, int]:
         wrong = [answered(50_000, "one", "offset_illegal", 10, 8, 8), event(50_100, Kind.CORRECT, "one", offset=8)]

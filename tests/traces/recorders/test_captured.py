@@ -13,6 +13,7 @@ from rocketproof.traces.conformance import conform
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.source_lines import places
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.io.writing import convert
 from rocketproof.traces.recorders.captured import CapturedTrace
@@ -78,3 +79,13 @@ def test_files_of_which_nothing_can_be_read_are_an_error(tmp_path: Path) -> None
     path.write_text(path.read_text(encoding="utf-8").replace('"time"', '"tme"'), encoding="utf-8")
     with pytest.raises(TraceError, match="no events can be read"):
         open_trace([tmp_path])
+
+
+@pytest.mark.parametrize("with_broker", [False, True])
+def test_that_a_broker_died_is_known_where_brokers_were_recorded(tmp_path: Path, with_broker: bool) -> None:
+    write(tmp_path, "client-1-orders.jsonl", [at(0, "client_start", client="one", group="orders")])
+    if with_broker:
+        write(tmp_path, "broker-2-broker-a.jsonl", [at(0, "broker_start", broker="broker-a")])
+    evidence = open_trace([tmp_path]).header.evidence
+    assert Kind.CLIENT_CRASH in evidence
+    assert (Kind.BROKER_CRASH in evidence) is with_broker

@@ -29,6 +29,12 @@ _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
 _SETTING = re.compile(r"broker(IP1|Name|ClusterName|ConfigPath)=")
 """What a broker writes when it starts."""
 
+SECOND = 1_000
+"""Brokers log whole seconds; ms."""
+
+STORED_BEFORE = 60_000
+"""A dead letter is logged when it was stored, or that late where the broker is busy; ms."""
+
 _JOINED, _CHANGED = "joined", "subscription changed"
 
 
@@ -43,6 +49,13 @@ def _went_back(found: re.Match[str], line: LogLine) -> Iterator[Event]:
     before, after = fields.pop("max"), fields["offset"]
     yield fields | {"offset": before, "detail": "what was stored so far"}
     yield fields | {"offset": after, "detail": f"from {fields['detail']}"}
+
+
+def _dead_letter(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    """The line has whole seconds, and says in ms when the message was stored."""
+    fields = fields_in(found)
+    stored = fields.pop("due", -1)
+    yield fields | ({"time": stored} if -STORED_BEFORE <= stored - line.time < SECOND else {})
 
 
 def _lock_of(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -108,8 +121,9 @@ BROKER_TABLE: tuple[Row, ...] = (
     row(
         "send msg to DLQ",
         r"^send msg to DLQ (?P<topic>[^,]+), owner=.*?, originalTopic=(?P<detail>[^,]+), consumerId=(?P<group>[^,]+), "
-        r"msgUniqKey=(?P<key>[^,]+),",
+        r"msgUniqKey=(?P<key>[^,]+),(?: storeTimestamp=(?P<due>\d+))?",
         Kind.DEAD_LETTER,
+        more=_dead_letter,
     ),
     # RebalanceLockManager, 5.x and then 4.9
     row(

@@ -28,6 +28,9 @@ RESET_PAUSE = 10_000
 RESET_WORK = 10_000
 """What is stored in this time after the pause, because its queue is given up, is taken for a part of the reset; ms."""
 
+STATUS = 1_000
+"""The status of a call that threw an exception is logged at once, ms."""
+
 # The message that names the client of a round of rebalance comes after those of the round.
 _TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
 
@@ -83,6 +86,12 @@ class ClientLog:
                 skipped[sort_of(line, CLIENT_TABLE)] += 1
                 continue
             course.note(told)
+            if course.tells_again(told):
+                skipped["told by other messages"] += 1
+                continue
+            if names.is_of_producer(told.events):
+                skipped["start or end of a client that consumes in no group"] += 1
+                continue
             for event in (each for single in told.events for each in course.settle(single)):
                 if not event.get("group"):
                     event["group"] = names.group_of(event)
@@ -113,6 +122,7 @@ class _Names:
     modes: dict[str, str] = field(default_factory=dict)
     strategies: dict[str, str] = field(default_factory=dict)
     orderly: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
     zones: set[str] = field(default_factory=set)
     old: bool = False
@@ -135,6 +145,7 @@ class _Names:
                 continue
             if event.get("client"):
                 self.named[line.process, group].append((line.number, event["client"]))
+                self.members.add(event["client"])
             if event.get("topic"):
                 self.groups_of[event["topic"], event.get("queue")].add(group)
                 self.groups_of[event["topic"], None].add(group)
@@ -144,6 +155,14 @@ class _Names:
                 self.modes[group] = event["detail"]
             if kind in (Kind.LOCK, Kind.UNLOCK):
                 self.orderly.add(group)
+
+    def is_of_producer(self, events: list[Event]) -> bool:
+        """Whether it is the start or end of a client that no message names in a group.
+
+        Producers log these, too, and those that send message traces do so beside each consumer that has them turned on.
+        """
+        ids = {event["client"] for event in events if event["kind"] in (Kind.CLIENT_START, Kind.CLIENT_STOP)}
+        return bool(ids) and ids.isdisjoint(self.members)
 
     def groups(self) -> dict[str, Group]:
         """What is known of the groups whose mode, strategy or locks are told."""
@@ -191,11 +210,27 @@ class _Course:
         self._illegal: set[tuple[object, ...]] = set()
         self._expired: set[tuple[object, ...]] = set()
         self._resets: dict[tuple[object, ...], int] = {}
+        self._thrown: dict[tuple[object, ...], int] = {}
 
     def note(self, told: Told) -> None:
         """5.x announces that it will drop a queue that was not pulled for too long."""
         if told.row.says == EXPIRES:
             self._expired.add(_place(told.fields))
+
+    def tells_again(self, told: Told) -> bool:
+        """Whether a message tells of calls whose exceptions were told: their status is null, or made not OK, therefore.
+
+        ``ConsumeMessageConcurrentlyService.ConsumeRequest#run`` and its orderly sister log the exception, and then the
+        status that they take for it.
+        """
+        calls = [(event, (*_place(event), event.get("offset"), event.get("attempt"))) for event in told.events]
+        results = {event.get("result") for event, _ in calls if event["kind"] == Kind.RESULT}
+        if results == {Result.EXCEPTION}:
+            self._thrown |= {call: event["time"] for event, call in calls}
+        if results not in ({Result.NULL}, {Result.SUSPEND}):
+            return False
+        thrown = [self._thrown.pop(call, None) for _, call in calls]
+        return all(time is not None and told.events[0]["time"] - time <= STATUS for time in thrown)
 
     def settle(self, event: Event) -> list[Event]:
         """The event with the path that follows from earlier messages, and what happens with it but is not logged."""

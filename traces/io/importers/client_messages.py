@@ -68,7 +68,8 @@ CLIENT_TABLE: tuple[Row, ...] = (
     row(
         "ebalanced result changed",
         r"^(?:client r|broker r|r)ebalanced result changed\. allocateMessageQueueStrategyName=(?P<detail>\S+), "
-        r"group=(?P<group>\S+), topic=(?P<topic>\S+), clientId=(?P<client>\S+), ",
+        r"group=(?P<group>\S+), topic=(?P<topic>\S+), clientId=(?P<client>\S+), "
+        r"(?:mqAllSize=\d+, cidAllSize=(?P<count>\d+), )?",
         Kind.REBALANCE,
         more=_rebalanced,
     ),

@@ -5,7 +5,8 @@
 - ``offsets.json`` of a broadcasting client, ``…/<client id>/<group>/offsets.json`` (``LocalFileOffsetStore``).
 
 The first copy tells every offset, a later one those that differ from the copy before it. What happened to an offset
-between two copies, and made good again, is not in them.
+between two copies, and was made good again, is not in them: commits are no evidence of a series, however many copies
+there are.
 """
 
 from __future__ import annotations
@@ -64,13 +65,11 @@ class ConsumerOffset:
         """Read copies of files; those of one folder and table are a series, in the order of their times."""
         copies = sorted((self._copy(path, problems) for path in paths), key=_Copy.order)
         copies = [copy for copy in copies if copy.table is not None]
-        series = Counter((copy.folder, copy.what) for copy in copies)
-        evidence = {Kind.FILE_PERSIST} | ({Kind.COMMIT} if any(count > 1 for count in series.values()) else set())
         skipped: Counter[str] = Counter()
         return Imported(
             header=Header(
                 source=f"stored offsets in {len(copies)} file{'' if len(copies) == 1 else 's'}",
-                evidence=frozenset(evidence),
+                evidence=frozenset({Kind.FILE_PERSIST}),
                 groups={copy.group: Group(mode="broadcasting") for copy in copies if copy.group},
             ),
             events=self._events(copies, problems, skipped),

@@ -20,7 +20,7 @@ from .protocol import Event
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
 """Makes the events of a message that a row cannot tell in its pattern; what the row says is added to each."""
 
-_WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level"})
+_WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level", "due"})
 
 
 @dataclass(frozen=True, kw_only=True)

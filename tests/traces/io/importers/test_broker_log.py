@@ -290,3 +290,13 @@ def test_the_log_of_a_broker_on_standard_output_is_known_by_its_settings(tmp_pat
     found, (beat,), _ = imported(tmp_path, text)
     assert found.header.source == "broker log (broker.log), times as UTC"
     assert beat == {"time": T + 16 * 3_600_000 + 2, **HEARTBEAT}
+
+
+@pytest.mark.parametrize(("stored", "time"), [(143, 143), (-2_000, -2_000), (5_000, 0), (-90_000, 0)])
+def test_a_dead_letter_has_the_time_at_which_it_was_stored(tmp_path, stored, time):
+    # The line has whole seconds: what was delivered in the part of the second before it is no delivery after it.
+    told = (
+        "send msg to DLQ %DLQ%CG, owner=null, originalTopic=orders, consumerId=CG, msgUniqKey=K1, "
+        f"storeTimestamp={T + stored}"
+    )
+    assert [event["time"] - T for event in imported(tmp_path, log(told))[1]] == [time]

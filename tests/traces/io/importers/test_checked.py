@@ -74,7 +74,7 @@ def test_a_broker_log_tells_clashes_and_differences(tmp_path, other, expression,
 def test_a_client_log_does_not_tell_whether_a_broker_restarted_where_an_offset_went_back(tmp_path, value, expected):
     lines = [
         (f"doRebalance, CG, add a new mq, {MQ}", "00"),
-        (rebalanced("10.0.0.5@4242#81"), "00"),
+        (rebalanced("10.0.0.5@4242#81", members=1), "00"),
         (NAMING.replace(f"{MQ} 1", f"{MQ} 4"), "10"),
         (NAMING.replace(f"{MQ} 1", f"{MQ} 4"), "20"),
         (NAMING.replace(f"{MQ} 1", f"{MQ} {value}"), "30"),
@@ -82,3 +82,34 @@ def test_a_client_log_does_not_tell_whether_a_broker_restarted_where_an_offset_w
     ]
     text = "".join(new(message, at=f"2024-05-01 10:00:{second}.000") for message, second in lines)
     assert verdicts(tmp_path, log=text)["offset-never-back-without-cause"] == expected
+
+
+def hand_over(pid, at, *, gives_up=False, members=2):
+    """What a member logs that takes a queue, stores its offset for some minutes, and may give it up."""
+    client = f"10.0.0.5@{pid}#81"
+    rows = [(rebalanced(client, members=members), f"{at}:02"), (f"doRebalance, CG, add a new mq, {MQ}", f"{at}:01")]
+    rows += [(NAMING.replace("4242", str(pid)), f"{at + minute}:10") for minute in range(4)]
+    if gives_up:
+        rows += [(f"doRebalance, CG, remove unnecessary mq, {MQ}", f"{at + 4}:00")]
+    return "".join(
+        new(message, at=f"2024-05-01 10:{time.zfill(5)}.000", process=pid)
+        for message, time in sorted(rows, key=lambda row: row[1].zfill(5))
+    )
+
+
+@pytest.mark.parametrize(("members", "verdict"), [(1, "HOLDS"), (2, "UNKNOWN")])
+def test_the_log_of_one_member_of_several_does_not_tell_what_the_others_do(tmp_path, members, verdict):
+    found = verdicts(tmp_path, log=hand_over(4242, 10, gives_up=True, members=members))
+    for claim in ("overlaps-are-short", "only-owners-commit"):
+        assert found[claim][0] == verdict, claim
+
+
+def test_the_logs_of_all_members_tell(tmp_path):
+    logs = {"one": hand_over(4242, 10, gives_up=True), "two": hand_over(4343, 15, gives_up=True)}
+    assert verdicts(tmp_path, **logs)["only-owners-commit"][0] == "HOLDS"
+
+
+def test_copies_of_a_file_of_offsets_do_not_tell_what_was_between_them(tmp_path):
+    table = '{"offsetTable":{"orders@CG":{0:%d}}}'
+    files = {f"consumerOffset.json.17145576{second}0000": table % second for second in (10, 20, 30)}
+    assert verdicts(tmp_path, **files)["offset-never-back-without-cause"][0] == "NOT_OBSERVABLE"

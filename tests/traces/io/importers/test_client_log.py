@@ -54,6 +54,7 @@ MESSAGES = [
                 "client": C,
                 "assigned": ["broker-a:3"],
                 "detail": "AVG",
+                "count": 2,
             },
         )
         for begin in ("rebalanced", "client rebalanced")
@@ -240,6 +241,30 @@ def test_5x_tells_twice_that_a_queue_was_not_pulled(tmp_path):
     assert found.skipped == {"told by other messages": 1}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("exception", "null", ["exception"]),
+        ("exception", "suspend", ["exception"]),
+        ("null", "exception", ["null", "exception"]),
+        ("suspend", "suspend", ["suspend", "suspend"]),
+    ],
+)
+def test_the_status_of_a_call_that_threw_an_exception_is_no_second_result(tmp_path, first, second, told):
+    of = {expected["result"]: message for message, expected in MESSAGES if expected["kind"] == "result"}
+    found, events, _ = imported(tmp_path, old(NAMING) + old(of[first]) + old(of[second]))
+    assert [event["result"] for event in events if event["kind"] == Kind.RESULT] == told
+    assert found.skipped == ({"told by other messages": 1} if len(told) == 1 else {})
+
+
+def test_a_producer_is_no_member_of_any_group(tmp_path):
+    producer = "10.0.0.5@PID_CLIENT_INNER_TRACE_PRODUCER"
+    messages = [NAMING, f"the client factory [{producer}] start OK", f"the client factory [{C}] start OK"]
+    found, events, _ = imported(tmp_path, "".join(map(new, messages)))
+    assert [event["kind"] for event in events] == ["commit", "client_start"]
+    assert found.skipped == {"start or end of a client that consumes in no group": 1}
+
+
 def test_an_offset_that_is_stored_to_mend_an_illegal_one(tmp_path):
     illegal = next(message for message, expected in MESSAGES if expected.get("result") == "offset_illegal")
     persist = f"[persist] Group: CG ClientId: {C} updateConsumeOffsetToBroker {MQ} 52"
@@ -266,10 +291,10 @@ def test_a_reset_stores_offsets_and_drops_queues_after_its_pause(tmp_path):
     ]
 
 
-def rebalanced(client, topic="orders"):
+def rebalanced(client, topic="orders", members=2):
     return (
         f"client rebalanced result changed. allocateMessageQueueStrategyName=AVG_BY_CIRCLE, group=CG, topic={topic}, "
-        f"clientId={client}, mqAllSize=8, cidAllSize=2, rebalanceResultSize=1, rebalanceResultSet=[{MQ}]"
+        f"clientId={client}, mqAllSize=8, cidAllSize={members}, rebalanceResultSize=1, rebalanceResultSet=[{MQ}]"
     )
 
 

@@ -23,7 +23,7 @@ EVIDENCE = {
     "listener-log": CALLS - {Kind.STORE},
     "client-log": CLIENT_EVIDENCE,
     "broker-log": BROKER_EVIDENCE,
-    "consumer-offset": frozenset({Kind.FILE_PERSIST, Kind.COMMIT}),
+    "consumer-offset": frozenset({Kind.FILE_PERSIST}),
     "chaos-history": CALLS,
 }
 WITHOUT_QUEUES = {"message-trace"}
