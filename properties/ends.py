@@ -14,23 +14,10 @@ from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET
 from ..model.rebalance import Queue
 from .claim import Claim, claim_about, claims_of
+from .members import STOP_ENDS
 from .property import Kind, Property
 
 Constants = dict[str, int | str]
-
-
-def _stopping(s: State) -> BoolLike:
-    return s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING)
-
-
-STOP_ENDS = Property(
-    id="stop-comes-to-its-end",
-    statement="A client that shuts down persists its offsets, unregisters, and is gone some time.",
-    kind=Kind.EVENTUALLY,
-    after=_stopping,
-    holds=lambda s: not_(_stopping(s)),
-    rules=("ST-8",),
-)
 
 
 def _held_up(s: State) -> BoolLike:
