@@ -24,6 +24,7 @@ from rocketproof.traces.samples import samples, settings_for, settings_of
 from .broken import Broken
 from .broken_messages import BROKEN_MESSAGES
 from .broken_queues import BROKEN_QUEUES
+from .limit_defects import LIMITS
 from .semantic_defects import DEFECTS, Defect, Events
 from .stopped_mechanisms import STOPPED, Stopped
 
@@ -71,6 +72,7 @@ def violated(header: Header, events: Events, schema: pa.Schema, settings: Settin
 
 
 BROKEN = (*BROKEN_QUEUES, *BROKEN_MESSAGES)
+SILENT = (*STOPPED, *LIMITS)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +98,7 @@ def found(
 
 
 def test_the_recordings_are_right(folder: Path) -> None:
-    for name in sorted({defect.recording for defect in (*DEFECTS, *STOPPED, *BROKEN)}):
+    for name in sorted({defect.recording for defect in (*DEFECTS, *SILENT, *BROKEN)}):
         header, table, settings = right(name, folder)
         assert (name, violated(header, table.to_pylist(), table.schema, settings, folder)) == (name, set())
 
@@ -106,12 +108,12 @@ def test_a_defect_is_found_by_its_claim(defect: Defect, folder: Path) -> None:
     assert defect.claim in found(defect.recording, defect.make, folder)
 
 
-@pytest.mark.parametrize("stopped", STOPPED, ids=lambda stopped: stopped.name)
+@pytest.mark.parametrize("stopped", SILENT, ids=lambda stopped: stopped.name)
 def test_a_mechanism_that_stops_is_noticed(stopped: Stopped, folder: Path) -> None:
     assert stopped.claims & found(stopped.recording, stopped.make, folder)
 
 
-@pytest.mark.parametrize("stopped", [one for one in STOPPED if one.twin], ids=lambda stopped: stopped.name)
+@pytest.mark.parametrize("stopped", [one for one in SILENT if one.twin], ids=lambda stopped: stopped.name)
 def test_what_is_silent_for_a_right_reason_is_not(stopped: Stopped, folder: Path) -> None:
     assert stopped.twin is not None
     assert found(stopped.recording, stopped.twin, folder) == set()

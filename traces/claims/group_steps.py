@@ -229,3 +229,34 @@ class GroupMisstep(Steps):
         beside=(Kind.ASSIGN,),
         rules=("RB-30", "RB-41"),
     )
+    NOT_NEWER = Step(
+        claim=LIFECYCLE,
+        statement="A client that takes queues of a topic tells the brokers a newer subscription to it.",
+        told="told the brokers its old subscription to {topic}, {span} after it had taken queues",
+        needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
+        seen=(Kind.HEARTBEAT, Kind.REBALANCE),
+        rules=("RB-37", "ST-4"),
+    )
+    RETRIES_TOLD = Step(
+        claim=LIFECYCLE,
+        statement="A broadcasting process does not subscribe to a topic of retries, as there are none.",
+        told="told the brokers that it consumes {topic}, and is broadcasting",
+        needs=(Kind.HEARTBEAT,),
+        rules=("CC-11", "EN-10"),
+    )
+    STILL_TOLD = Step(
+        claim=SHARES,
+        statement="A client gives up queues of a topic that it no more consumes.",
+        told="gave up queues of {topic} as if it did not consume it, and told the brokers that it does",
+        needs=(Kind.REVOKE, Kind.HEARTBEAT),
+        seen=(Kind.HEARTBEAT,),
+        rules=("RB-36",),
+    )
+    UNWRITTEN = Step(
+        claim=LIFECYCLE,
+        statement="A broker writes each table that it keeps again and again, and once more when it stops.",
+        told="wrote nothing of a table that it keeps for {span}",
+        needs=(Kind.FILE_PERSIST, Kind.BROKER_START, Kind.BROKER_STOP),
+        excused_by=(Kind.BROKER_CRASH,),
+        rules=("OF-23", "DL-4"),
+    )

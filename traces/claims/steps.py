@@ -7,6 +7,7 @@ process, whose order is certain. A row is asked where the kinds it needs were re
 from __future__ import annotations
 
 from ..format.kinds import Kind
+from . import limits
 from .step import Step, Steps
 
 _FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
@@ -465,3 +466,21 @@ class Misstep(Steps):
         of_others=(Kind.ASSIGN,),
         rules=("OF-30", "OF-31"),
     )
+    BATCH_ABOVE = limits.BATCH_ABOVE
+    NOTHING_CACHED = limits.NOTHING_CACHED
+    OTHER_CONTROL = limits.OTHER_CONTROL
+    TOO_FULL = limits.TOO_FULL
+    CLEANED_ORDERLY = limits.CLEANED_ORDERLY
+    CLEANED_BEHIND = limits.CLEANED_BEHIND
+    SENT_NOTHING = limits.SENT_NOTHING
+    NO_BROADCAST = limits.NO_BROADCAST
+    ASKED_UNLOCKED = limits.ASKED_UNLOCKED
+    PULLED_UNLOCKED = limits.PULLED_UNLOCKED
+    NEVER_RESET = limits.NEVER_RESET
+    NOTHING_WRONG = limits.NOTHING_WRONG
+    OTHER_REASON = limits.OTHER_REASON
+    LEGAL = limits.LEGAL
+    AGAIN_AT_ONCE = limits.AGAIN_AT_ONCE
+    MARK_LEFT = limits.MARK_LEFT
+    GIVEN_COUNT = limits.GIVEN_COUNT
+    OUT_OF_TURN = limits.OUT_OF_TURN

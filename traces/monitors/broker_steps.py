@@ -19,6 +19,9 @@ from .group_records import WITHIN, Broker, Event, Member
 
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
 
+UNWRITTEN, SOME, LATE = 60_000, 2, 10_000
+"""OF-23, DL-4: a table is written every 5 or 10 s. Who did so so often goes on, and is not held up for so long; ms."""
+
 
 class BrokerSteps:
     """What each broker did, as far as it was gone through."""
@@ -52,6 +55,7 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.NOT_READ, broker, event)
         broker.runs, broker.since, broker.loaded = True, event["time"], None
         broker.read.clear()
+        broker.written.clear()
         broker.starts.append(event["time"])
         for lists in broker.lists.values():
             lists.append((event["time"], ()))
@@ -67,8 +71,11 @@ class BrokerSteps:
         broker = self._broker(event)
         if event["kind"] == Kind.BROKER_STOP and (broker.runs is False or is_new):
             self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
+        if event["kind"] == Kind.BROKER_STOP:
+            self._hear(broker, event)
         broker.runs, broker.since, broker.loaded = False, event["time"], None
         broker.read.clear()
+        broker.written.clear()
         broker.ends.append(event["time"])
 
     def file(self, event: Event) -> None:
@@ -80,6 +87,10 @@ class BrokerSteps:
             broker.loaded = event.get("result") in (None, "", Result.OK)
         else:
             self._runs(broker, event)
+            last, longest, count = broker.written.get(event.get("detail") or "", (event["time"], 0, 0))
+            self._hear(broker, event)
+            longest = max(longest, event["time"] - last)
+            broker.written[event.get("detail") or ""] = event["time"], longest, count + 1
 
     def members(self, event: Event) -> None:
         """A broker tells who is in a group."""
@@ -87,8 +98,20 @@ class BrokerSteps:
             return
         broker = self._broker(event)
         self._runs(broker, event)
+        self._hear(broker, event)
         told = tuple(sorted(event["members"]))
         broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
+
+    def _hear(self, broker: Broker, event: Event) -> None:
+        """Whether a broker that is heard of, not for the first time after it stood still, has written its tables."""
+        time, is_stop = event["time"], event["kind"] == Kind.BROKER_STOP
+        for last, longest, count in broker.written.values():
+            limit = max(UNWRITTEN, SOME * longest)
+            goes_on = is_stop or last + limit < broker.heard < time - LATE
+            if count >= SOME and time - last > limit and goes_on:
+                self._missteps.note(GroupMisstep.UNWRITTEN, broker, event, since=last)
+        if not broker.heard > time - LATE or broker.heard == EVER:
+            broker.heard = time
 
     def _runs(self, broker: Broker, event: Event) -> None:
         stopped = broker.runs is False and event["time"] - broker.since > WITHIN

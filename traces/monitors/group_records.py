@@ -70,6 +70,8 @@ class Member:
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics
     told_at: int = EVER  # when that was
     before: dict[str, int] = field(default_factory=dict)  # the highest version of each topic that it ever told
+    taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not told anew since: first and last take
+    dropped: set[str] = field(default_factory=set)  # topics whose queues it gave up as it consumes them no more
     routes: dict[str, Route] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
@@ -86,6 +88,8 @@ class Broker:
         lists: of each group the lists of members that it had, with the time of each.
         ends: when it stopped or died; a slave of it, which nobody may have recorded, answers until it is back.
         starts: when it was started.
+        written: of each table when it was written last, the longest time between two of these, and how often it was.
+        heard: when it was heard of last.
     """
 
     actor: Actor
@@ -96,6 +100,8 @@ class Broker:
     lists: dict[str, list[tuple[int, tuple[str, ...]]]] = field(default_factory=dict)
     ends: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    written: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    heard: int = EVER
 
     def is_away(self, time: int, learnt: int) -> bool:
         """Whether it is gone, or clients may take it for gone, who learn of its return ``learnt`` ms later."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..encoding.names import Names
@@ -26,10 +27,14 @@ APART = 1_000
 """Two threads of a process are recorded at most so much later than they acted, ms."""
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
-"""A subscription is told once it is this old, ms. What is older than a day is no time: simulated ones are numbered."""
+"""A subscription is told once it is this old, ms. What is older than a day, or is on the first one of 1970, is no time:
+simulated ones are numbered."""
 
 PASSES = 3
 """So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
+
+LATE = 10_000
+"""A process that changes what it subscribes to tells the brokers at once, a round of heartbeats later at most; ms."""
 
 SOME = 4
 """Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
@@ -85,6 +90,7 @@ class _Steps:
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
+            member.taken.clear()
             member.last = event["time"]
 
     def stop(self, event: Event) -> None:
@@ -125,8 +131,13 @@ class _Steps:
         if given is None:
             return
         told = dict(map(version_of, given))
+        if retry_topic(member.group) in told and self._is_broadcasting(member.group):
+            self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
             before = member.before.get(topic, EVER)
+            if topic in member.dropped and version <= before:
+                self._missteps.note(GroupMisstep.STILL_TOLD, member, event, topic=topic)
+            self._tell_if_old(member, event, topic, version)
             again = member.told is not None and topic not in member.told and version <= before
             if version < before or again:
                 self._missteps.note(GroupMisstep.OLD_SUBSCRIPTION, member, event, topic=topic)
@@ -135,6 +146,16 @@ class _Steps:
                 self._missteps.note(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
         member.told, member.told_at = told, event["time"]
+
+    def _tell_if_old(self, member: Member, event: Event, topic: str, version: int) -> None:
+        """RB-37: whether a subscription is one of before the process took queues; its version is a time."""
+        first, last = member.taken.get(topic, (None, EVER))
+        if first is None:
+            return
+        if version >= first or version > member.before.get(topic, EVER) > EVER:
+            del member.taken[topic]
+        elif event["time"] - last > LATE and version > _DAY:
+            self._missteps.note(GroupMisstep.NOT_NEWER, member, event, since=last, topic=topic)
 
     def unregister(self, event: Event) -> None:
         """A process leaves its group at the brokers."""
@@ -238,6 +259,9 @@ class _Steps:
         given = given or member.actor in self._logged or (last is not None and queue in (last.beside or ()))
         if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._missteps.note(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
+        # What a recorder finds taken when it comes is told as taken then, and no pass before.
+        if last is not None and last.assigned is not None and queue in last.assigned:
+            member.taken[topic] = member.taken.get(topic, (event["time"], 0))[0], event["time"]
         had = member.queues.setdefault((topic, queue), QueueHeld())
         had.has, had.lost_at, had.left_at = True, None, EVER
 
@@ -256,6 +280,8 @@ class _Steps:
                 self._missteps.note(GroupMisstep.NOT_ENDING, member, event, topic=topic, queue=queue)
             elif member.leaving is None:
                 member.leaving = time
+        if path == Path.UNSUBSCRIBE:
+            member.dropped.add(topic)
         had.has, had.lost_at, had.left_at = False, None, time
         member.awaited.pop((topic, queue), None)
 

@@ -23,6 +23,7 @@ class QueueEvents(NamedTuple):
     count: Any
     origin: Any
     attempt: Any
+    level: Any
     due: Any
 
     @staticmethod

@@ -97,6 +97,24 @@ def test_a_topic_may_be_subscribed_to_later() -> None:
         assert told([*OWNS, heartbeat(40_000, "one", "T=*@7", f"U=*@{version}"), *ENDS, stop(60_021)]) == []
 
 
+def on_a_day(events: list[Event], version: int = 7) -> list[Event]:
+    """The same ten days later, when versions of subscriptions are times."""
+    later, told_of = 864_000_000, {str(Kind.HEARTBEAT)}
+    return [
+        {**each, "time": each["time"] + later}
+        | ({"subscriptions": [f"T=*@{later + version}"]} if each["kind"] in told_of else {})
+        for each in events
+    ]
+
+
+def test_who_takes_queues_tells_a_newer_subscription() -> None:
+    assert told(on_a_day(OWNS), groups=ORDERLY) == [GroupMisstep.NOT_NEWER]
+    assert told(on_a_day(OWNS, 500), groups=ORDERLY) == []
+    # What was taken a moment ago may not be told yet.
+    soon = [each | {"time": 9_000} if each["kind"] == Kind.HEARTBEAT and each["time"] > 500 else each for each in OWNS]
+    assert told(on_a_day(soon), groups=ORDERLY) == []
+
+
 NOT_TAKEN = [*(each for each in OWNS if each["kind"] != Kind.ASSIGN or each["queue"] == 0), pass_(41_000)]
 LATER = (60_000, 80_000, 100_500)
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
@@ -140,11 +158,21 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     ],
     GroupMisstep.FILE_NOT_READ: RIGHT,
     GroupMisstep.NOT_TAKEN: NOT_TAKEN,
+    GroupMisstep.NOT_NEWER: on_a_day(OWNS),
+    GroupMisstep.RETRIES_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "%RETRY%G=*@7")],
+    GroupMisstep.STILL_TOLD: [
+        *(*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe"), heartbeat(42_000, "one", "T=*@7")),
+    ],
+    GroupMisstep.UNWRITTEN: [
+        *(*OWNS, *ENDS, stop(60_021), *(of_broker(time, Kind.FILE_PERSIST) for time in (10_000, 15_000))),
+        of_broker(99_999, Kind.BROKER_STOP),
+    ],
 }
 OF_GROUPS = {
     GroupMisstep.KEPT: None,
     GroupMisstep.NOT_TAKEN: None,
     GroupMisstep.FILE_NOT_READ: {"G": Group(mode="broadcasting")},
+    GroupMisstep.RETRIES_TOLD: {"G": Group(mode="broadcasting")},
 }
 
 

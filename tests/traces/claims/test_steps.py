@@ -97,6 +97,24 @@ def led(time: int, after: int, end: int) -> dict[str, Any]:
     return found(time, "one", 2, after, count=0, log=end) | {"result": "no_matched_message"}
 
 
+def put_off(time: int, path: str) -> dict[str, Any]:
+    return event(time, Kind.FLOW_CONTROL, "one", path=path)
+
+
+def full(messages: int) -> list[dict[str, Any]]:
+    """A window with so many messages."""
+    return [*BEGIN[:-2], found(400, "one", 0, messages)]
+
+
+def unsent(time: int, path: str, offset: int = 0) -> dict[str, Any]:
+    return event(time, Kind.SEND_BACK, "one", offset=offset, path=path, result="failed", origin=offset + 1)
+
+
+def moved(time: int, offset: int, due: int, level: int = 3) -> dict[str, Any]:
+    """A retry comes from its level."""
+    return event(time, Kind.DELAY_DELIVER, topic="%RETRY%G", offset=offset, attempt=1, level=level, due=due)
+
+
 def illegal(time: int, offset: int, end: int) -> dict[str, Any]:
     return found(time, "one", offset, end, count=0, log=end) | {"result": "offset_illegal"}
 
@@ -225,6 +243,44 @@ WRONG: dict[Misstep, list[Any]] = {
         *(*RIGHT, *(commit(time, "one", 2, path="periodic") for time in (900, 5_900)), beats(30_000), beats(60_000)),
         *(commit(time, "one", 2, path="piggyback") for time in range(4_000, 64_000, 4_000)),
     ],
+    Misstep.BATCH_ABOVE: [
+        *(*BEGIN[:-2], found(400, "one", 0, 8), pull(410, 8)),
+        *(
+            deliver(500 + first, "one", offset, count=2, next=first + 2)
+            for first in (0, 2)
+            for offset in (first, first + 1)
+        ),
+        *(deliver(510, "one", offset, count=3, next=7) for offset in (4, 5, 6)),
+    ],
+    Misstep.NOTHING_CACHED: [*RIGHT, put_off(800, "count")],
+    Misstep.OTHER_CONTROL: [*RIGHT, put_off(800, "orderly")],
+    Misstep.TOO_FULL: [*full(70_000), pull(900, 70_000)],
+    Misstep.CLEANED_ORDERLY: [*BEGIN, deliver(500, "one", 0), event(70_000, Kind.EXPIRE, "one", offset=0)],
+    Misstep.CLEANED_BEHIND: [
+        *(*RIGHT, found(800, "one", 2, 5), pull(810, 5), *done(820, 2, 3)),
+        *(deliver(900 + offset, "one", offset) for offset in (3, 4)),
+        event(70_000, Kind.EXPIRE, "one", offset=4),
+    ],
+    Misstep.SENT_NOTHING: [*BEGIN, commit(800, "one", 0, path="piggyback")],
+    Misstep.NO_BROADCAST: [*RIGHT, commit(800, "one", 2, path="piggyback")],
+    Misstep.ASKED_UNLOCKED: [asked(40, 0), locked(50), assign(200, 0), pull(300, 0)],
+    Misstep.PULLED_UNLOCKED: [
+        *(locked(50), *RIGHT, nothing(800), pull(810, 2)),
+        *(locked(time) | {"result": "failed"} for time in (20_000, 45_000)),
+        *(event for time in range(15_000, 80_000, 4_000) for event in (nothing(time), pull(time + 10, 2))),
+    ],
+    Misstep.NEVER_RESET: [*RIGHT, revoke(800, "one", path="reset")],
+    Misstep.NOTHING_WRONG: [*RIGHT, event(800, Kind.CORRECT, "one", offset=1)],
+    Misstep.OTHER_REASON: [*RIGHT, revoke(800, "one", path="lock")],
+    Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
+    Misstep.AGAIN_AT_ONCE: [
+        *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later")),
+        *(unsent(600 + n, way) for n, way in enumerate(("request", "fallback"))),
+        deliver(2_000, "one", 0) | {"attempt": 1},
+    ],
+    Misstep.MARK_LEFT: [*BEGIN, *done(500, 0, 0)],
+    Misstep.GIVEN_COUNT: [*BEGIN, deliver(500, "one", 0) | {"attempt": 2}],
+    Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
 }
 OF_ORDERLY = (
     Misstep.NOT_LOCKED,
@@ -235,11 +291,14 @@ OF_ORDERLY = (
     Misstep.TOO_SOON,
     Misstep.NOT_RENEWED,
     Misstep.REFUSED_FREE,
+    Misstep.CLEANED_ORDERLY,
+    Misstep.ASKED_UNLOCKED,
+    Misstep.PULLED_UNLOCKED,
 )
 
 
 def groups_of(misstep: Misstep) -> dict[str, Any]:
-    if misstep is Misstep.NOT_WRITTEN:
+    if misstep in (Misstep.NOT_WRITTEN, Misstep.NO_BROADCAST):
         return {"groups": {"G": Group(mode="broadcasting")}}
     if misstep is Misstep.LOCKED_TWICE:
         return {"groups": ORDERLY, "settings": Settings(lock_life_told=True)}
@@ -537,7 +596,7 @@ def test_a_client_that_takes_a_queue_before_its_turn_of_a_reset_sets_the_offset_
     taken = asked(1_000, 2), memory(1_001, 2), assign(1_010, 2), revoke(1_020, "one", path="reset")
     later = *taken, memory(11_020, 0), commit(11_021, "one", 0, path="reset")
     assert told(RIGHT, reset, by("two", *later)) == []
-    assert told(RIGHT, by("two", *later)) == [Misstep.NOT_IN_WINDOW]
+    assert told(RIGHT, by("two", *later)) == [Misstep.NEVER_RESET, Misstep.NOT_IN_WINDOW]
 
 
 def test_a_queue_is_not_taken_whose_offset_could_not_be_read() -> None:

@@ -15,6 +15,8 @@ def called(now: Transition) -> None:
     c, q = now.c, now.q
     batch = [m for m in now.messages if _runs_now(now, m)]
     for m in batch:
+        now.wait_until(now.recorder.resubmitted.pop((c, q, m), 0))
+    for m in batch:
         now.by_client(
             Kind.DELIVER,
             c,

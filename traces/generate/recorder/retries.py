@@ -15,6 +15,9 @@ from .listeners import left, returned
 from .step import Transition, group_of
 from .windows import Record
 
+RESUBMITTED = 5_000
+"""CC-12: what could not be sent back is given to a listener so much later (``submitConsumeRequestLater``), ms."""
+
 
 def delayed(now: Transition, q: int, key: str, *, attempt: int, level: int, topic: str = RETRY) -> int:
     """The broker of ``q`` stores a copy that waits at ``level``; returns when it is due (DL-3)."""
@@ -89,6 +92,7 @@ def both_fail(now: Transition) -> None:
     sends(now, now.m, Path.REQUEST, Result.FAILED)
     sends(now, now.m, Path.FALLBACK, Result.FAILED)
     left(now)
+    now.recorder.resubmitted[now.c, now.q, now.m] = now.recorder.time + RESUBMITTED
     if now.after("stage", now.c, now.q, now.m):
         now.recorder.failed[now.c, now.q, now.m] += 1
 

@@ -49,6 +49,7 @@ class Recorder:
         due: of each retry copy, when it is due.
         under_way: of each queue, who sent the commit that is held up, and on which way.
         failed: of each (client, queue, message), how often it failed in its present window: the client's own count.
+        resubmitted: of each (client, queue, message) that could not be sent back, when it is to come again, ms.
         lives: how often the messages from an offset on were lost and others took their places, by (queue, offset).
         dead_letters: how many dead letters there are.
     """
@@ -63,6 +64,7 @@ class Recorder:
         self.due: dict[int, int] = {}
         self.under_way: dict[int, tuple[int, Path]] = {}
         self.failed: Counter[tuple[int, int, int]] = Counter()
+        self.resubmitted: dict[tuple[int, int, int], int] = {}
         self.lives: Counter[tuple[int, int]] = Counter()
         self.dead_letters = 0
         self.epochs: Counter[tuple[int, int]] = Counter()

@@ -28,6 +28,7 @@ from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
 from ..queue_events import QueueEvents
 from .excuses import Excuses
+from .limits import HIGHEST_LIMIT, mend, move, put_off
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten
 from .pulls import answer, pull
@@ -80,6 +81,7 @@ STEP_KINDS = (
     Kind.LOCK,
     Kind.UNLOCK,
     Kind.LOCK_LOST,
+    Kind.FLOW_CONTROL,
 )
 """Kinds that this fold looks at, and resets."""
 
@@ -161,6 +163,7 @@ class StepFold:
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
+        told[:, Misstep.NEVER_RESET] &= seen & (1 << _KIND[Kind.RESET]) == 0
         for line, what in np.argwhere(told):
             told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
         at, misstep = np.nonzero(told)
@@ -175,6 +178,8 @@ class StepFold:
         rows["until"] = rows["offset"] + 1
         # Of a topic that is compacted the older messages of a key are gone, and nobody records that it is.
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
+        # Nobody records what a client may hold.
+        rows["doubt"][(misstep == Misstep.TOO_FULL) & (found["expected"] <= HIGHEST_LIMIT)] = Doubt.EVIDENCE
         sure = rows["doubt"] == 0
         violated, doubtful = (np.bincount(rows["claim"][which], minlength=len(CODE)) for which in (sure, ~sure))
         rows = np.concatenate([rows, self._queue_ends(lines)])
@@ -284,6 +289,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
         if is_store:
             if offset >= 0:
                 stored(t, n, kind, offset, int64(e.attempt[i]))
+            if kind == Kind.DELAY_DELIVER:
+                move(t, n, offset, int64(e.level[i]), e.due[i])
         elif kind == Kind.DELIVER:
             if offset >= 0:
                 deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
@@ -325,14 +332,17 @@ def _run(t: Any, start: int, e: Any) -> Any:
             lose(t, n)
         elif kind == Kind.UNLOCK:
             unlock(t, n)
+        elif kind == Kind.FLOW_CONTROL:
+            put_off(t, n, int64(e.path[i]))
         elif kind == Kind.CORRECT:
+            mend(t, n, offset)
             line.mended, line.position = offset, UNKNOWN
             line.watched = UNKNOWN
         elif kind == Kind.DISCARDED:
             if offset >= 0:
                 discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.SEND_BACK:
-            send_back(t, n, offset, int64(e.result[i]))
+            send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]))
         elif kind == Kind.EXPIRE:
             expire(t, n, offset)
     return len(e.time)

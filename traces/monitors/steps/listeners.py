@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...claims.steps import Misstep
-from ...encoding.names import ORDERLY
-from ...format.kinds import Result, codes
+from ...encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
+from ...format.kinds import Path, Result, codes
 from ...machine_code.compiled import int64, part
+from .limits import sent_to_broker, split
 from .offsets import tell_if_forgotten
 from .state import (
     APART,
@@ -30,6 +31,10 @@ _RESULT = codes(Result)
 _BY_HAND = sum(1 << _RESULT[result] for result in (Result.COMMIT, Result.ROLLBACK))
 _PUT_OFF = sum(1 << _RESULT[result] for result in (Result.SUSPEND, Result.EXCEPTION, Result.NULL, Result.ROLLBACK))
 _FARTHEST = 4_096
+_COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
+
+RESUBMITTED = 4_900
+"""CC-12: what could not be sent back comes after 5 s (``submitConsumeRequestLater``), as clocks count them; ms."""
 
 
 @part
@@ -58,9 +63,14 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     if is_alone and line.calls > 0 and line.has == 1 and t.flags[line.slot] & ORDERLY:
         note_misstep(t, n, Misstep.TWO_AT_ONCE, now, offset, line.called)
     line.calls, line.call, line.called = line.calls + 1, after, offset
+    if offset == line.unsent and line.has == 1 and 0 <= now - line.unsent_at < RESUBMITTED:
+        note_misstep(t, n, Misstep.AGAIN_AT_ONCE, line.unsent_at, offset, int64(UNKNOWN))
     at = find(t, n, offset)
     is_new = at < 0
     if is_new:
+        is_first = t.terms[LEAVING] and line.fresh and line.has == 1 and offset >= line.low
+        if is_first and attempt > 0 and t.flags[line.slot] & _COPIES == 0:
+            note_misstep(t, n, Misstep.GIVEN_COUNT, now, offset, attempt)
         is_below = 0 <= offset < line.low and line.has == 1 and line.fresh and line.mended < 0 and not line.cleaned
         if is_below and line.marks > 0 and now - line.mark_at[(line.marks - 1) % MARKS] > APART:
             note_misstep(t, n, Misstep.BELOW_WINDOW, now, offset, line.low)
@@ -74,6 +84,7 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     item = t.items[at]
     if is_new or item.window != line.window:
         item.given = now
+        split(t, n, offset, after, count)
         handed(t, n, offset)
     if item.window != line.window:
         item.earlier = item.running
@@ -169,6 +180,8 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
     else:
         item = t.items[at]
+        if item.window == line.window and line.held > 0:
+            line.held -= 1
         if not item.returned and not (item.expired and (item.sent or not t.terms[SENDS_BACK])):
             note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
         if item.passed != NEVER and now - item.passed > APART and now - line.resumed > APART:
@@ -179,6 +192,8 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             drop(t, at)
     if after < 0:
         return
+    if after == offset:
+        note_misstep(t, n, Misstep.MARK_LEFT, now, offset, after)
     if line.owed == line.idle:  # nothing is surely owed: a commit by hand takes several, and sets it once
         line.owed_at = now
     tell_if_forgotten(t, n, offset)
@@ -223,19 +238,34 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
 
 
 @part
-def send_back(t: Any, n: int, offset: int, status: Result) -> None:
+def send_back(t: Any, n: int, offset: int, status: Result, path: Path) -> None:
     """A message goes back to the broker, or cannot."""
+    line = t.lines[n]
     at = find(t, n, offset)
+    if path != Path.EXPIRED:
+        sent_to_broker(t, n, offset)
     if status != Result.OK:
-        t.lines[n].refused = 1
+        line.refused = 1
+        if path == Path.FALLBACK and t.flags[line.slot] & ORDERLY == 0:
+            line.unsent, line.unsent_at = offset, line.last
     elif at >= 0:
         t.items[at].sent = 1
+    if status == Result.OK and offset == line.unsent:
+        line.unsent = UNKNOWN
 
 
 @part
 def expire(t: Any, n: int, offset: int) -> None:
     """A message is cleaned from the window, since its listener runs for too long (PQ-9)."""
-    t.lines[n].cleaned = 1
+    line = t.lines[n]
+    if t.flags[line.slot] & ORDERLY:
+        note_misstep(t, n, Misstep.CLEANED_ORDERLY, line.last, offset, int64(UNKNOWN))
+    first = find(t, n, line.low)
+    if offset > line.low and first >= 0 and line.has == 1 and line.marks > 0:
+        one = t.items[first]
+        if one.window == line.window and not one.left and not one.expired:
+            note_misstep(t, n, Misstep.CLEANED_BEHIND, one.given, offset, line.low)
+    line.cleaned = 1
     at = find(t, n, offset)
     if at >= 0:
         item = t.items[at]

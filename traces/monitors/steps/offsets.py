@@ -8,6 +8,7 @@ from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path
 from ...machine_code.compiled import int64, part
+from .limits import sent_to_broker
 from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST, note_misstep
 
 ROUNDS = 8
@@ -90,7 +91,11 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         passed = line.last - line.persisted_at
         line.paced |= line.persisted_at != NEVER and t.terms[PERSIST] <= 2 * passed <= 4 * t.terms[PERSIST]
         line.persisted_at = line.last
-    elif path == Path.PIGGYBACK and line.paced and line.has == 1:
+    elif path == Path.PIGGYBACK:
+        sent_to_broker(t, n, offset)
+        if offset == 0:
+            note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, int64(UNKNOWN))
+    if path == Path.PIGGYBACK and line.paced and line.has == 1:
         since = max(line.persisted_at, line.taken_at, line.resumed)
         if line.last - since > ROUNDS * t.terms[PERSIST] + LATE:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...claims.steps import Misstep
-from ...format.kinds import Result, codes
+from ...encoding.names import BROADCASTING
+from ...format.kinds import Kind, Result, codes
 from ...machine_code.compiled import int64, part
+from .limits import brought, tell_if_full, tell_if_pulled_unlocked
 from .state import NEVER, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
+_RESET = 1 << codes(Kind)[Kind.RESET]
 REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
 """Mask of the results of a request that was not answered."""
 
@@ -37,6 +40,8 @@ def pull(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
     now = line.last
     line.pulled = 1
+    tell_if_full(t, n, offset)
+    tell_if_pulled_unlocked(t, n, offset)
     if line.has == 0 and now - line.left_at > SILENCE and now - line.resumed > SILENCE:
         note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
     if offset >= 0:
@@ -53,6 +58,11 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     """The broker answers: ``count`` messages, where to ask ``after`` them, that it holds ``low`` to ``high``."""
     line = t.lines[n]
     now = line.last
+    if result == Result.OFFSET_ILLEGAL:
+        line.illegal = max(after, int64(0))
+        is_inside = 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0
+        if is_inside and t.seen[line.slot] & _RESET == 0:
+            note_misstep(t, n, Misstep.LEGAL, now, offset, high)
     if line.asked < 0:
         if line.late > 0:
             line.late -= 1
@@ -85,8 +95,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if result == Result.FOUND:
             # While the broker reads, more may be stored than there was when it looked up the end (PL-19).
             wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
-        elif count > 0:
-            wrong = True
+        elif count > 0 or (result == Result.NO_NEW_MESSAGE and known and offset > high):
+            wrong = True  # what lies beyond the end is illegal
         # PL-19: a range that is being removed is told so too, with where to go on behind it.
         is_denied = result == Result.NO_NEW_MESSAGE and known and 0 < offset < high and after == offset
         if not is_denied:
@@ -116,8 +126,10 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.end, line.beginning, line.told_at = max(line.end, high), max(line.beginning, low), now
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
+            brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
                 line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
+                line.split, line.split_by = UNKNOWN, 0
         line.brought = after
         line.led = after if known and after > high else int64(UNKNOWN)
         line.position = after if line.has == 1 else int64(UNKNOWN)

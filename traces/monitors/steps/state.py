@@ -35,6 +35,9 @@ OF_ANOTHER, LATER_QUEUE = 1 << 10, 1 << 11
 MARKS = 16
 """So many low-water marks, and so many calls with several messages, are remembered of each line."""
 
+LEVELS = 19
+"""Delay levels of RocketMQ, and one that stands for none (DL-1)."""
+
 WHOLE = np.int64
 BITS = 62
 """So many offsets behind a missing one are known one by one."""
@@ -131,11 +134,24 @@ LINE = np.dtype(
                 "unanswered_at",  # when a pull was sent that was given up without an answer; NEVER: none was
                 "paced",  # 1: it stored offsets by themselves about as often as it should
                 "persisted_at",  # when an offset was stored by itself last, as every 5 s, ms; NEVER: none was
+                "held",  # messages that pulls brought into the window and that were not seen to leave it
+                "last_held",  # offset that the last of them has at least; -1: none
+                "split",  # offset behind a call with messages of the pull that is awaited; -1: there was none
+                "split_by",  # and with how many messages that was
+                "most",  # with how many messages a listener is called at most; 0: not known
+                "largest",  # with how many it was called at most so far
+                "got_at",  # when it got the lock that it has, ms; NEVER: it has none
+                "told_refused",  # when its lock was refused last, long after the first time; NEVER: it was not
+                "illegal",  # where to go on from was told last of an illegal offset; -1: of none
+                "unsent",  # offset of the message that could not be sent back last; -1: none
+                "unsent_at",  # when that was, ms
             )
         ),
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
         ("mark_at", WHOLE, (MARKS,)),  # and when they were, ms
         ("batch", WHOLE, (MARKS,)),  # offsets behind the last calls with several messages
+        ("due", WHOLE, (LEVELS,)),  # of a broker, for each delay level: the latest due time of what came from it, ms
+        ("due_at", WHOLE, (LEVELS,)),  # and when that came, ms
     ]
 )
 """What a process did with a queue."""
@@ -239,8 +255,12 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.taken_at = line.renewed_at = line.overdue_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = line.persisted_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
+    line.last_held = line.split = line.illegal = line.unsent = UNKNOWN
+    line.got_at = line.told_refused = NEVER
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
+    for level in range(LEVELS):
+        line.due[level] = line.due_at[level] = NEVER
 
 
 @part

@@ -6,11 +6,14 @@ from typing import Any
 
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
-from ...format.kinds import Path, Result
+from ...format.kinds import Kind, Path, Result, codes
 from ...machine_code.compiled import int64, part
+from .limits import mend
 from .listeners import tell_if_not_handed
-from .pulls import REFUSED
+from .pulls import REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
+
+_RESET = 1 << codes(Kind)[Kind.RESET]
 
 POLL = 35_000
 """A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
@@ -47,6 +50,8 @@ def take(t: Any, n: int, offset: int) -> None:
         without = known and (line.locked == NEVER or line.locked < line.unlocked - APART)
         if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[LOCK_LIFE]):
             note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
+        elif line.queried and NEVER < line.answered_at < line.got_at:
+            note_misstep(t, n, Misstep.ASKED_UNLOCKED, line.answered_at, offset, int64(UNKNOWN))
     line.given_back = line.kept = NEVER
     line.taken_at = now
     line.owed, line.idle = 0, 0  # CC-13: of what left the window before after its end no offset was set
@@ -56,7 +61,8 @@ def take(t: Any, n: int, offset: int) -> None:
     line.has, line.asked, line.position, line.queried, line.start = 1, UNKNOWN, offset, 0, UNKNOWN
     line.low, line.brought, line.led = offset, UNKNOWN, UNKNOWN
     line.idle_since = now
-    line.watched = UNKNOWN
+    line.watched = line.unsent = line.last_held = UNKNOWN
+    line.held = 0
 
 
 @part
@@ -107,6 +113,12 @@ def give_up(t: Any, n: int, path: Path) -> None:
         if t.missteps[n, Misstep.LEFT_UNSTORED].time == NEVER and t.missteps[n, Misstep.NOT_WRITTEN].time == NEVER:
             line.unstored_at = line.behind_at
         line.asked_at_leave = line.asked_at if line.asked >= 0 else int64(NEVER)
+    if path == Path.RESET and t.seen[line.slot] & _RESET == 0:
+        note_misstep(t, n, Misstep.NEVER_RESET, line.last, int64(UNKNOWN), int64(UNKNOWN))
+    elif path == Path.CORRECTION:
+        mend(t, n, int64(UNKNOWN))
+    elif path == Path.LOCK and t.flags[line.slot] & ORDERLY == 0:
+        note_misstep(t, n, Misstep.OTHER_REASON, line.last, int64(UNKNOWN), int64(UNKNOWN))
     if line.has == 0:
         note_misstep(t, n, Misstep.NOT_HAD, line.left_at, int64(UNKNOWN), int64(UNKNOWN))
     if line.given_back != NEVER and line.last - line.given_back > t.terms[LOCK_LIFE]:
@@ -159,9 +171,14 @@ def lock(t: Any, n: int, status: Result) -> None:
             if other != n and one.locked != NEVER and one.unlocked < one.locked and line.last < ends:
                 note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, int64(UNKNOWN), one.actor)
             other = one.beside
-        line.locked, line.refused_at = line.last, NEVER
+        if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
+            line.got_at = line.last
+        line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
     else:
         _tell_if_free(t, n)
+        # OR-9: only the round for all locks, each 20 s, tells the window so.
+        if line.refused_at != NEVER and line.last - line.refused_at > RENEWED:
+            line.told_refused = line.last
         if line.refused_at == NEVER:
             line.refused_at = line.last
 

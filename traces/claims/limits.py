@@ -1,0 +1,138 @@
+"""Rows of :class:`.steps.Misstep` about limits and reasons: how much a client holds and gives, and why it stops.
+
+They are read as the others are, and stand here for their number.
+"""
+
+from __future__ import annotations
+
+from ..format.kinds import Kind
+from .step import Step
+
+_FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
+_PULLS = (Kind.PULL, Kind.PULL_RESULT)
+_LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
+
+BATCH_ABOVE = Step(
+    statement="All calls that a pull is cut into have one number of messages, but the last one, which may have less.",
+    told="was given {message} in calls of other sizes than {expected}, into which it had cut a pull",
+    needs=(Kind.DELIVER, *_PULLS, Kind.ASSIGN, Kind.RESULT),
+    seen=(Kind.PULL_RESULT, Kind.ASSIGN),
+    rules=("CC-1", "OR-6"),
+)
+NOTHING_CACHED = Step(
+    statement="A client that puts a pull off, since it holds too much of the queue, holds something of it.",
+    told="put off a pull of {queue} as if it held too much of it, and held {expected} messages",
+    needs=(Kind.FLOW_CONTROL, *_PULLS, *_LEAVING, Kind.ASSIGN),
+    seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
+    rules=("PL-7", "PL-8", "PL-9", "PQ-8"),
+)
+OTHER_CONTROL = Step(
+    statement="Only orderly listeners wait for a lock, and only others are held up by the span of what they hold.",
+    told="put off a pull of {queue} for a reason that its listener does not know",
+    needs=(Kind.FLOW_CONTROL,),
+    rules=("PL-9", "PL-10"),
+)
+TOO_FULL = Step(
+    statement="A client that holds more than 1,000 messages of a queue, or a span of 2,000, does not pull it; in "
+    "doubt, as the limits may be others.",
+    told="pulled {queue} from offset {offset} while it held {expected} messages, or offsets, of it",
+    needs=(*_PULLS, *_LEAVING, Kind.ASSIGN, Kind.REVOKE),
+    seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
+    rules=("PL-7", "PL-9"),
+)
+CLEANED_ORDERLY = Step(
+    statement="Messages of orderly listeners are not cleaned, however long those take.",
+    told="cleaned {message}, and its listener is an orderly one",
+    needs=(Kind.EXPIRE,),
+    rules=("PQ-9",),
+)
+CLEANED_BEHIND = Step(
+    statement="A client cleans the first message of a window, and none behind it.",
+    told="cleaned {message}, and had offset {expected} before it in the window",
+    needs=(*_LEAVING, Kind.EXPIRE, Kind.ASSIGN),
+    seen=(Kind.REMOVED, Kind.ASSIGN),
+    rules=("PQ-9",),
+)
+SENT_NOTHING = Step(
+    statement="A pull stores an offset above 0 only.",
+    told="stored offset {offset} of {queue} with a pull",
+    needs=(Kind.COMMIT,),
+    rules=("PL-14",),
+)
+NO_BROADCAST = Step(
+    statement="A broadcasting client sends brokers neither offsets with its pulls nor messages that failed.",
+    told="sent a broker an offset or a message of {queue}, and is a broadcasting client",
+    needs=(Kind.ASSIGN,),
+    rules=("CC-11", "OF-10", "PL-14"),
+)
+ASKED_UNLOCKED = Step(
+    statement="A client of an orderly group asks where to begin when it has locked the queue.",
+    told="took {queue} at offset {offset}, for which it had asked {span} before it locked the queue",
+    needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY),
+    seen=(Kind.LOCK, Kind.OFFSET_QUERY),
+    rules=("PL-11", "RB-30"),
+)
+PULLED_UNLOCKED = Step(
+    statement="A client does not pull an orderly queue whose lock was refused and has run out.",
+    told="pulled {queue} from offset {offset}, {span} after its lock of the queue was refused",
+    needs=(Kind.PULL, Kind.LOCK, Kind.ASSIGN),
+    seen=(Kind.LOCK, Kind.ASSIGN),
+    rules=("OR-9", "PL-10"),
+)
+NEVER_RESET = Step(
+    statement="A client drops a queue for a reset that an operator has asked for.",
+    told="dropped {queue} for a reset, and nobody had reset its offset",
+    needs=(Kind.REVOKE, Kind.RESET),
+    seen=(Kind.REVOKE,),
+    rules=("OF-31",),
+)
+NOTHING_WRONG = Step(
+    statement="A client mends an offset, and drops a queue for it, when a broker has found it illegal.",
+    told="mended its offset of {queue}, which no broker had found illegal",
+    needs=(Kind.ASSIGN, *_PULLS),
+    seen=(Kind.PULL_RESULT, Kind.ASSIGN),
+    rules=("PL-23",),
+)
+OTHER_REASON = Step(
+    statement="Only orderly listeners lose a queue with its lock.",
+    told="dropped {queue} for its lock, and its listener needs none",
+    needs=(Kind.REVOKE,),
+    rules=("OR-9",),
+)
+LEGAL = Step(
+    claim=_FIT,
+    statement="A pull is found illegal outside of its queue only, or when the offset was reset.",
+    told="was told that offset {offset} of {queue} is illegal, and that the queue goes up to {expected}",
+    needs=(Kind.PULL_RESULT,),
+    excused_by=(Kind.RESET,),
+    rules=("PL-18", "PL-19"),
+)
+AGAIN_AT_ONCE = Step(
+    statement="A listener is given a message that could not be sent back after 5 s.",
+    told="was given {message} again {span} after it could not be sent back",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
+    seen=(Kind.SEND_BACK, Kind.ASSIGN),
+    rules=("CC-12", "SB-5"),
+)
+MARK_LEFT = Step(
+    claim=_FIT,
+    statement="The low-water mark is above a message that has just left the window as its first.",
+    told="let {message} leave the window, and its low-water mark stayed there",
+    needs=(Kind.REMOVED,),
+    rules=("PQ-2",),
+)
+GIVEN_COUNT = Step(
+    claim=_FIT,
+    statement="A message of a topic of its producers is given for the first time with the count 0.",
+    told="was given {message} for the first time with the count {expected}",
+    needs=(*_LEAVING, Kind.ASSIGN),
+    seen=(Kind.REMOVED, Kind.ASSIGN),
+    rules=("EN-14", "SB-6"),
+)
+OUT_OF_TURN = Step(
+    claim=_STORES,
+    statement="A broker delivers what waits at one level in the order in which it was stored.",
+    told="delivered {message} from a delay level {span} after another one of that level that was due later",
+    needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
+    rules=("DL-5",),
+)

@@ -1,0 +1,120 @@
+"""How much a process holds of a queue and gives at once, and for what reasons it puts pulls off or drops the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...claims.steps import Misstep
+from ...encoding.names import BROADCASTING, ORDERLY
+from ...format.kinds import Path, codes
+from ...machine_code.compiled import int64, part
+from .state import APART, COMPLETE, LEVELS, LOCK_LIFE, NEVER, UNKNOWN, find, note_misstep
+
+MOST_HELD, WIDEST_SPAN = 1_000, 2_000
+"""``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` where nobody has set them (PL-7, PL-9)."""
+
+HIGHEST_LIMIT = 65_535
+"""The highest that either can be set to (ST-2)."""
+
+SWAY = 50
+"""So far the clock of a broker may be set back, little by little, ms."""
+
+_PATH = codes(Path)
+_OF_CACHES = sum(1 << _PATH[path] for path in (Path.COUNT, Path.SIZE, Path.SPAN))
+
+
+@part
+def put_off(t: Any, n: int, path: Path) -> None:
+    """PL-7 … PL-10: a pull is put off."""
+    line = t.lines[n]
+    is_orderly = t.flags[line.slot] & ORDERLY != 0
+    if (path == Path.ORDERLY and not is_orderly) or (path == Path.SPAN and is_orderly):
+        note_misstep(t, n, Misstep.OTHER_CONTROL, line.last, int64(UNKNOWN), int64(UNKNOWN))
+    if (int64(1) << path) & _OF_CACHES and line.has == 1 and line.fresh and line.late == 0 and line.mended < 0:
+        # Each limit is 1 at least, and what is held has to be above it; a message alone may be of some MiB.
+        least = 1 if path == Path.SIZE else 2
+        if line.held < least:
+            note_misstep(t, n, Misstep.NOTHING_CACHED, line.last, int64(UNKNOWN), max(line.held, int64(0)))
+
+
+@part
+def tell_if_full(t: Any, n: int, offset: int) -> None:
+    """PL-7, PL-9: whether a window is pulled on although it holds too much."""
+    line = t.lines[n]
+    if line.has != 1 or not line.fresh or line.late > 0 or line.mended >= 0:
+        return
+    much = line.held if line.held > MOST_HELD else int64(0)
+    first = find(t, n, line.low)
+    if first >= 0 and t.flags[line.slot] & ORDERLY == 0 and t.items[first].window == line.window:
+        span = line.last_held - line.low
+        if span > WIDEST_SPAN and not t.items[first].left and not t.items[first].expired:
+            much = max(much, span)
+    if much > 0:
+        note_misstep(t, n, Misstep.TOO_FULL, line.last, offset, much)
+
+
+@part
+def brought(t: Any, n: int, offset: int, after: int, count: int) -> None:
+    """A pull brings messages into the window."""
+    line = t.lines[n]
+    if line.has == 1 and line.late == 0 and count > 0:
+        line.held += count
+        # Which ones were filtered out is not told: as many as came lie behind each other at least.
+        line.last_held = max(line.last_held, after - 1 if count == after - offset else offset + count - 1)
+
+
+@part
+def split(t: Any, n: int, offset: int, after: int, count: int) -> None:
+    """CC-1, OR-6: how a pull is cut into calls: all but its last one are of one size, the largest."""
+    line = t.lines[n]
+    if count < 1 or after < 0:
+        return
+    line.largest = max(line.largest, count)
+    if 0 <= line.watched <= offset < line.watched_end and after != line.split:
+        # Of two calls with messages of one pull the first is not its last one, which may be smaller.
+        whole = count if after < line.split else line.split_by
+        if line.split >= 0 and line.most == 0:
+            line.most = whole
+        if line.split >= 0 and whole != line.most:
+            note_misstep(t, n, Misstep.BATCH_ABOVE, line.last, offset, line.most)
+        if after > line.split:
+            line.split, line.split_by = after, count
+    if line.largest > line.most > 0:
+        note_misstep(t, n, Misstep.BATCH_ABOVE, line.last, offset, line.most)
+
+
+@part
+def sent_to_broker(t: Any, n: int, offset: int) -> None:
+    """CC-11, PL-14: a broadcasting client sends brokers no offsets with its pulls, and nothing that failed."""
+    line = t.lines[n]
+    if t.flags[line.slot] & BROADCASTING and line.has == 1:
+        note_misstep(t, n, Misstep.NO_BROADCAST, line.last, offset, int64(UNKNOWN))
+
+
+@part
+def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
+    """PL-10: whether a queue is pulled whose lock was refused, and has run out."""
+    line = t.lines[n]
+    is_told = line.told_refused != NEVER and line.last - line.told_refused > APART
+    if is_told and line.has == 1 and line.locked != NEVER and line.last - line.locked > t.terms[LOCK_LIFE]:
+        note_misstep(t, n, Misstep.PULLED_UNLOCKED, line.refused_at, offset, int64(UNKNOWN))
+
+
+@part
+def mend(t: Any, n: int, offset: int) -> None:
+    """PL-23: the process mends an offset that a broker has found illegal."""
+    line = t.lines[n]
+    if line.illegal < 0 and (line.fresh or t.terms[COMPLETE]):
+        note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, int64(UNKNOWN))
+
+
+@part
+def move(t: Any, n: int, offset: int, level: int, due: int) -> None:
+    """DL-5: a broker takes a message from a delay level."""
+    line = t.lines[n]
+    if due < 0 or not 0 < level < LEVELS:
+        return
+    if line.due[level] != NEVER and due < line.due[level] - SWAY:
+        note_misstep(t, n, Misstep.OUT_OF_TURN, line.due_at[level], offset, line.due[level])
+    elif due > line.due[level]:
+        line.due[level], line.due_at[level] = due, line.last
