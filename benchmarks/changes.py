@@ -10,31 +10,13 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 
+from .changed import Changed, one_file, retimed
+from .further_changes import FURTHER
 from .recordings import Event, Recording, by_time, recorder_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changed:
-    """A changed recording.
-
-    Attributes:
-        change: the kind of change.
-        how: what was changed, to be told.
-        files: names of files with their text; all of them together are the trace.
-        may_hold: a violation may be gone, since what showed it is not in the recording any more.
-        is_less: events are gone.
-    """
-
-    change: str
-    how: str
-    files: Mapping[str, str]
-    may_hold: bool = False
-    is_less: bool = False
-
 
 Change = Callable[[Recording, random.Random], Iterator[Changed]]
 
@@ -62,26 +44,12 @@ DRIFT = 200
 """How fast clocks drift, millionths."""
 
 
-def _one(recording: Recording) -> Mapping[str, str]:
-    return {"trace.jsonl": recording.text()}
-
-
-def _retimed(recording: Recording, time: Callable[[str, int], int]) -> Recording:
-    events = []
-    for event in recording.events:
-        who = recorder_of(event)
-        # A time that an event tells besides its own is by the same clock.
-        times = {name: time(who, int(event[name])) for name in ("time", "due") if event.get(name)}
-        events.append({**event, **times})
-    return replace(recording, events=by_time(events))
-
-
 def shifted_clocks(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """One recorder's clock is off."""
     for recorder in recording.recorders:
         for shift in SHIFTS:
-            changed = _retimed(recording, lambda who, time, off=shift, whose=recorder: time + off * (who == whose))
-            yield Changed(change="shifted clock", how=f"{recorder} by {shift} ms", files=_one(changed))
+            changed = retimed(recording, lambda who, time, off=shift, whose=recorder: time + off * (who == whose))
+            yield Changed(change="shifted clock", how=f"{recorder} by {shift} ms", files=one_file(changed))
 
 
 def drifting_clocks(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -94,7 +62,7 @@ def drifting_clocks(recording: Recording, _chance: random.Random) -> Iterator[Ch
                 return at + (at - begin) * rate // 1_000_000 * (who == whose)
 
             yield Changed(
-                change="drifting clock", how=f"{recorder} by {parts} ppm", files=_one(_retimed(recording, time))
+                change="drifting clock", how=f"{recorder} by {parts} ppm", files=one_file(retimed(recording, time))
             )
 
 
@@ -102,8 +70,8 @@ def all_clocks(recording: Recording, chance: random.Random) -> Iterator[Changed]
     """Every recorder's clock is off by something else."""
     for _ in range(4):
         off = {recorder: chance.randint(-5_000, 5_000) for recorder in recording.recorders}
-        changed = _retimed(recording, lambda who, time, by=off: time + by[who])
-        yield Changed(change="all clocks shifted", how=str(off), files=_one(changed))
+        changed = retimed(recording, lambda who, time, by=off: time + by[who])
+        yield Changed(change="all clocks shifted", how=str(off), files=one_file(changed))
 
 
 def without_kinds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -117,7 +85,7 @@ def without_kinds(recording: Recording, _chance: random.Random) -> Iterator[Chan
             events=[event for event in recording.events if event["kind"] != kind],
         )
         if changed.events:
-            yield Changed(change="removed kind", how=kind, files=_one(changed), is_less=True)
+            yield Changed(change="removed kind", how=kind, files=one_file(changed), is_less=True)
 
 
 def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -129,7 +97,7 @@ def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[
         events = [event for event in recording.events if event["kind"] not in gone]
         if events:
             changed = replace(recording, header={**recording.header, "evidence": evidence}, events=events)
-            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=_one(changed), is_less=True)
+            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=one_file(changed), is_less=True)
 
 
 def _unsaid(recording: Recording, events: Sequence[Event]) -> Recording:
@@ -146,7 +114,7 @@ def unsaid_kinds(recording: Recording, _chance: random.Random) -> Iterator[Chang
             kept = [event for event in recording.events if id(event) not in gone]
             if kept:
                 how = f"{kind} of {who}" if who else kind
-                files = _one(_unsaid(recording, kept))
+                files = one_file(_unsaid(recording, kept))
                 yield Changed(change="unsaid kind", how=how, files=files, may_hold=True, is_less=True)
 
 
@@ -156,7 +124,7 @@ def lesser_recorders(recording: Recording, _chance: random.Random) -> Iterator[C
         for who in ("", *recording.recorders):
             kept = [e for e in recording.events if e["kind"] in kinds or (who and recorder_of(e) != who)]
             if kept:
-                files = _one(_unsaid(recording, kept))
+                files = one_file(_unsaid(recording, kept))
                 how = f"{what} of {who or 'all'}"
                 yield Changed(change="lesser recorder", how=how, files=files, may_hold=True, is_less=True)
 
@@ -175,7 +143,7 @@ def without_recorders(recording: Recording, _chance: random.Random) -> Iterator[
             gaps = [gap]
         # Of events without numbers equal ones would be one.
         numbered = [{**event, "seq": seq} for seq, event in enumerate([*kept, *gaps])]
-        yield Changed(change="removed recorder", how=recorder, files=_one(replace(recording, events=numbered)))
+        yield Changed(change="removed recorder", how=recorder, files=one_file(replace(recording, events=numbered)))
 
 
 def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -190,7 +158,7 @@ def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Cha
             yield Changed(
                 change="removed group",
                 how=group,
-                files=_one(replace(recording, header=header, events=kept)),
+                files=one_file(replace(recording, header=header, events=kept)),
                 may_hold=True,
             )
 
@@ -211,7 +179,7 @@ def group_without_agent(recording: Recording, _chance: random.Random) -> Iterato
             yield Changed(
                 change="group without agent",
                 how=group,
-                files=_one(replace(recording, header=header, events=kept)),
+                files=one_file(replace(recording, header=header, events=kept)),
                 may_hold=True,
             )
 
@@ -229,7 +197,7 @@ def without_slices(recording: Recording, chance: random.Random) -> Iterator[Chan
         gap = {"time": until, "kind": "gap", "due": since, "count": lost}
         changed = replace(recording, events=by_time(sorted([*kept, gap], key=lambda event: int(event["time"]))))
         how = f"{since} to {until}, {lost} events"
-        yield Changed(change="removed time slice", how=how, files=_one(changed), is_less=True)
+        yield Changed(change="removed time slice", how=how, files=one_file(changed), is_less=True)
 
 
 def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -239,7 +207,7 @@ def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]
         events = recording.events[int(len(recording.events) * share) :]
         if events:
             changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut start", how=f"{share:.2f}", files=_one(changed), may_hold=True, is_less=True)
+            yield Changed(change="cut start", how=f"{share:.2f}", files=one_file(changed), may_hold=True, is_less=True)
 
 
 def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -249,7 +217,7 @@ def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
         events = recording.events[: int(len(recording.events) * share)]
         if events:
             changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut end", how=f"{share:.2f}", files=_one(changed), may_hold=True, is_less=True)
+            yield Changed(change="cut end", how=f"{share:.2f}", files=one_file(changed), may_hold=True, is_less=True)
 
 
 def _says_something_else(right: str, damaged: str) -> bool:
@@ -288,7 +256,7 @@ def repeated(recording: Recording, chance: random.Random) -> Iterator[Changed]:
     yield Changed(change="given twice", how="", files={"one.jsonl": text, "two.jsonl": text})
     for share in (0.01, 0.2):
         events = [copy for event in recording.events for copy in [event] * (1 + (chance.random() < share))]
-        yield Changed(change="repeated lines", how=f"{share}", files=_one(replace(recording, events=events)))
+        yield Changed(change="repeated lines", how=f"{share}", files=one_file(replace(recording, events=events)))
 
 
 def split_files(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -327,5 +295,6 @@ CHANGES: tuple[Change, ...] = (
     repeated,
     split_files,
     renamed,
+    *FURTHER,
 )
 """All changes of one recording."""

@@ -2,8 +2,8 @@
 
 All recordings of :mod:`.recordings` are changed in all the ways of :mod:`.changes`, and checked. A case is one claim
 about one changed recording. A claim that was not violated must not be violated afterwards, and one that was must not
-hold; it may become unknown or not observable. Of a pair no claim is violated that is not violated of one of the two,
-and none holds that is.
+hold; it may become unknown or not observable, and how many verdicts stay decided is counted. Of a pair no claim is
+violated that is not violated of one of the two, and none holds that is.
 
 ``ROCKETPROOF_TRUST_FOLDER`` says where is kept what is done; a later run tries again what went wrong, and goes on with
 the rest. ``ROCKETPROOF_TRUST_ROUNDS`` repeats everything with other chances, ``ROCKETPROOF_TRUST_SEED`` begins with
@@ -34,7 +34,8 @@ from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import settings_for
 
 from . import recordings
-from .changes import CHANGES, Change, Changed
+from .changed import Changed
+from .changes import CHANGES, Change
 from .recordings import SEED, Recording
 
 MERGED = "merged"
@@ -42,6 +43,9 @@ KINDS = (MERGED, *(change.__name__ for change in CHANGES))
 """Kinds of changes; putting two together is one."""
 
 Answers = Mapping[str, Verdict]
+
+DECIDED = (Verdict.HOLDS, Verdict.VIOLATED)
+"""Verdicts that tell something: a check that leaves everything unknown would never be wrong."""
 
 
 @dataclass(kw_only=True)
@@ -51,12 +55,15 @@ class Tally:
     Attributes:
         runs: changed recordings that were checked.
         cases: claims about them.
+        decided: claims that held, or were violated, before the change; ``still``: that do, or are, afterwards.
         became: how often a verdict became another one: the two in words.
         violated: new violations, told; ``hold``: violations that hold now.
     """
 
     runs: int = 0
     cases: int = 0
+    decided: int = 0
+    still: int = 0
     became: Counter[str] = field(default_factory=Counter)
     violated: list[str] = field(default_factory=list)
     hold: list[str] = field(default_factory=list)
@@ -65,6 +72,8 @@ class Tally:
         """Count what was counted elsewhere."""
         self.runs += other.runs
         self.cases += other.cases
+        self.decided += other.decided
+        self.still += other.still
         self.became.update(other.became)
         self.violated += other.violated
         self.hold += other.hold
@@ -75,6 +84,8 @@ class Tally:
             "figure": name.replace("_", " "),
             "recordings": self.runs,
             "cases": self.cases,
+            "decided before": self.decided,
+            "decided still": self.still,
             "new VIOLATED": len(self.violated),
             "VIOLATED to HOLDS": len(self.hold),
             "became": dict(sorted(self.became.items())),
@@ -115,6 +126,8 @@ def judge(changed: Changed, before: Answers, tally: Tally, name: str, *, has_bug
     for claim, verdict in after.items():
         tally.cases += 1
         first = before[claim]
+        tally.decided += first in DECIDED
+        tally.still += first in DECIDED and verdict in DECIDED
         if first is verdict:
             continue
         tally.became[f"{first} to {verdict}"] += 1

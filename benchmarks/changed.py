@@ -1,0 +1,43 @@
+"""A changed recording, and what changes have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from .recordings import Recording, by_time, recorder_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A changed recording.
+
+    Attributes:
+        change: the kind of change.
+        how: what was changed, to be told.
+        files: names of files with their text; all of them together are the trace.
+        may_hold: a violation may be gone, since what showed it is not in the recording any more.
+        is_less: events are gone.
+    """
+
+    change: str
+    how: str
+    files: Mapping[str, str]
+    may_hold: bool = False
+    is_less: bool = False
+
+
+def one_file(recording: Recording) -> Mapping[str, str]:
+    """A recording as the only file of a trace."""
+    return {"trace.jsonl": recording.text()}
+
+
+def retimed(recording: Recording, time: Callable[[str, int], int]) -> Recording:
+    """A recording with other times, by recorder and time, joined by them."""
+    events = []
+    for event in recording.events:
+        who = recorder_of(event)
+        # A time that an event tells besides its own is by the same clock.
+        times = {name: time(who, int(event[name])) for name in ("time", "due") if event.get(name)}
+        events.append({**event, **times})
+    return replace(recording, events=by_time(events))
