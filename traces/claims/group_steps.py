@@ -256,7 +256,8 @@ class GroupMisstep(Steps):
         claim=LIFECYCLE,
         statement="A broker writes each table that it keeps again and again, and once more when it stops.",
         told="wrote nothing of a table that it keeps for {span}",
-        needs=(Kind.FILE_PERSIST, Kind.BROKER_START, Kind.BROKER_STOP),
+        needs=(Kind.BROKER_START, Kind.BROKER_STOP),
+        beside=(Kind.FILE_PERSIST,),
         excused_by=(Kind.BROKER_CRASH,),
         rules=("OF-23", "DL-4"),
     )
