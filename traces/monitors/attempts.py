@@ -55,7 +55,7 @@ def chain_of(known: Any, message: int, origin: int, scope: int) -> Any:
     first = known.attempts[at]
     first.slot = entry.slot
     first.offset = entry.offset
-    first.delivered = entry.time
+    first.delivered = first.first_delivered = entry.time
     first.deliveries = 1
     first.reached = 1
     first.together = together
@@ -75,6 +75,21 @@ def find_attempt(known: Any, chain: int, count: int) -> Any:
 
 
 @part
+def latest_attempt(known: Any, chain: int) -> Any:
+    """The attempt of a chain that was delivered last, or failed last; that with the highest count if none was.
+
+    CC-12: a client that could not send a message back counts on by itself, so that a lower count may come later.
+    """
+    latest = at = int64(known.chains[chain].highest)
+    while at >= 0:
+        one, best = known.attempts[at], known.attempts[latest]
+        if max(one.delivered, one.last_failed) > max(best.delivered, best.last_failed):
+            latest = at
+        at = int64(one.next)
+    return latest
+
+
+@part
 def add_attempt(known: Any, chain: int, count: int) -> Any:
     """Begin to note an attempt."""
     at = known.used[ATTEMPTS]
@@ -89,7 +104,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
         known.attempts[above].next = at
     new.next = below
     new.offset = ABSENT
-    new.delivered = ABSENT
+    new.delivered = new.first_delivered = ABSENT
     new.failed = ABSENT
     new.last_failed = ABSENT
     new.sent_at = ABSENT

@@ -35,7 +35,8 @@ CHAIN = np.dtype(
 ATTEMPT = np.dtype(
     [
         ("offset", np.int64),  # of its first place
-        ("delivered", np.int64),  # time of the last delivery, by ``deliverer``
+        ("delivered", np.int64),  # time of the last delivery, by ``deliverer``; ``first_delivered`` of the first one
+        ("first_delivered", np.int64),
         ("failed", np.int64),  # time of the first failure, be it a result or the consume timeout, by ``failer``
         ("last_failed", np.int64),
         ("sent_at", np.int64),  # time of the last send-back

@@ -190,8 +190,8 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any) -> Any:
         return True
     if has_moved or (stage == REACHED and not terms.given[0].moves):
         broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
-        # Which of several copies it is that comes again cannot be told.
-        since = attempt.first_moved if attempt.first_moved != ABSENT else attempt.delivered
+        # Which of several copies it is that comes again cannot be told: the first one may come again just before it.
+        since = attempt.first_moved if attempt.first_moved != ABSENT else attempt.first_delivered
         for i in range(len(terms.down)):
             down = terms.down[i]
             # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.

@@ -107,6 +107,8 @@ def _note_delivery(known: Any, chain: int, at: int, seen: Any) -> None:
     attempt = known.attempts[at]
     attempt.deliveries += 1
     attempt.delivered = seen.time
+    if attempt.first_delivered == ABSENT:
+        attempt.first_delivered = seen.time
     attempt.deliverer = seen.actor
     entry = known.table.entries[known.chains[chain].message]
     if entry.time == ABSENT:

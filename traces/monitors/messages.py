@@ -37,7 +37,7 @@ from ..format.kinds import SUCCESSES, Kind, Result, codes
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
-from .attempts import add_chain, chain_of, come_back, counts_at, depart
+from .attempts import add_chain, chain_of, come_back, counts_at, depart, latest_attempt
 from .chains import Known, has_room, nothing_known, with_room
 from .copies import settle
 from .dead_letters import dead_letter, delayed_dead_letter
@@ -351,7 +351,7 @@ def _guess(known: Any, key: int, what: Kind, flags: int, seen: Any) -> Any:
         return int64(ABSENT)
     chain = int64(known.table.entries[number].chain)
     if what == Kind.DEAD_LETTER:
-        return int64(known.attempts[known.chains[chain].highest].attempt) + 1
+        return int64(known.attempts[latest_attempt(known, chain)].attempt) + 1
     if what in (Kind.RESULT, Kind.SEND_BACK, Kind.EXPIRE):
         _, count = counts_at(known, chain, seen.slot, seen.offset)
         return count

@@ -179,6 +179,15 @@ def test_a_broker_that_is_stopped_in_order_has_saved_its_positions():
     assert check(script.delay_deliver(21_000, 1, 21)).violated == {COPY: 1}
 
 
+def test_a_replayed_copy_that_reaches_its_listener_as_the_first_one_comes_again():
+    # Who stores and moves copies is not recorded: the clients' recording, and what the log of the broker tells.
+    script = Script().deliver(0).result(10, "later").send_back(12).deliver(10_020, 1, offset=20)
+    script.broker(20_000, Kind.BROKER_START).deliver(21_000, 1, offset=20).deliver(21_000, 1, offset=21)
+    said = check(script, evidence=ALL - {Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.STORE})
+    assert said.violated == {}
+    assert said.causes() == [(Cause.SCHEDULE_REPLAY, 1)]
+
+
 def test_a_replica_that_takes_over_delivers_from_an_older_position():
     script = failed().delay_deliver(10_011, 1, 20).broker(12_000, Kind.ROLE_CHANGE)
     assert check(script.delay_deliver(12_500, 1, 21)).causes() == [(Cause.SCHEDULE_REPLAY, 1)]

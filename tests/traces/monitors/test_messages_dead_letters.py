@@ -153,3 +153,19 @@ def test_what_takes_too_long_is_not_given_up():
     slow = Script().deliver(0, 0).expire(60_000)
     too_early = slow.send_back(60_010, 0, named=2, path="expired", level=-1).dead_letter(60_009, 1)
     assert check(too_early, end=100_000, groups=TWO).violated == {EXACTLY: 1}
+
+
+def test_a_dead_letter_without_its_count_is_of_the_failure_before_it():
+    # Of two copies of one attempt both become dead letters; and a client that could not send back had counted on.
+    def untold(script: Script, time: int) -> Script:
+        return script.add(time, Kind.DEAD_LETTER, topic=DEAD_LETTERS, broker="b", key=script.key)
+
+    script = Script().deliver(0, 1).result(10, "later", 1).send_back(11, 1, result="failed")
+    script.send_back(12, 1, result="failed", path="fallback").deliver(5_012, 2, offset=7).result(5_020, "later", 2)
+    script.send_back(5_021, 2, named=9, result="failed").send_back(5_022, 2, named=9, path="fallback")
+    script.deliver(90_000, 1).result(90_010, "later", 1)
+    untold(script, 90_011).send_back(90_012, 1, named=1).deliver(90_020, 1, offset=8).result(
+        90_030, "later", 1, offset=8
+    )
+    untold(script, 90_031).send_back(90_032, 1, offset=8, named=1)
+    assert FOLLOW not in check(script, groups={"G": Group(max_attempts=1)}).violated
