@@ -25,11 +25,10 @@ from .stopped_mechanisms import (
 )
 
 USUAL = "usual-timers-5.3.3"
-FIT, STORES, SHARES, LEVELS = (
+FIT, STORES, SHARES = (
     "events-fit-each-other",
     "stores-follow-each-other",
     "shares-are-taken",
-    "level-as-the-count-says",
 )
 
 
@@ -91,15 +90,6 @@ def orderly_cleaned(events: Events) -> Events:
     given = of(events, "deliver", topic="orders")[50]
     cleaned = {name: value for name, value in given.items() if name not in ("count", "next")}
     return [*events, cleaned | {"kind": "expire", "time": given["time"] + 1}]
-
-
-def cleaned_at(level: int) -> Make:
-    """PQ-9: what took too long is sent back at another level than the third."""
-    return lambda events: changed(events, of(events, "send_back", path="expired"), level=level)
-
-
-def fallback_at_another_level(events: Events) -> Events:
-    return changed(events, of(events, "send_back", path="fallback", result="ok")[-1:], level=7)
 
 
 def broadcast_sent_back(events: Events) -> Events:
@@ -236,9 +226,6 @@ LIMITS = (
     _l("a batch is larger than it may be", BATCHES, STEPS, larger_batch),
     _l("a listener of single messages is given two", STEADY, STEPS, two_in_a_call),
     _l("messages of an orderly listener are cleaned", ORDERLY, STEPS, orderly_cleaned),
-    _l("what took too long asks for no level", DEADLINE, LEVELS, cleaned_at(0)),
-    _l("what took too long asks for a higher level", DEADLINE, LEVELS, cleaned_at(5)),
-    _l("a fallback asks for another level", SIMULATED, LEVELS, fallback_at_another_level),
     _l("a broadcasting client sends back", BROADCAST, STEPS, broadcast_sent_back),
     _l("a broadcasting client commits with its pulls", BROADCAST, STEPS, broadcast_committed),
     _l("a broadcasting client consumes retries", BROADCAST, LIVES, broadcast_consumes_retries),

@@ -17,9 +17,10 @@ from ..format.kinds import Path
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
+from .offset_queries import is_about_to_take
 from .ownership import VISIT, committer, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, PASS_LIMIT, PERSISTED, QUERY_LIMIT, UNKNOWN
+from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .regressions import BACK, goes_back
 
@@ -281,7 +282,7 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: Path, offset: int)
     s.counts[JUDGED, _OWNERS] += 1
     if window.until == ALWAYS or (window.implied != VISIT and time - window.until <= terms.rounds):
         return
-    if s.slots[q].query_actor == actor and time - s.slots[q].query_time <= PASS_LIMIT:
+    if is_about_to_take(s, q, actor, time):
         return  # RB-40: it is about to take the queue, and has the answer in memory already, which is sent as all is
     since = terms.begin if window.implied == VISIT else window.until
     doubt = 0

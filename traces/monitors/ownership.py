@@ -18,7 +18,8 @@ from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
-from .queue_state import ALWAYS, LONG_PULL, NEVER, PASS_LIMIT, QUERY_LIMIT, UNKNOWN, WINDOWS
+from .offset_queries import is_about_to_take
+from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 
 
 class End(enum.IntEnum):
@@ -159,11 +160,12 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     at = _free(s, q)
     _fill(s, q, at, actor, time, start, EXPLICIT)
     window = s.windows[q, at]
-    if slot.query_actor == actor and time - slot.query_time <= PASS_LIMIT:
+    if is_about_to_take(s, q, actor, time):
         window.base, window.recent, window.base_time = slot.query_stored, slot.query_recent, slot.query_as_of
     else:
         window.base, window.recent, window.base_time = slot.stored, recently_stored(s, q, time, actor), time
-    slot.query_actor = UNKNOWN
+    if slot.query_actor == actor:
+        slot.query_actor = UNKNOWN
     if slot.nothing_known:
         slot.nothing_known = 0
         slot.started_new = start

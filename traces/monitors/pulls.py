@@ -12,6 +12,7 @@ from ..format.kinds import Path, Result
 from ..machine_code.compiled import constant, int64, part
 from .commits import SURE, begin, first_start
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
+from .offset_queries import asks
 from .ownership import committer, ended, recently_stored, touch
 from .queue_state import IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
@@ -33,6 +34,7 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked
     if known and slot.stored >= 0 and not slot.flags & BROADCASTING:
         _as_stored(s, q, time, actor, told if how == Result.OK else int64(UNKNOWN), asked)
     if how in (Result.OK, Result.MISSING):
+        asks(s, q, actor)
         slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
         slot.query_recent, slot.query_as_of = recently_stored(s, q, time, actor), time
         if slot.earlier <= told < slot.stored:

@@ -98,6 +98,11 @@ _AT_FIRST: Mapping[str, Any] = {
     "query_stored": UNKNOWN,  # what was stored then, and
     "query_recent": UNKNOWN,  # a short time before, or when it may have been answered
     "query_as_of": NEVER,  # since when what is stored need not be in the answer
+    "other_query_actor": UNKNOWN,  # the same of another client that asked before, or is about to
+    "other_query_time": NEVER,
+    "other_query_stored": UNKNOWN,
+    "other_query_recent": UNKNOWN,
+    "other_query_as_of": NEVER,
     "nothing_known": 0,  # 1: a query was answered that nothing is stored, and nobody has started since
     "started_new": UNKNOWN,  # where the group started then
     "flapper": UNKNOWN,  # who takes the queue again and again

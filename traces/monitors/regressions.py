@@ -17,8 +17,9 @@ from ..engine.findings import Doubt
 from ..format.kinds import Path
 from ..machine_code.compiled import constant, part
 from .notes import finding
+from .offset_queries import is_about_to_take
 from .ownership import committer, ended, owners, settle, window_of
-from .queue_state import ALWAYS, IN_FLIGHT, PASS_LIMIT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
 
@@ -92,7 +93,7 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
 def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int) -> Any:
     """OVERLAP or LATE_COMMIT, if windows of the queue tell of them, else 0; ``writer`` may be UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
-    if writer >= 0 and _is_about_to_take(s, q, time, writer, offset):
+    if writer >= 0 and _is_told_before(s, q, time, writer, offset):
         return Regression.OVERLAP
     at = window_of(s, q, writer) if writer >= 0 else UNKNOWN
     owner = at >= 0 and s.windows[q, at].until == ALWAYS
@@ -123,14 +124,14 @@ def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int
 
 
 @part
-def _is_about_to_take(s: Any, q: int, time: int, writer: int, offset: int) -> bool:
+def _is_told_before(s: Any, q: int, time: int, writer: int, offset: int) -> bool:
     """RB-40, OF-6: whether the writer has asked for the queue, and stores what it was told over what came meanwhile.
 
     A pass of rebalance asks for one queue after the other, each of which is in the table from its answer on, and its
     windows begin when all are there: ``RebalanceImpl#updateProcessQueueTableInRebalance``.
     """
     slot = s.slots[q]
-    if slot.query_actor != writer or time - slot.query_time > PASS_LIMIT or slot.stored_actor == writer:
+    if slot.stored_actor == writer or not is_about_to_take(s, q, writer, time):
         return False
     meanwhile = slot.query_as_of - apart(s.order, committer(s, q, slot.stored_actor), writer)
     is_told = min(slot.query_stored, slot.query_recent) <= offset <= slot.query_stored

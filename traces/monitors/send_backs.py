@@ -16,7 +16,7 @@ from .delays import bit_of, delay_of, lowest
 from .notes import NOBODY, NOTHING, judge, violate
 
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
-_LEVEL, _CONFIGURED = int64(CODE["level-as-the-count-says"]), int64(CODE["maximum-as-configured"])
+_CONFIGURED = int64(CODE["maximum-as-configured"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
 
 
@@ -87,7 +87,6 @@ def send_back(
         dies = times >= last_count(terms, maximum) or (path != Path.EXPIRED and asked != ABSENT and asked < 0)
         sent.may_die |= dies
         sent.may_live |= not dies
-    _asks_for(terms, notes, count, path, asked, seen)
     last = len(terms.request_level) - 1
     if path == Path.FALLBACK:
         sent.allowed |= bit_of(terms.levels[min(times, len(terms.levels) - 1)].fallback)
@@ -97,18 +96,6 @@ def send_back(
         sent.unsure = 1
     elif asked >= 0:
         sent.allowed |= bit_of(terms.request_level[min(times, last), min(asked, last)])
-
-
-@part
-def _asks_for(terms: Any, notes: Any, count: int, path: Path, asked: int, seen: Any) -> None:
-    """SB-4, PQ-9: a fallback asks for the level of its count, a message that took too long for one that is fixed."""
-    if asked == ABSENT or path not in (Path.FALLBACK, Path.EXPIRED):
-        return
-    is_fallback = path == Path.FALLBACK
-    expected = terms.levels[min(count, len(terms.levels) - 1)].fallback if is_fallback else terms.given[0].expiry_level
-    if min(asked, len(terms.levels) - 1) != expected:
-        judge(notes, _LEVEL)
-        violate(notes, _LEVEL, seen, seen.time, NOBODY, asked, int64(expected), NOTHING)
 
 
 @part

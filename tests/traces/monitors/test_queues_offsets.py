@@ -191,6 +191,15 @@ def test_a_pass_takes_a_queue_long_after_it_was_told_the_offset() -> None:
     assert taken(11_000 + MINUTE).broken == {BACK: (1, 0), OWNERS: (1, 0)}
 
 
+@pytest.mark.parametrize("first", ["two", "three"])
+def test_two_clients_ask_before_either_takes_the_queue(first: str) -> None:
+    asked = [
+        event(4_000 + at, Kind.OFFSET_QUERY, who, result="ok", offset=0) for at, who in enumerate(("two", "three"))
+    ]
+    new = [commit(10_700, first, 0), assign(11_000, first, 0), found(11_500, first, 0, 10), deliver(12_000, first, 0)]
+    assert check(STORED, commit(3_000, "one", 0), asked, new).broken == {}
+
+
 def test_doubts_about_going_back() -> None:
     assert check(STORED, gap(20_000, 30_000), commit(60_000, "one", 3)).doubts(BACK) == [Doubt.GAP]
     without = EVERYTHING - {Kind.ASSIGN, Kind.REVOKE}

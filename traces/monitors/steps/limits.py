@@ -104,7 +104,7 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
 def mend(t: Any, n: int, offset: int) -> None:
     """PL-23: the process mends an offset that a broker has found illegal."""
     line = t.lines[n]
-    if line.illegal < 0 and (line.fresh or t.terms[COMPLETE]):
+    if line.pulled and line.illegal < 0 and (line.fresh or t.terms[COMPLETE]):
         note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, int64(UNKNOWN))
 
 
