@@ -71,7 +71,7 @@ class Member:
     told_at: int = EVER  # when that was
     before: dict[str, int] = field(default_factory=dict)  # the highest version of each topic that it ever told
     taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not told anew since: first and last take
-    dropped: set[str] = field(default_factory=set)  # topics whose queues it gave up as it consumes them no more
+    dropped: dict[str, int] = field(default_factory=dict)  # topics whose queues it gave up as consumed no more: when
     routes: dict[str, Route] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)

@@ -135,7 +135,10 @@ class _Steps:
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
             before = member.before.get(topic, EVER)
-            if topic in member.dropped and version <= before:
+            dropped = member.dropped.get(topic, None)
+            if dropped is not None and version > before:
+                del member.dropped[topic]  # it consumes it again
+            elif dropped is not None and event["time"] - dropped > LATE:
                 self._missteps.note(GroupMisstep.STILL_TOLD, member, event, topic=topic)
             self._tell_if_old(member, event, topic, version)
             again = member.told is not None and topic not in member.told and version <= before
@@ -281,7 +284,7 @@ class _Steps:
             elif member.leaving is None:
                 member.leaving = time
         if path == Path.UNSUBSCRIBE:
-            member.dropped.add(topic)
+            member.dropped[topic] = time
         had.has, had.lost_at, had.left_at = False, None, time
         member.awaited.pop((topic, queue), None)
 

@@ -172,6 +172,8 @@ def _refused(s: Any, q: int, time: int, actor: int, how: Result) -> None:
     refused = how in (Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST)
     # ST-5: a broker that begins anew knows nobody, until it is told again.
     anew = slot.refusals and ended(s, slot.broker, slot.refused_since, time)
+    # PL-16: who is refused asks again after 3 s. Who did not ask for so long had given the queue up meanwhile.
+    anew = anew or time - slot.refused_until > s.terms[0].heartbeat_limit
     if slot.refusals and (not refused or slot.refuser != actor or anew):
         end_refusals(s, q)
     if refused:

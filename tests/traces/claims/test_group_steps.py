@@ -161,7 +161,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.NOT_NEWER: on_a_day(OWNS),
     GroupMisstep.RETRIES_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "%RETRY%G=*@7")],
     GroupMisstep.STILL_TOLD: [
-        *(*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe"), heartbeat(42_000, "one", "T=*@7")),
+        *(*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe"), heartbeat(52_000, "one", "T=*@7")),
     ],
     GroupMisstep.UNWRITTEN: [
         *(*OWNS, *ENDS, stop(60_021), *(of_broker(time, Kind.FILE_PERSIST) for time in (10_000, 15_000))),
@@ -289,3 +289,12 @@ def test_of_two_passes_at_once_each_is_acted_upon() -> None:
     kept = [taken(41_000, Kind.REVOKE, 1, path="removal")]
     assert told([*OWNS, pass_(40_000, "b:0"), pass_(40_002), *kept]) == []
     assert told([*OWNS, pass_(38_000, "b:0"), pass_(40_002), *kept]) == [GroupMisstep.STILL_GIVEN]
+
+
+def test_a_topic_that_is_consumed_again_is_told_again() -> None:
+    dropped = [*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe")]
+    # A heartbeat to the next broker may be under way.
+    assert told([*dropped, heartbeat(42_000, "one", "T=*@7")]) == []
+    again = [heartbeat(time, "one", "T=*@9") for time in (55_000, 85_000)]
+    assert told([*dropped, *again]) == []
+    assert told([*dropped, heartbeat(85_000, "one", "T=*@7")]) == [GroupMisstep.STILL_TOLD]

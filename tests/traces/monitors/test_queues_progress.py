@@ -242,6 +242,9 @@ def test_an_outdated_subscription() -> None:
     assert check(BEHIND, refusals(40), broker_restart(29_500)).broken == {}
     # It may have been answered meanwhile.
     assert check(BEHIND, refusals(40), gap(20_000, 20_500)).counts(CURRENT) == (0, 1)
+    # It gave the queue up, and asked no more, until it took it again.
+    again = [{**each, "time": each["time"] + 60_000} for each in refusals(20)]
+    assert check(BEHIND, refusals(20), again).broken == {}
 
 
 def test_an_illegal_offset() -> None:
