@@ -48,8 +48,8 @@ def _locked_by_the_dead(s: State) -> BoolLike:
 
 
 LOCK_EXPIRES = Property(
-    id="lock-of-a-dead-client-comes-free",
-    statement="The lock that a client had when it died is free again some time.",
+    id="abandoned-lock-is-free-again",
+    statement="A lock that its client can give back no more is free again some time.",
     kind=Kind.EVENTUALLY,
     after=_locked_by_the_dead,
     holds=lambda s: not_(_locked_by_the_dead(s)),

@@ -141,7 +141,7 @@ EXPECTED: list[tuple[str, str, int | None, int | None, int | None]] = [
         5528032,
         None,
     ),
-    ("lock-of-a-dead-client-comes-free", "consumers=2 running=2 queues=2 orderly=1 crashes=1", 15, 32, None),
+    ("abandoned-lock-is-free-again", "consumers=2 running=2 queues=2 orderly=1 crashes=1", 15, 32, None),
 ]
 
 

@@ -33,7 +33,7 @@ def test_everything_claimed_is_so() -> None:
         ("shutdown", "unregister", "the guard is not not_(s.persisted[c])", "stop-comes-to-its-end"),
         ("late_update", "update_late", "NO_OFFSET + 1", "late-update-comes-at-last"),
         ("start_position", "offset_answered", "without answers_zero", "every-queue-is-taken"),
-        ("rebalance", "expire_lock", "without s.life[c] == Life.GONE", "lock-of-a-dead-client-comes-free"),
+        ("rebalance", "expire_lock", "without s.life[c] == Life.GONE", "abandoned-lock-is-free-again"),
     ],
 )
 def test_an_end_that_never_comes_is_noticed(part: str, text: str, told: str, row: str) -> None:

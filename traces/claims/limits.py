@@ -99,14 +99,6 @@ OTHER_REASON = Step(
     needs=(Kind.REVOKE,),
     rules=("OR-9",),
 )
-LEGAL = Step(
-    claim=_FIT,
-    statement="A pull is found illegal outside of its queue only, or when the offset was reset.",
-    told="was told that offset {offset} of {queue} is illegal, and that the queue goes up to {expected}",
-    needs=(Kind.PULL_RESULT,),
-    excused_by=(Kind.RESET,),
-    rules=("PL-18", "PL-19"),
-)
 AGAIN_AT_ONCE = Step(
     statement="A listener is given a message that could not be sent back after 5 s.",
     told="was given {message} again {span} after it could not be sent back",
@@ -115,7 +107,6 @@ AGAIN_AT_ONCE = Step(
     rules=("CC-12", "SB-5"),
 )
 MARK_LEFT = Step(
-    claim=_FIT,
     statement="The low-water mark is above a message that has just left the window as its first.",
     told="let {message} leave the window, and its low-water mark stayed there",
     needs=(Kind.REMOVED,),

@@ -272,7 +272,6 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.NEVER_RESET: [*RIGHT, revoke(800, "one", path="reset")],
     Misstep.NOTHING_WRONG: [*RIGHT, event(800, Kind.CORRECT, "one", offset=1)],
     Misstep.OTHER_REASON: [*RIGHT, revoke(800, "one", path="lock")],
-    Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
     Misstep.AGAIN_AT_ONCE: [
         *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later")),
         *(unsent(600 + n, way) for n, way in enumerate(("request", "fallback"))),

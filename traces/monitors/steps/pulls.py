@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...claims.steps import Misstep
-from ...encoding.names import BROADCASTING
-from ...format.kinds import Kind, Result, codes
+from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
 from .state import NEVER, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
-_RESET = 1 << codes(Kind)[Kind.RESET]
 REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
 """Mask of the results of a request that was not answered."""
 
@@ -60,9 +58,6 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     now = line.last
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
-        is_inside = 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0
-        if is_inside and t.seen[line.slot] & _RESET == 0:
-            note_misstep(t, n, Misstep.LEGAL, now, offset, high)
     if line.asked < 0:
         if line.late > 0:
             line.late -= 1
