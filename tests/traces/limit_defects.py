@@ -235,7 +235,7 @@ LIMITS = (
     _l("an offset is mended that was legal", DEADLINE, STEPS, mended_for_nothing),
     _l("a broker has nothing new beyond the end", DEADLINE, FIT, nothing_beyond_the_end),
     _l("a broker no more writes its tables", USUAL, LIVES, tables_not_written, tables_not_written_so_soon),
-    _l("a first delivery has the count of a retry", STEADY, FIT, counted_before_it_failed),
+    _l("a first delivery has the count of a retry", STEADY, STEPS, counted_before_it_failed),
     _l("the low-water mark is one too low", STEADY, STEPS, mark_stays),
     _l("what could not be sent back comes at once", SIMULATED, STEPS, again_at_once),
     _l("a queue is pulled without its lock", ORDERLY, STEPS, pulled_without_lock("failed"), pulled_without_lock("ok")),

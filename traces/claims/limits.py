@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..format.kinds import Kind
 from .step import Step
 
-_FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
+_STORES = "stores-follow-each-other"
 _PULLS = (Kind.PULL, Kind.PULL_RESULT)
 _LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
@@ -113,7 +113,6 @@ MARK_LEFT = Step(
     rules=("PQ-2",),
 )
 GIVEN_COUNT = Step(
-    claim=_FIT,
     statement="A message of a topic of its producers is given for the first time with the count 0.",
     told="was given {message} for the first time with the count {expected}",
     needs=(*_LEAVING, Kind.ASSIGN),
