@@ -135,7 +135,7 @@ class _Steps:
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
             before = member.before.get(topic, EVER)
-            dropped = member.dropped.get(topic, None)
+            dropped = member.dropped.get(topic)
             if dropped is not None and version > before:
                 del member.dropped[topic]  # it consumes it again
             elif dropped is not None and event["time"] - dropped > LATE:

@@ -6,14 +6,12 @@ from typing import Any
 
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
-from ...format.kinds import Kind, Path, Result, codes
+from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .limits import mend
 from .listeners import tell_if_not_handed
 from .pulls import REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
-
-_RESET = 1 << codes(Kind)[Kind.RESET]
 
 POLL = 35_000
 """A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
@@ -113,7 +111,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
         if t.missteps[n, Misstep.LEFT_UNSTORED].time == NEVER and t.missteps[n, Misstep.NOT_WRITTEN].time == NEVER:
             line.unstored_at = line.behind_at
         line.asked_at_leave = line.asked_at if line.asked >= 0 else int64(NEVER)
-    if path == Path.RESET and t.seen[line.slot] & _RESET == 0:
+    if path == Path.RESET:
         note_misstep(t, n, Misstep.NEVER_RESET, line.last, int64(UNKNOWN), int64(UNKNOWN))
     elif path == Path.CORRECTION:
         mend(t, n, int64(UNKNOWN))
