@@ -110,7 +110,8 @@ def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor
 def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> Sequence[Hole]:
     """The times in which a clock was set: what happened then has no order between recorders.
 
-    By the clock of a client go the events of its own groups, by that of a broker those of any.
+    By the clock of a client go the events of its own groups, by that of a broker those of any. Nothing happened in a
+    step of no length: the order of its recorder told it, and pairs with others what is left open.
 
     Args:
         clocks: of the recorders.
@@ -125,6 +126,7 @@ def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> S
             group=group,
         )
         for step in clocks.steps
+        if step.since < step.until
         for group in _groups_of(step.recorders, groups)
     ]
 

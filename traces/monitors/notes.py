@@ -205,7 +205,7 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
             & (np.abs(kept["time"] - each["time"]) <= limit)
         )
         if each["offset"] < 0:
-            near &= kept["other"] == each["actor"]
+            near &= (kept["other"] == each["actor"]) | (kept["actor"] == each["other"])
         else:
             near &= (kept["offset"] <= each["offset"]) & (kept["until"] > each["offset"])
         sure = int(np.count_nonzero(near & (kept["doubt"] == 0)))

@@ -142,9 +142,10 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     slot = s.slots[q]
     settle(s, q, time)
     if slot.stored_actor == actor and time - slot.stored_time <= apart(s.order, committer(s, q, actor), actor):
-        # By the broker's clock its first commit came before; it comes with its first pull.
+        # By the broker's clock its first commits came before; they come with its first pulls.
         row = s.rows[note(s, _ONLY_OWNERS, RETRACTION, q, time)]
-        row.offset = slot.stored
+        row.offset, row.other = UNKNOWN, actor
+        row.actor = actor if slot.commits_by >= 0 else UNKNOWN
     if slot.unowned != NEVER and owners(s, q) == 0:
         _without_owner(s, q, time, actor)
     slot.unowned = NEVER

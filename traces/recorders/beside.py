@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,9 @@ from ..format.coverage import EVIDENCE_BIT, evidence_mask
 from ..format.header import Stated
 from ..format.kinds import Kind
 from ..io.source import Source
-from .recording import Recording
+
+if TYPE_CHECKING:
+    from .recording import Recording  # which needs what reads traces, as this is part of
 
 TOLD = "events of processes that agents recorded at that time"
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..clocks.clocks import Clocks
+from ..clocks.clocks import Clocks, Step
 from ..encoding.names import Actor
-from ..format.schema import ARROW
-from .recording import Recording
+from .recording import Recording, with_due
+from .stamps import SetBack
 
 
 def put_in_time(recordings: Sequence[Recording], broadcasting: Collection[str] = ()) -> Clocks:
@@ -42,8 +43,14 @@ def put_in_time(recordings: Sequence[Recording], broadcasting: Collection[str] =
                 given = pc.fill_null(due, 0).to_numpy().astype(np.int64) * 1000
                 mended = pa.array(clocks.corrected(actor, given) // 1000, due.type)
                 mended = pc.if_else(due.combine_chunks().is_valid(), mended, pa.scalar(None, due.type))
-                one.table = one.table.set_column(ARROW.get_field_index("due"), ARROW.field("due"), mended)
-    return clocks
+                one.table = with_due(one.table, mended)
+    steps = [_step(actor, back) for actor, one in zip(actors, recordings, strict=True) for back in one.set_back]
+    return replace(clocks, steps=tuple(sorted([*clocks.steps, *steps], key=lambda step: step.since)))
+
+
+def _step(actor: Actor, back: SetBack) -> Step:
+    told = f"it went back by {back.by // 1000:,} ms between two events; those after it are taken to be as much later"
+    return Step(since=back.at, until=back.at, recorders=(actor,), events=(told,))
 
 
 def _actors(recordings: Sequence[Recording]) -> list[Actor]:

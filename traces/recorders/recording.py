@@ -1,7 +1,7 @@
 """A recording: what one agent wrote to one file, and who that was.
 
 A recorder stamps its events with microseconds of its machine's clock, and its own order is certain: within one
-recording nothing is moved, unless the clock was set back.
+recording nothing is moved.
 """
 
 from __future__ import annotations
@@ -18,18 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import Kind
+from ..format.schema import ARROW
 from ..io.events import batch_of
 from .agent_files import NAME, side_of
+from .stamps import SetBack, in_own_order
 
 Event = dict[str, Any]
 """One event, with the names of the fields of the schema; fields that are not known are not there."""
 
-SET_BACK = 1_000
-"""Threads of a process may stamp a little out of their order; a clock that goes back further than this was set, ms."""
-
 _ACTS = ("client", "group")
-_LONG_AGO = -(2**62)
-_FEW = 1 << 10
 
 
 @dataclass(kw_only=True, eq=False)
@@ -39,8 +36,8 @@ class Recording:
     Attributes:
         file: the file.
         table: its events in the order in which they were recorded, with all columns of the schema.
-        stamps: when each was, µs since 1970; never decreasing unless the clock was set back.
-        set_back: how often the clock was.
+        stamps: when each was, µs since 1970; see :mod:`.stamps`.
+        set_back: where the clock was set back; what events tell of times is moved as they are.
         source: what its header says recorded it.
         counted: whether its recorder counted its events, from 0: ``seq``.
         of_slave: whether a slave wrote it, of a broker whose master was recorded too.
@@ -49,17 +46,20 @@ class Recording:
     file: str
     table: pa.Table
     stamps: Any
-    set_back: int
+    set_back: tuple[SetBack, ...] = ()
     source: str = ""
     counted: bool = False
     of_slave: bool = False
 
     @classmethod
     def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False) -> Recording:
-        """The events of a file; none counts as earlier than the one before it."""
+        """The events of a file, in the order of its recorder."""
         table = table.unify_dictionaries().combine_chunks()
         time, micros = (_numbers(table, name) for name in ("time", "micros"))
-        stamps, set_back = _never_back(time * 1000 + micros)
+        stamps, set_back = in_own_order(time * 1000 + micros)
+        for one in set_back:
+            later = pa.array(np.where(np.arange(len(table)) >= one.row, one.by // 1000, 0))
+            table = with_due(table, pc.add(table.column("due"), later))
         return cls(file=file, table=table, stamps=stamps, set_back=set_back, source=source, counted=counted)
 
     @classmethod
@@ -127,27 +127,14 @@ def without_nulls(event: Mapping[str, Any]) -> Event:
     return {name: value for name, value in event.items() if value is not None}
 
 
+def with_due(table: pa.Table, due: Any) -> pa.Table:
+    """The events with other times of what they say is due, ms."""
+    return table.set_column(ARROW.get_field_index("due"), ARROW.field("due"), due)
+
+
 def _numbers(table: pa.Table, name: str) -> Any:
     return _numpy(pc.fill_null(table.column(name), 0)).astype(np.int64)
 
 
 def _numpy(column: pa.Array | pa.ChunkedArray) -> Any:
     return column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
-
-
-def _never_back(stamps: Any) -> tuple[Any, int]:
-    """Stamps that never decrease, unless by more than SET_BACK, and how often they do."""
-    ordered, begin, times = stamps.copy(), 0, 0
-    latest, size = _LONG_AGO, _FEW
-    while begin < len(ordered):
-        part = ordered[begin : begin + size]
-        never_back = np.maximum.accumulate(np.maximum(part, latest))
-        back = np.flatnonzero(part < never_back - SET_BACK * 1000)
-        stop = int(back[0]) if len(back) else len(part)
-        part[:stop] = never_back[:stop]
-        begin += stop
-        if len(back):
-            latest, size, times = _LONG_AGO, _FEW, times + 1
-        else:
-            latest, size = int(never_back[-1]), 2 * size
-    return ordered, times

@@ -34,3 +34,8 @@ def test_any_group_goes_by_the_clock_of_a_broker_or_of_nobody_known() -> None:
     assert [hole.group for hole in holes(ONE, BROKER)] == [""]
     assert [hole.group for hole in holes(Actor("three", 0))] == [""]
     assert [hole.group for hole in holes()] == [""]
+
+
+def test_a_step_of_no_length_leaves_nothing_in_doubt() -> None:
+    step = Step(since=5_000_000, until=5_000_000, recorders=(ONE,), events=("it went back by 5,000 ms",))
+    assert list(steps_as_holes(Clocks(steps=(step,)), GROUPS)) == []

@@ -437,6 +437,9 @@ def test_a_stranger_at_the_beginning_of_a_complete_recording_owns_nothing() -> N
     # By the broker's clock a first commit may come before the assignment that it follows.
     early = [revoke(20_000, "one"), commit(20_490, "two", 10), assign(20_500, "two", 10)]
     assert check(STORED, early, complete=True).counts(OWNERS) == (0, 1)
+    # So may several: the one that is further away than clocks are taken to be apart is another's.
+    several = [revoke(20_000, "one"), *(commit(at, "two", 10) for at in (20_440, 20_460, 20_480)), *early[2:]]
+    assert check(STORED, several, complete=True).counts(OWNERS) == (1, 2)
 
 
 def test_doubts_about_writers() -> None:

@@ -53,13 +53,25 @@ def test_recordings_are_merged_by_microseconds_then_by_file() -> None:
 def test_what_a_recorder_wrote_later_never_comes_earlier() -> None:
     one = recording("a", at(5_000, "deliver"), at(4_000, "result"), at(5_001, "removed"))
     assert told(one) == [(5_000, "a", "deliver"), (5_000, "a", "result"), (5_001, "a", "removed")]
-    assert one.set_back == 0
+    assert one.set_back == ()
 
 
-def test_a_clock_that_was_set_back_is_counted_and_believed() -> None:
-    one = recording("a", at(3_000_000, "deliver"), at(1_000_000, "result"), at(1_000_001, "removed"))
-    assert one.set_back == 1
-    assert (one.stamps - 1_700_000_000_000_000).tolist() == [3_000_000, 1_000_000, 1_000_001]
+def test_a_clock_that_was_set_back_is_told_and_its_recorder_stays_in_order() -> None:
+    one = recording("a", at(3_000_000, "deliver"), at(1_000_000, "result"), at(2_500_000, "removed"))
+    joined = join([one])
+    assert [event["kind"] for event in joined.table.to_pylist()] == ["deliver", "result", "removed"]
+    assert [str(step) for step in joined.clocks.steps] == [
+        "the clock of a was set, or events are not as they were: it went back by 2,000 ms between two events; "
+        "those after it are taken to be as much later"
+    ]
+
+
+def test_what_is_due_is_moved_with_the_clock() -> None:
+    times = (1_000, 9_000, 4_000, 8_000)
+    events = [{"time": time, "kind": "delay_store", "due": time + 10, "seq": n} for n, time in enumerate(times)]
+    one = Recording.of_events("broker-1-a.jsonl", [*events, {"time": 8_001, "kind": "broker_stop", "seq": 4}])
+    assert one.stamps.tolist() == [1_000_000, 9_000_000, 9_000_000, 13_000_000, 13_001_000]
+    assert one.table.column("due").to_pylist() == [1_010, 9_010, 9_010, 13_010, None]
 
 
 def test_processes_of_one_client_id_are_counted_by_their_beginning() -> None:

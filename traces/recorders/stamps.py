@@ -1,0 +1,79 @@
+"""Stamps: when the events of one recorder were, in its own order, which is certain whatever its clock says.
+
+Threads of a process stamp a little out of their order: none counts as earlier than the one before it. A clock that was
+set back goes on from there, and so do the stamps, as if it had not been: what passed while it was set is all that is
+lost, and the clocks of others tell that. A few stamps from long before are of threads that were held up between a stamp
+and its line, as all are while a process is suspended; they are left as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+SET_BACK = 1_000
+"""Threads of a process may stamp a little out of their order; what goes back further than this has a reason, ms."""
+
+_LONG_AGO = -(2**62)
+_FEW = 1 << 10
+_MOST = 64
+"""What goes back more often is no file of one recorder in its order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetBack:
+    """A clock that was set back.
+
+    Attributes:
+        row: place of the first event after that.
+        at: when that was, µs, as if the clock had gone on.
+        by: by how much at least, µs.
+    """
+
+    row: int
+    at: int
+    by: int
+
+
+def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
+    """Stamps that go back only where they are from long before, and where the clock was set back.
+
+    Args:
+        stamps: µs, in the order of the recorder; they are not changed.
+    """
+    ordered, begin, found, times = stamps.copy(), 0, list[SetBack](), 0
+    latest, size = _LONG_AGO, _FEW
+    while begin < len(ordered):
+        part = ordered[begin : begin + size]
+        never_back = np.maximum.accumulate(np.maximum(part, latest))
+        back = np.flatnonzero(part < never_back - SET_BACK * 1000)
+        stop = int(back[0]) if len(back) else len(part)
+        part[:stop] = never_back[:stop]
+        begin += stop
+        if not len(back):
+            latest, size = int(never_back[-1]), 2 * size
+            continue
+        times += 1
+        by = int(never_back[stop]) - int(ordered[begin])
+        if times <= _MOST and _goes_on_from_there(ordered, begin, by):
+            ordered[begin:] += by
+            found.append(SetBack(row=begin, at=int(ordered[begin]), by=by))
+            latest = int(ordered[begin])
+        else:
+            latest = _LONG_AGO
+        size = _FEW
+    return ordered, tuple(found)
+
+
+def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
+    """Whether time passed by the stamps from a row on, before they are again where they were: half of it at least."""
+    size = _FEW
+    while True:
+        part = stamps[row : row + size]
+        again = np.flatnonzero(part >= stamps[row] + by)
+        if len(again) or row + size >= len(stamps):
+            last = int(again[0]) if len(again) else len(part)
+            return bool(2 * int(part[:last].max() - part[0]) >= by)
+        size *= 2
