@@ -18,12 +18,13 @@ from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
 from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
-from ..format.kinds import Kind
+from ..format.kinds import CALLS, Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
 from ..monitors.messages import WITHOUT_ORIGIN
 from .findings import Doubt, Note
 
+_CALLS = evidence_mask(CALLS)
 _SAVES_A_MESSAGE = evidence_mask(
     {
         Kind.DELIVER,
@@ -204,6 +205,11 @@ def _save(rows: Any, statuses: Any, queues: Sequence[tuple[str, str]], coverage:
     lost = coverage.is_lost(_SAVES_A_MESSAGE, queues, found["slot"], found["since"], ever)
     others = {group for group, recorded in coverage.of_groups.items() if _SAVES_A_MESSAGE & ~recorded}
     others |= coverage.not_judged.keys()
+    others |= {
+        group
+        for group in coverage.groups
+        if any(coverage.unseen(group, who, 0, _CALLS) for who in coverage.clients(group))
+    }
     lost |= np.array([group in others for group, _ in queues])[found["slot"]]
     # A row of one message has its origin, and in ``until`` when its retry is due.
     messages = np.where(found["origin"] != 0, 1, np.maximum(found["until"] - found["offset"], 1))

@@ -123,6 +123,9 @@ CLIENT_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 BROKER_RUNS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
 """Kinds that tell whether a broker runs, and as what."""
 
+CALLS = frozenset({Kind.DELIVER, Kind.RESULT})
+"""A call of a listener, its beginning and its end."""
+
 OF_BROKERS = BROKER_RUNS | {Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.MEMBERS}
 """Kinds that only brokers record, or who watches them, also where the event names a client."""
 

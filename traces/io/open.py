@@ -291,21 +291,22 @@ def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]
 
 
 def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
-    """The sources, those beside files of agents without what these tell, too; what is all told is left out."""
-    from ..recorders.beside import Beside
+    """The sources, each without what others tell, too, that know more; what is all told is left out."""
+    from ..recorders.beside import Beside, ByOthers, others_of
     from ..recorders.captured import CapturedTrace  # which reads files with what is here
 
-    agents = next((source.told for source in sources if isinstance(source, CapturedTrace)), None)
-    if agents is None:
-        return list(sources)
     kept: list[Source] = []
+    agents = next((source.told for source in sources if isinstance(source, CapturedTrace)), ByOthers())
+    rest = [source for source in sources if not isinstance(source, CapturedTrace)]
+    told = others_of(rest, [source for source in rest if isinstance(source, ImportedTrace)])
     for source in sources:
-        if isinstance(source, CapturedTrace):
+        others = ByOthers() if isinstance(source, CapturedTrace) else agents.and_of(told[rest.index(source)])
+        if not others.spans:
             kept.append(source)
             continue
-        beside = Beside(source, agents)
+        beside = Beside(source, others)
         if beside.adds_nothing():
-            left_out.append(f"{source.file}: the files of the agents, which are read, tell all of it.")
+            left_out.append(f"{source.file}: other files, which are read, tell all of it and more.")
         else:
             kept.append(beside)
     return kept

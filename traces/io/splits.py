@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ..clocks.clocks import Clocks
 from ..clocks.correction import corrected
 from ..format.problems import KEPT, Problems, Trouble
-from ..recorders.beside import Beside, ByAgents
+from ..recorders.beside import Beside, ByOthers
 from ..recorders.repeated import Repeated
 from . import importers
 from .events import ROWS
@@ -51,7 +51,7 @@ class Split:
         options: of the importer, names and values; of a recording in a table whether it was counted, and between which
             times it is read.
         clocks: by which its times are corrected as they are read; None: they stay as they are.
-        agents: what they tell, too, is left out; None: nothing is.
+        others: what they tell, too, is left out; None: nothing is.
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
 
@@ -61,11 +61,11 @@ class Split:
     groups: tuple[int, int] | None = None
     options: Options = ()
     clocks: Clocks | None = None
-    agents: ByAgents | None = None
+    others: ByOthers | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks, self.agents)
+        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks, self.others)
 
     def note_skipped(self, skipped: Counter[str]) -> None:
         """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
@@ -82,9 +82,9 @@ def _split(
     groups: tuple[int, int] | None,
     options: Options,
     clocks: Clocks | None,
-    agents: ByAgents | None,
+    others: ByOthers | None,
 ) -> Split:
-    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks, agents=agents)
+    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks, others=others)
 
 
 def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
@@ -96,7 +96,7 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
     """
     found: list[Split] = []
     for file, reader in enumerate(sources):
-        source, agents = (reader.source, reader.agents) if isinstance(reader, Beside) else (reader, None)
+        source, others = (reader.source, reader.others) if isinstance(reader, Beside) else (reader, None)
         first = len(found)
         if isinstance(source, ParquetTrace):
             path = (str(source.path),)
@@ -113,8 +113,8 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
             form, paths = source.importer.name, tuple(map(str, source.paths))
             given = tuple(importers.given_options(source.importer).items())
             found.append(Split(form=form, paths=paths, file=file, options=given, source=source))
-        if agents is not None:
-            found[first:] = [replace(split, agents=agents, source=reader) for split in found[first:]]
+        if others is not None:
+            found[first:] = [replace(split, others=others, source=reader) for split in found[first:]]
     return [replace(split, clocks=clocks) for split in found]
 
 
@@ -161,7 +161,7 @@ class SplitReader:
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
         opened = self._open()
-        source = opened if self._split.agents is None else Beside(opened, self._split.agents)
+        source = opened if self._split.others is None else Beside(opened, self._split.others)
         self.problems.listening = True
         read, clocks = partial(source.batches, rows=rows), self._split.clocks
         for batch in read(columns) if clocks is None else corrected(clocks, read, columns):

@@ -72,7 +72,7 @@ class Trace:
 
     @property
     def readers(self) -> tuple[Source, ...]:
-        """The files as :attr:`sources`, with times as they are corrected, and without what agents tell, too."""
+        """The files as :attr:`sources`, with times as they are corrected, and without what others tell, too."""
         return self._readers
 
     def places(self, file: int, events: Sequence[int]) -> list[int]:

@@ -1,15 +1,17 @@
-"""Beside the agents: what another recording tells of a process that an agent has recorded, too.
+"""Beside another: what a recording tells of a process that another one, which knows more, has recorded, too.
 
 A log, a message trace or a joined file tells a second time what the file of an agent has, often in whole seconds and
 without the place of a message. One happening would be two, and a dead letter that was written once a duplicate. So of
-such a process, in the time of its agent's recording, the agent's file counts, for all kinds that it records.
+such a process, in the time of its agent's recording, the agent's file counts, for all kinds that it records. So does
+the file of a hook, or a joined one, before what is imported, and of that what has all calls of listeners before a log,
+which has those that fail.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,26 +21,27 @@ import pyarrow.compute as pc
 from ..encoding.columns import Column
 from ..format.coverage import EVIDENCE_BIT, evidence_mask
 from ..format.header import Stated
-from ..format.kinds import Kind
+from ..format.kinds import CALLS, OF_BROKERS, Kind
 from ..io.source import Source
 
 if TYPE_CHECKING:
     from .recording import Recording  # which needs what reads traces, as this is part of
 
-TOLD = "events of processes that agents recorded at that time"
+TOLD = "events of processes that other files, which know more, tell of at that time"
 
 _SLACK = 1_000
 """ms. Logs have whole seconds."""
 
 _ASKED = ("time", "kind", "client", "group", "broker")
+_OF_MEMBERS = ("time", "client", "group")
 _ROWS = 1 << 16
-_CLIENT, _GROUP, _BROKER = "client", "group", "broker"
+_CLIENT, _GROUP, _BROKER, _MEMBER = "client", "group", "broker", "member"
 _ANY = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """When an agent recorded something, ms, both included, and the mask of what it records."""
+    """When something was recorded, ms, both included, and the mask of what was."""
 
     since: int
     until: int
@@ -46,17 +49,18 @@ class Span:
 
 
 @dataclass(frozen=True)
-class ByAgents:
-    """Of which processes agents recorded what, and when.
+class ByOthers:
+    """Of which processes other recordings have what, and when.
 
     Attributes:
-        spans: of each client, each group all of whose members were recorded, each broker, and any of these brokers.
+        spans: of each client, each group all of whose members were recorded, each broker, and any of these brokers; of
+            each client in a group, where no agent recorded it.
     """
 
-    spans: Mapping[tuple[str, str], Sequence[Span]]
+    spans: Mapping[tuple[str, str], Sequence[Span]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, files: Sequence[tuple[Stated, Recording]], unrecorded: Iterable[str]) -> ByAgents:
+    def of_agents(cls, files: Sequence[tuple[Stated, Recording]], unrecorded: Iterable[str]) -> ByOthers:
         """What files of agents tell; ``unrecorded`` are groups with members that none of them is about."""
         spans: dict[tuple[str, str], list[Span]] = {}
         known = {group for _, one in files for group in _listed(one)} - set(unrecorded)
@@ -84,13 +88,30 @@ class ByAgents:
             spans[key] = [Span(since=since, until=until, kinds=kinds_of_all)]
         return cls(spans)
 
+    @classmethod
+    def of_members(cls, source: Source) -> ByOthers:
+        """What a file tells all of, as its header says, of each client in a group, from its first event to its last."""
+        kinds = evidence_mask(source.stated.header.evidence - OF_BROKERS - {Kind.GAP})
+        spans: dict[tuple[str, str], list[Span]] = {}
+        for batch in source.batches(_OF_MEMBERS, rows=_ROWS) if kinds else ():
+            members = pa.Table.from_batches([batch]).group_by(["client", "group"])
+            for one in members.aggregate([("time", "min"), ("time", "max")]).to_pylist():
+                span = Span(since=one["time_min"] - _SLACK, until=one["time_max"] + _SLACK, kinds=kinds)
+                spans.setdefault((_MEMBER, _member(one["client"], one["group"])), []).append(span)
+        return cls(spans)
+
+    def and_of(self, other: ByOthers) -> ByOthers:
+        """What these tell, and others."""
+        keys = dict.fromkeys((*self.spans, *other.spans))
+        return ByOthers({key: (*self.spans.get(key, ()), *other.spans.get(key, ())) for key in keys})
+
     def has_joined(self, source: Source) -> bool:
         """Whether a source is what was joined of these files before: all its clients are theirs."""
         clients = [actor.name for actor in source.clocks.clocks if actor.incarnation >= 0] if source.clocks else []
         return bool(clients) and all((_CLIENT, client) in self.spans for client in clients)
 
     def tells(self, batch: pa.RecordBatch, *, joined: bool = False) -> Any:
-        """For each event whether an agent tells it, too.
+        """For each event whether others tell it, too.
 
         Args:
             batch: with the columns time, kind, client, group and broker.
@@ -112,24 +133,42 @@ class ByAgents:
         return ((_CLIENT, client) if client else (_BROKER, broker or _ANY)) in self.spans
 
     def _spans_of(self, kind: str | None, client: str | None, group: str | None, broker: str | None) -> list[Span]:
-        """When an agent tells of such events."""
+        """When others tell of such events."""
         if kind not in _KINDS:
             return []
         who = [(_CLIENT, client or _ANY), (_GROUP, group or _ANY), (_BROKER, broker or _ANY)]
+        who += [(_MEMBER, _member(client, group))]
         return [span for one in who for span in self.spans.get(one, ()) if span.kinds & EVIDENCE_BIT[Kind(kind)]]
 
 
+def others_of(sources: Sequence[Source], imported: Collection[Source]) -> list[ByOthers]:
+    """For each source that no agent wrote what others tell, too, that know more."""
+    told = {}
+    for source in sources:
+        says_all = source not in imported or source.stated.header.evidence & CALLS
+        if says_all and any(one is not source for one in imported):
+            told[id(source)] = ByOthers.of_members(source)
+    found = []
+    for source in sources:
+        others = ByOthers()
+        for one in sources if source in imported else ():
+            if one is not source and (one not in imported or not source.stated.header.evidence & CALLS):
+                others = others.and_of(told.get(id(one), ByOthers()))
+        found.append(others)
+    return found
+
+
 class Beside:
-    """A source without what agents tell, too; see :class:`~..io.source.Source`.
+    """A source without what others tell, too; see :class:`~..io.source.Source`.
 
     Attributes:
         source: all of it.
-        agents: what they tell.
-        skipped: as of the source, and how many events agents tell, too; complete after one reading.
+        others: what they tell.
+        skipped: as of the source, and how many events others tell, too; complete after one reading.
     """
 
-    def __init__(self, source: Source, agents: ByAgents) -> None:
-        self.source, self.agents = source, agents
+    def __init__(self, source: Source, others: ByOthers) -> None:
+        self.source, self.others = source, others
         self.file, self.files, self.stated, self.clocks = source.file, source.files, source.stated, source.clocks
         self.rows: int | None = None
         self.time_range = source.time_range
@@ -149,19 +188,21 @@ class Beside:
         told = 0
         read = (*columns, *(name for name in _ASKED if name not in columns))
         for batch in self.source.batches(read, rows=rows):
-            is_told = self.agents.tells(batch)
+            is_told = self.others.tells(batch)
             told += int(is_told.sum())
             yield batch.filter(pa.array(~is_told)).select(list(columns))
         self.skipped = self.source.skipped + Counter({TOLD: told})
 
     def adds_nothing(self) -> bool:
-        """Whether agents tell all of it; reads it once."""
-        batches = self.source.batches(_ASKED, rows=_ROWS)
-        return self.agents.has_joined(self.source) or all(self.agents.tells(one, joined=True).all() for one in batches)
+        """Whether others tell all of it, and it has some; reads it once."""
+        if self.others.has_joined(self.source):
+            return True
+        told = [self.others.tells(one, joined=True).all() for one in self.source.batches(_ASKED, rows=_ROWS)]
+        return bool(told) and all(told)
 
     def places(self, events: Sequence[int]) -> list[int]:
         """Where events stand in the source, of their places among those that are left, from 0 and ascending."""
-        kept = [~self.agents.tells(batch) for batch in self.source.batches(_ASKED, rows=_ROWS)]
+        kept = [~self.others.tells(batch) for batch in self.source.batches(_ASKED, rows=_ROWS)]
         return [int(place) for place in np.flatnonzero(np.concatenate(kept))[list(events)]]
 
 
@@ -173,6 +214,10 @@ def _listed(recording: Recording) -> list[str]:
     """The groups whose members are listed."""
     groups = recording.table.column("group").take(pa.array(recording.rows((Kind.MEMBERS, Kind.REBALANCE))))
     return [group for group in pc.unique(groups).to_pylist() if group]
+
+
+def _member(client: str | None, group: str | None) -> str:
+    return f"{client or _ANY} {group or _ANY}"
 
 
 def _process(client: str) -> str:

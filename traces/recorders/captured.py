@@ -23,7 +23,7 @@ from ..io.parquet import ParquetTrace
 from ..io.temporary import in_temporary_folder
 from ..io.writing import ParquetWriter
 from .agent_files import side_of
-from .beside import ByAgents
+from .beside import ByOthers
 from .joining import join
 from .processes import Death
 from .recording import Recording
@@ -65,7 +65,7 @@ class CapturedTrace(ParquetTrace):
             raise TraceError(f"{named([*map(str, paths)])}: no events can be read.{first}")
         joined = join(recordings, deaths=deaths, problems=found.kept, broadcasting=stated.header.broadcasting)
         self.unrecorded = joined.unrecorded
-        self.told = ByAgents.of(files, joined.unrecorded)
+        self.told = ByOthers.of_agents(files, joined.unrecorded)
         self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
         with in_temporary_folder():
             folder = tempfile.TemporaryDirectory(prefix="rocketproof-")

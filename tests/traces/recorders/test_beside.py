@@ -60,7 +60,7 @@ def test_a_log_of_brokers_with_agents_says_nothing_new(tmp_path: Path) -> None:
     deaths = split_into_recordings(sample, tmp_path / "raw")
     assert dead_letters_in_a_log(sample, tmp_path / "broker.log") > 0
     alone, beside = (open_trace(paths, deaths=deaths) for paths in ([tmp_path / "raw"], [tmp_path]))
-    assert beside.left_out == (f"{tmp_path}/broker.log: the files of the agents, which are read, tell all of it.",)
+    assert beside.left_out == (f"{tmp_path}/broker.log: other files, which are read, tell all of it and more.",)
     assert answers(alone) == answers(beside)
 
 
@@ -102,6 +102,46 @@ def test_what_an_agent_does_not_record_or_not_at_that_time_counts(tmp_path: Path
     events = [event for batch in open_trace([tmp_path]).sorted_batches() for event in batch.to_pylist()]
     told = [(event["kind"], event["offset"]) for event in events if event["kind"] != "gap"]
     assert told == [("deliver", 0), ("commit_memory", 5), *(("deliver", n) for n in (1, 2, 3, 4))]
+
+
+CALL = {"group": "orders", "topic": "order", "broker": "broker-a", "queue": 0, "offset": 3, "attempt": 0}
+FAILED = (
+    "2026-11-25 10:00:0{second},000 WARN ConsumeMessageThread_orders_1 - consumeMessage exception: "
+    "RuntimeException Group: {group} Msgs: [MessageExt [brokerName=broker-a, queueId=0, storeSize=180, queueOffset=3, "
+    "sysFlag=0, bornTimestamp=1, bornHost=/10.0.0.1:1, storeTimestamp=2, storeHost=/10.0.0.2:10911, msgId=OFFSETID, "
+    "commitLogOffset=16, bodyCRC=1, reconsumeTimes=0, preparedTransactionOffset=0, toString()=Message{{topic='order', "
+    "flag=0, properties={{MIN_OFFSET=0, UNIQ_KEY=K1}}, body=[65], transactionId='null'}}]] MQ: MessageQueue "
+    "[topic=order, brokerName=broker-a, queueId=0]\n"
+)
+
+
+def begun(second: int) -> int:
+    return 1000 * int(datetime(2026, 11, 25, 10, 0, second, tzinfo=UTC).timestamp())
+
+
+def logged(path: Path, *lines: str) -> None:
+    """The log of the client of one process, which consumes in two groups."""
+    queue = "MessageQueue [topic=order, brokerName=broker-a, queueId=0]"
+    stored = f"ClientId: 10.0.0.5@4242#81 updateConsumeOffsetToBroker {queue} 1\n"
+    named = [f"2026-11-25 10:00:01,000 INFO t - [persistAll] Group: {group} {stored}" for group in GROUPS]
+    path.write_text("".join([*named, *lines]), encoding="utf-8")
+
+
+GROUPS = ("orders", "bills")
+
+
+def test_a_call_that_a_hook_and_a_log_tell_is_one(tmp_path: Path) -> None:
+    calls = [("deliver", 3), ("result", 4), ("deliver", 8), ("result", 9)]
+    told = [{"time": begun(at), "kind": kind, "client": "10.0.0.5@4242#81", **CALL} for kind, at in calls]
+    hook(tmp_path / "hook.jsonl", [{**one, "result": "exception"} if one["kind"] == "result" else one for one in told])
+    # The hook is of one group, and begins in the middle.
+    in_time = (FAILED.format(second=4, group=group) for group in GROUPS)
+    logged(tmp_path / "rocketmq_client.log", FAILED.format(second=1, group="orders"), *in_time)
+    trace = open_trace([tmp_path], options={"zone": "UTC"})
+    events = [event for batch in trace.sorted_batches() for event in batch.to_pylist() if event["kind"] == "result"]
+    assert [(event["time"] - begun(0), event["group"]) for event in events] == [
+        (1_000, "orders"), (4_000, "orders"), (4_000, "bills"), (9_000, "orders")]  # fmt: skip
+    assert trace.skipped[TOLD] == 1
 
 
 def test_empty_notes_in_a_folder_take_no_evidence_away(tmp_path: Path) -> None:
