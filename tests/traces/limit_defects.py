@@ -149,6 +149,11 @@ def mended_for_nothing(events: Events) -> Events:
     return [*events, {**whose(answer), "kind": "correct", "offset": answer["offset"], "time": answer["time"] + 1}]
 
 
+def illegal_inside(events: Events) -> Events:
+    answer = of(events, "pull_result", topic="orders", result="no_new_message")[20]
+    return changed(events, [answer], result="offset_illegal")
+
+
 def nothing_beyond_the_end(events: Events) -> Events:
     answer = of(events, "pull_result", topic="orders", result="no_new_message")[-1]
     return changed(events, [answer], max=lambda e: e["max"] - 1)
@@ -233,6 +238,7 @@ LIMITS = (
     _l("a queue that needs no lock is dropped for it", SIMULATED, STEPS, dropped_for("lock")),
     _l("a queue is dropped as if its topic were not consumed", SIMULATED, SHARES, dropped_for("unsubscribe")),
     _l("an offset is mended that was legal", DEADLINE, STEPS, mended_for_nothing),
+    _l("a broker finds a legal offset illegal", SIMULATED, STEPS, illegal_inside),
     _l("a broker has nothing new beyond the end", DEADLINE, FIT, nothing_beyond_the_end),
     _l("a broker no more writes its tables", USUAL, LIVES, tables_not_written, tables_not_written_so_soon),
     _l("a first delivery has the count of a retry", STEADY, STEPS, counted_before_it_failed),

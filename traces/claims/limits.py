@@ -99,6 +99,13 @@ OTHER_REASON = Step(
     needs=(Kind.REVOKE,),
     rules=("OR-9",),
 )
+LEGAL = Step(
+    statement="A pull is found illegal outside of its queue only, or when the offset was reset.",
+    told="was told that offset {offset} of {queue} is illegal, and that the queue goes up to {expected}",
+    needs=(Kind.PULL_RESULT, Kind.RESET),
+    seen=(Kind.PULL_RESULT,),
+    rules=("PL-18", "PL-19"),
+)
 AGAIN_AT_ONCE = Step(
     statement="A listener is given a message that could not be sent back after 5 s.",
     told="was given {message} again {span} after it could not be sent back",

@@ -479,6 +479,7 @@ class Misstep(Steps):
     NEVER_RESET = limits.NEVER_RESET
     NOTHING_WRONG = limits.NOTHING_WRONG
     OTHER_REASON = limits.OTHER_REASON
+    LEGAL = limits.LEGAL
     AGAIN_AT_ONCE = limits.AGAIN_AT_ONCE
     MARK_LEFT = limits.MARK_LEFT
     GIVEN_COUNT = limits.GIVEN_COUNT

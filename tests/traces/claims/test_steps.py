@@ -272,6 +272,7 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.NEVER_RESET: [*RIGHT, revoke(800, "one", path="reset")],
     Misstep.NOTHING_WRONG: [*RIGHT, event(800, Kind.CORRECT, "one", offset=1)],
     Misstep.OTHER_REASON: [*RIGHT, revoke(800, "one", path="lock")],
+    Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
     Misstep.AGAIN_AT_ONCE: [
         *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later")),
         *(unsent(600 + n, way) for n, way in enumerate(("request", "fallback"))),
@@ -739,6 +740,14 @@ def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
     assert told([asked(100, 2), assign(200, 2), pull(300, 2), revoke(90_000, "one", path="expired")]) == [
         Misstep.IDLE_EARLY
     ]
+
+
+def test_a_legal_offset_may_be_found_illegal_once_it_was_reset() -> None:
+    found_illegal = WRONG[Misstep.LEGAL]
+    assert told(found_illegal) == [Misstep.LEGAL]
+    # By another clock the reset may come after the answer.
+    for at in (790, 810):
+        assert told(found_illegal, event(at, Kind.RESET, offset=0)) == []
 
 
 def test_an_answer_may_lead_to_what_is_stored_meanwhile_but_not_beyond_that() -> None:

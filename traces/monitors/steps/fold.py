@@ -163,7 +163,7 @@ class StepFold:
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
-        told[:, Misstep.NEVER_RESET] &= seen & (1 << _KIND[Kind.RESET]) == 0
+        told[:, [Misstep.NEVER_RESET, Misstep.LEGAL]] &= (seen & (1 << _KIND[Kind.RESET]) == 0)[:, None]
         for line, what in np.argwhere(told):
             told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
         at, misstep = np.nonzero(told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...claims.steps import Misstep
+from ...encoding.names import BROADCASTING
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
@@ -58,6 +59,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     now = line.last
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
+        if 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0:
+            note_misstep(t, n, Misstep.LEGAL, now, offset, high)
     if line.asked < 0:
         if line.late > 0:
             line.late -= 1
