@@ -457,6 +457,11 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
     left = WRONG[Misstep.LEFT_UNSTORED]
     assert told(*left, broker_restart(3_000)) == told(*left, commit(2_100, "one", 2)) == []
+    # A broker that stops leaves the route first, and goes on for a while: a client knows no address of it any more.
+    for brokers, expected in ((["b"], [Misstep.LEFT_UNSTORED]), (["c"], []), (["b", "c"], [Misstep.LEFT_UNSTORED])):
+        queues = [f"{broker}:0" for broker in brokers]
+        passed = event(1_999, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=queues)
+        assert told(*left, passed) == expected
     # What is set while the queue is given up may miss what is stored for it; but something is stored.
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]

@@ -45,6 +45,7 @@ class Excuses:
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
         self._shares: dict[tuple[Actor, str], Collection[str]] = {}
+        self._routes: dict[tuple[Actor, str], list[tuple[int, Collection[str]]]] = {}
         self._ends: dict[Actor, list[int]] = {}
         self._beats: dict[Actor, list[int]] = {}
         self._answered: dict[tuple[Actor, str], list[int]] = {}
@@ -65,6 +66,7 @@ class Excuses:
                 self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
                 # RB-4: some broker of the topic has told who is in the group.
                 asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
+                self._routes.setdefault((actor_of(event), event.get("topic") or ""), []).append((event["time"], asked))
                 if len(asked) == 1 and event.get("members"):
                     self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
@@ -127,9 +129,10 @@ class Excuses:
             # ST-8: offsets are stored before the process leaves its group, while listeners still return.
             ends = self._ends.get(self._names.actors[line["actor"]], ())
             is_last = any(time - APART <= line["unstored_at"] and time <= found["since"] for time in ends)
-            return is_last or (
-                misstep == Misstep.LEFT_UNSTORED and self._is_unheard(line, found["since"], found["since"])
-            )
+            if is_last or misstep == Misstep.NOT_WRITTEN:
+                return is_last
+            since = int(found["since"])
+            return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
             if found["expected"] == _SHUTDOWN:
                 # OR-9: what its last pass had taken away before it ended was not its own any more.
@@ -182,6 +185,16 @@ class Excuses:
                 return True
             begin = max(begin, right)
         return False
+
+    def _is_out_of_route(self, line: Any, time: int) -> bool:
+        """Whether a process knows no queue of the broker any more, and so no address to send to (ST-3).
+
+        A broker that stops leaves the route first, and goes on for a while.
+        """
+        slot = self._names.slots[line["slot"]]
+        passes = self._routes.get((self._names.actors[line["actor"]], slot.topic), ())
+        known = [brokers for at, brokers in passes if at <= time + APART and brokers]
+        return bool(known) and slot.broker not in known[-1]
 
     def _is_unheard(self, line: Any, since: int, until: int) -> bool:
         """Whether what a process sends a broker may be lost: the broker is down, or about to end (OF-20).
