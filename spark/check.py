@@ -15,7 +15,8 @@ from ..traces.claims.settings import Settings
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import CheckResult
-from ..traces.engine.scan import SCAN_COLUMNS, Scan, Scanning, conclude
+from ..traces.engine.scan import Scan, conclude
+from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
 from ..traces.io.time_order import TimeOrder
@@ -126,6 +127,7 @@ def _look(work: tuple[Split, Told | None]) -> Looked:
         looked.seen.see(batch, split.file)
         looked.order.see(batch)
     looked.seen.put_in_order(0)
+    looked.seen.look_again(split.file, reader)
     looked.told, looked.skipped, looked.counted = reader.told, reader.skipped, reader.counted
     looked.problems.join(reader.problems)
     return looked

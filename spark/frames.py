@@ -19,7 +19,8 @@ from ..traces.clocks.correction import IDENTITY, in_time
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import ClaimVerdict
-from ..traces.engine.scan import SCAN_COLUMNS, Scanning, conclude
+from ..traces.engine.scan import conclude
+from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.errors import TraceError
 from ..traces.explain.report.tables import FINDINGS, named
 from ..traces.format.coverage import ALL_KINDS, EVIDENCE_BIT, Hole

@@ -42,10 +42,7 @@ def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
             }
             for clock in clocks.clocks.values()
         ],
-        "steps": [
-            [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
-            for step in clocks.steps
-        ],
+        "steps": [step_as_json(step) for step in clocks.steps],
         "held_up": clocks.held_up,
     }
 
@@ -69,17 +66,29 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
         )
         for one in said["clocks"]
     ]
-    steps = [
-        Step(
-            since=_whole(since),
-            until=_whole(until),
-            recorders=tuple(map(_actor_of, recorders)),
-            events=tuple(map(_text, events)),
-        )
-        for since, until, recorders, events in said["steps"]
-    ]
+    steps = [step_of_json(step) for step in said["steps"]]
     by_recorder = {clock.recorder: clock for clock in clocks}
     return Clocks(clocks=by_recorder, steps=tuple(steps), held_up=_whole(said["held_up"]))
+
+
+def step_as_json(step: Step) -> list[Any]:
+    """A step as a JSON array."""
+    return [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
+
+
+def step_of_json(said: Any) -> Step:
+    """The step of :func:`step_as_json`.
+
+    Raises:
+        TypeError, ValueError, KeyError: it is none of its answers.
+    """
+    since, until, recorders, events = said
+    return Step(
+        since=_whole(since),
+        until=_whole(until),
+        recorders=tuple(map(_actor_of, recorders)),
+        events=tuple(map(_text, events)),
+    )
 
 
 def _actor(actor: Actor) -> list[str | int]:

@@ -38,8 +38,9 @@ from .context import Context, actor_of
 from .gathering import gather_some
 from .local import STATE_BYTES, conclude, feed, folds_for
 from .result import CheckResult
-from .scan import Scan, Scanning
+from .scan import Scan
 from .scan import conclude as context_of
+from .scanning import Scanning
 
 VERSION = 1
 """Version of what is kept."""

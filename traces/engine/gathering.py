@@ -28,7 +28,8 @@ from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import TimeOrder
 from ..recorders.repeated import REPEATED
-from .scan import SCAN_COLUMNS, Scan, Scanning, conclude, look, scan
+from .scan import Scan, conclude, look, scan
+from .scanning import SCAN_COLUMNS, Scanning
 
 Progress = Callable[[str, int], None]
 """Called with what is being done, and how many more events of it are done."""

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from ..encoding.coding import Coded, Coder
 from ..encoding.names import Actor, Names, Slot
 from ..engine.recorded import coverage_in
-from ..engine.scan import SCAN_COLUMNS, Scanning, conclude
+from ..engine.scan import conclude
+from ..engine.scanning import SCAN_COLUMNS, Scanning
 from ..errors import TraceError, named
 from ..format.coverage import Coverage
 from ..format.kinds import CLIENT_ENDS, Kind

@@ -68,12 +68,16 @@ def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
 
 
 def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
-    """Whether time passed by the stamps from a row on, before they are again where they were: half of it at least."""
+    """Whether time passes by the stamps from a row on before they are again where they were: half of it at least.
+
+    Where they never are again, any is enough.
+    """
     size = _FEW
     while True:
         part = stamps[row : row + size]
         again = np.flatnonzero(part >= stamps[row] + by)
-        if len(again) or row + size >= len(stamps):
-            last = int(again[0]) if len(again) else len(part)
-            return bool(2 * int(part[:last].max() - part[0]) >= by)
+        if len(again):
+            return bool(2 * int(part[: int(again[0])].max() - part[0]) >= by)
+        if row + size >= len(stamps):
+            return bool(part.max() > part[0])
         size *= 2

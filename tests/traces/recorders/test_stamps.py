@@ -29,6 +29,12 @@ def test_a_clock_is_set_back_twice_and_to_the_end() -> None:
     assert [(one.row, one.by) for one in back] == [(1, 3 * SECOND), (3, 3 * SECOND)]
 
 
+def test_a_clock_that_is_set_back_at_the_end_goes_on() -> None:
+    ordered, back = in_own_order(np.array(stamps(8_000, 9_000, 4_000, 4_010, 4_010)))
+    assert ordered.tolist() == stamps(8_000, 9_000, 9_000, 9_010, 9_010)
+    assert [(one.row, one.by) for one in back] == [(2, 5 * SECOND)]
+
+
 def test_stamps_from_before_a_process_was_suspended_stay() -> None:
     held_up = stamps(1_000, 1_001, 131_000, 1_002, 1_003, 131_001)
     ordered, back = in_own_order(np.array(held_up))

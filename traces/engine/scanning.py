@@ -1,0 +1,288 @@
+"""What the first look at a trace sees: its context, its range of time, what kinds of events were recorded, by whom."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..clocks.as_json import step_as_json, step_of_json
+from ..clocks.clocks import Step
+from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
+from ..clocks.observed import Observed
+from ..encoding.columns import Column, arrow_places, read_only
+from ..encoding.names import Actor
+from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
+from ..format.kinds import CONTEXT, OWNERSHIP, Kind
+from ..io import ROWS, SplitReader, Trace
+from ..io.source import Source
+from ..recorders.set_back import COLUMNS as OF_SET_BACK
+from ..recorders.set_back import steps_back
+from ..recorders.stamps import SET_BACK
+
+CONTEXT_COLUMNS = (
+    "time",
+    "kind",
+    "result",
+    "path",
+    "client",
+    "incarnation",
+    "group",
+    "topic",
+    "broker",
+    "queue",
+    "count",
+    "due",
+    "members",
+    "queues",
+    "assigned",
+    "subscriptions",
+    "detail",
+)
+"""Columns that events of the context use."""
+
+_FEW = CONTEXT | OWNERSHIP
+
+SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
+"""Columns that are looked at before events are judged."""
+
+_OF_A_MESSAGE = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE, Kind.COMMIT_MEMORY)
+_OF_A_QUEUE = (*_OF_A_MESSAGE, Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT)
+_OF_A_MEMBER = (Kind.CLIENT_START, Kind.HEARTBEAT, Kind.REBALANCE, Kind.UNREGISTER)
+_WHERE = {
+    "client": (*_OF_A_QUEUE, *_OF_A_MEMBER),
+    "group": (*_OF_A_QUEUE, *_OF_A_MEMBER, Kind.COMMIT),
+    "topic": (*_OF_A_QUEUE, Kind.REBALANCE, Kind.COMMIT, Kind.STORE),
+    "broker": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
+    "queue": (*_OF_A_QUEUE, Kind.COMMIT, Kind.STORE),
+    "offset": (*_OF_A_MESSAGE, Kind.COMMIT, Kind.STORE),
+    "result": (Kind.RESULT, Kind.PULL_RESULT, Kind.OFFSET_QUERY, Kind.SEND_BACK, Kind.LOCK),
+}
+"""Fields by which an event has its place, or its outcome; of which kinds of events."""
+
+_MOSTLY = 2
+"""So many events have their place for each that has not, where it is a loss."""
+
+_MOST_PLACELESS = 1_000
+"""Events without their place of each file, kind and field that are kept, each with its time."""
+
+_MANY, _MANY_RUNS = 1 << 20, 64
+"""More different things, and higher numbers of processes, than that are not counted by place."""
+
+_BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
+
+
+@dataclass
+class Scanning:
+    """What has been seen so far; several can be put together.
+
+    Attributes:
+        events: how many.
+        begin: time of the earliest, ms; ``end``: of the latest.
+        kinds: words of the kinds that occur.
+        kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker, and AT_BROKER
+            what is stored there; the group is empty where an event names none.
+        context: events of the context, in the order of reading.
+        keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches have it then.
+        placed: how many events have a field by which they have their place, by file, kind and field.
+        placeless: times of those that have not.
+        sides: of causal pairs, by which clocks are compared.
+        latest: of each file the latest time so far, ms.
+        unsteady: files whose times go back further than threads are held up.
+        steps: of clocks that were set back in files whose recorders counted their events.
+    """
+
+    events: int = 0
+    begin: int = 2**63 - 1
+    end: int = -(2**63)
+    kinds: set[str] = field(default_factory=set)
+    kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
+    context: list[Mapping[str, Any]] = field(default_factory=list)
+    keeps_seq: bool = False
+    placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
+    placeless: dict[tuple[int, str, str], list[int]] = field(default_factory=dict)
+    sides: Observed = field(default_factory=Observed)
+    latest: dict[int, int] = field(default_factory=dict)
+    unsteady: set[int] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, trace: Trace) -> Scanning:
+        """Nothing yet, of all of a trace or of a part of it."""
+        return cls(sides=Observed(trace.rows or 0))
+
+    def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
+        """Look at a batch with the columns :data:`SCAN_COLUMNS`, of the file of a number."""
+        if not len(batch):
+            return
+        self.sides.see(batch)
+        given, batch = batch, batch.select(CONTEXT_COLUMNS)
+        kind = batch.column("kind")
+        if not pa.types.is_dictionary(kind.type):
+            kind = kind.dictionary_encode()
+        words, at = kind.dictionary.to_pylist(), Column.of(kind.indices)
+        occurring = {word for word, occurs in zip(words, at.occurring(len(words)), strict=True) if occurs and word}
+        self.kinds |= occurring
+        self._see_kinds(batch, words, at, file)
+        self._see_places(given, words, at, file)
+        self._see_order(Column.of(batch.column("time")).filled(0, np.int64), file)
+        begin, end = Column.of(batch.column("time")).span()
+        self.begin, self.end = min(self.begin, begin), max(self.end, end)
+        self.events += len(batch)
+        if _FEW.isdisjoint(occurring):
+            return
+        is_wanted = read_only(np.array([*(word in _FEW for word in words), False], np.uint8))
+        wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
+        if self.keeps_seq:
+            batch = batch.append_column("seq", given.column("seq"))
+        self.context += batch.take(arrow_places(wanted)).to_pylist()
+
+    def put_in_order(self, first: int) -> None:
+        """Put events of the context in order, from the ``first`` on, which are those of one file: it may have none."""
+        own = sorted(self.context[first:], key=lambda event: (event["time"], event["seq"]))
+        self.context[first:] = [{name: event[name] for name in CONTEXT_COLUMNS} for event in own]
+
+    def look_again(self, file: int, source: SplitReader | Source) -> None:
+        """Read a file once more whose times go back, to see whose clock was set."""
+        if file in self.unsteady and source.counted:
+            self.steps += steps_back(source.batches(OF_SET_BACK, rows=ROWS))
+
+    def _see_order(self, time: Any, file: int) -> None:
+        latest = np.maximum.accumulate(np.maximum(time, self.latest.get(file, time[0])))
+        self.latest[file] = int(latest[-1])
+        if (latest - time).max() > SET_BACK:
+            self.unsteady.add(file)
+
+    def _see_kinds(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
+        groups, of = _words(batch.column("group"))
+        names, by = _words(batch.column("client"))
+        clients, runs = len(names) - 1, Column.of(batch.column("incarnation")).filled(0, np.int64)
+        if by.max() == clients:  # some have none: a broker acts
+            brokers, at = _words(batch.column("broker"))
+            names, by = [*names[:-1], *brokers], np.where(by == clients, clients + at, by)
+        self._see_commits(batch, (groups, of), words, kinds, file)
+        numbers, run = (
+            (None, runs) if 0 <= runs.min() and runs.max() < _MANY_RUNS else np.unique(runs, return_inverse=True)
+        )
+        sizes = int(run.max()) + 1, len(groups), len(words)
+        found = ((by * sizes[0] + run) * sizes[1] + of) * sizes[2] + kinds.values
+        few = len(names) * math.prod(sizes) <= _MANY
+        for place in (np.flatnonzero(np.bincount(found)) if few else np.unique(found)).tolist():
+            place, kind = divmod(place, sizes[2])
+            place, group = divmod(place, sizes[1])
+            name, number = divmod(place, sizes[0])
+            if words[kind] in _BITS:
+                which = number if numbers is None else int(numbers[number])
+                key = file, groups[group], Actor(names[name], which if name < clients else -1)
+                self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[words[kind]]
+
+    def _see_commits(
+        self,
+        batch: pa.RecordBatch,
+        groups: tuple[Sequence[str], Any],
+        words: Sequence[str | None],
+        kinds: Column,
+        file: int,
+    ) -> None:
+        """Note at which brokers offsets of groups are told to be stored: who recorded that need not do so of others."""
+        if Kind.COMMIT not in words:
+            return
+        brokers, at = _words(batch.column("broker"))
+        commits = kinds.values == words.index(Kind.COMMIT)
+        for place in np.unique(groups[1][commits].astype(np.int64) * len(brokers) + at[commits]).tolist():
+            group, broker = divmod(place, len(brokers))
+            key = file, groups[0][group], Actor(brokers[broker], AT_BROKER)
+            self.kinds_of[key] = self.kinds_of.get(key, 0) | _BITS[Kind.COMMIT]
+
+    def _see_places(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
+        fields = [name for name in _WHERE if batch.column(name).null_count]
+        if not fields:
+            return
+        asked = [sum((word in _WHERE[name]) << bit for bit, name in enumerate(fields)) for word in words]
+        asked_of = kinds.looked_up(read_only(np.array([*asked, 0], np.uint8)))
+        for bit, name in enumerate(fields):
+            known = batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+            lacks = (asked_of >> bit & 1) > known
+            if not lacks.any():
+                continue
+            there = np.bincount(kinds.values[known], minlength=len(words))
+            for code in np.unique(kinds.values[lacks]).tolist():
+                key = file, str(words[code]), name
+                self.placed[key] += int(there[code])
+                kept = self.placeless.setdefault(key, [])
+                places = np.flatnonzero(lacks & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
+                kept += Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
+
+    def placeless_events(self) -> list[Hole]:
+        """Events that may be about any queue or process, where nearly all others of their kind tell.
+
+        A recording in which none tells is another one: there nobody can say whose they are.
+        """
+        return [
+            Hole(since=time, until=time, kinds=_BITS[kind], why=f"{kind} without {name}")
+            for (file, kind, name), times in sorted(self.placeless.items())
+            if self.placed[file, kind, name] >= _MOSTLY * len(times)
+            for time in times
+        ]
+
+    def join(self, later: Scanning) -> None:
+        """Add what was seen of the trace after this."""
+        self.placed.update(later.placed)
+        for lost, times in later.placeless.items():
+            kept = self.placeless.setdefault(lost, [])
+            kept += times[: _MOST_PLACELESS - len(kept)]
+        self.events += later.events
+        self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
+        self.kinds |= later.kinds
+        self.context += later.context
+        for key, kinds in later.kinds_of.items():
+            self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
+        self.sides.join(later.sides)
+        self.unsteady |= later.unsteady
+        self.steps += later.steps
+
+    def carried(self) -> tuple[dict[str, Any], Any]:
+        """What was seen, to be kept: what JSON can tell, and an array."""
+        sides, array = self.sides.carried()
+        said = {
+            "events": self.events,
+            "begin": self.begin,
+            "end": self.end,
+            "kinds": sorted(self.kinds),
+            "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
+            "context": list(self.context),
+            "placed": [[*key, count] for key, count in self.placed.items()],
+            "placeless": [[*key, list(times)] for key, times in self.placeless.items()],
+            "sides": sides,
+            "steps": [step_as_json(step) for step in self.steps],
+        }
+        return said, array
+
+    @classmethod
+    def carrying(cls, said: Mapping[str, Any], sides: Any, files: Sequence[int]) -> Scanning:
+        """What :meth:`carried` has told; ``files``: the number that each file has now."""
+        return cls(
+            events=said["events"],
+            begin=said["begin"],
+            end=said["end"],
+            kinds=set(said["kinds"]),
+            kinds_of={(files[at], group, Actor(who, run)): mask for at, group, who, run, mask in said["kinds_of"]},
+            context=said["context"],
+            placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
+            placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
+            sides=Observed.carrying(said["sides"], sides),
+            steps=[step_of_json(step) for step in said["steps"]],
+        )
+
+
+def _words(column: pa.Array) -> tuple[list[str], Any]:
+    """The words of a column, an empty one last, and which each value is; the last where it is missing."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    words = [word or "" for word in column.dictionary.to_pylist()]
+    return [*words, ""], Column.of(column.indices).filled(len(words), np.int64)
