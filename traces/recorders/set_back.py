@@ -12,17 +12,19 @@ import numpy as np
 import pyarrow as pa
 
 from ..clocks.clocks import Step
+from ..clocks.pairs import BY_CLIENT
 from ..clocks.view import View
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
-from .stamps import in_own_order
+from .stamps import SET_BACK
 
-COLUMNS = ("time", "micros", "seq", "kind", "client", "incarnation", "broker")
+COLUMNS = ("time", "micros", "seq", "kind", "path", "client", "incarnation", "broker")
 """Columns that tell."""
 
-_OF_EITHER = (Kind.COMMIT, Kind.RESET, Kind.GAP)
-"""Kinds that clients record and brokers, or whoever joins files."""
+_OF_NOBODY = (Kind.RESET, Kind.GAP)
+"""Kinds of which nobody knows who recorded them: clients and brokers do, or whoever joins files."""
 
+_MILLIS = 1000
 _MOST = 3
 """A recorder whose times go back more often is not written down in its order."""
 
@@ -34,21 +36,29 @@ def steps_back(batches: Iterable[pa.RecordBatch]) -> list[Step]:
         batches: with :data:`COLUMNS`, all of a file whose recorders counted their events.
     """
     codes: dict[Actor, int] = {}
-    parts = [np.zeros((3, 0), np.int64)]
+    parts, recording = [np.zeros((5, 0), np.int64)], set[int]()
     for batch in batches:
         view = View(batch, None)
         by_client, by_broker = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
-        who = np.where(view.is_word("kind", OF_BROKERS) | (by_client < 0), by_broker, by_client)
-        known = (who >= 0) & ~view.is_word("kind", _OF_EITHER)
-        parts.append(np.stack([who, view.whole("seq"), view.micros])[:, known])
-    owner, seq, micros = np.concatenate(parts, axis=1)
+        of_broker = view.is_word("kind", OF_BROKERS)
+        recording.update(np.unique(by_broker[of_broker]).tolist())
+        is_sent = view.is_word("kind", (Kind.COMMIT,)) & ~view.is_word("path", BY_CLIENT)
+        whose = np.where(of_broker | (by_client < 0), by_broker, by_client)
+        if_recorded = np.where(is_sent, by_broker, whose)
+        known = (whose >= 0) & ~view.is_word("kind", _OF_NOBODY)
+        parts.append(np.stack([whose, if_recorded, view.whole("seq"), view.micros, known]))
+    whose, if_recorded, seq, micros, known = np.concatenate(parts, axis=1)
+    owner = np.where(np.isin(if_recorded, sorted(recording)), if_recorded, whose)
+    owner[known == 0] = -1
     found = []
     for actor, code in codes.items():
         own = np.flatnonzero(owner == code)
         times = micros[own[np.argsort(seq[own], kind="stable")]]
-        _, back = in_own_order(times)
-        if 0 < len(back) <= _MOST:
-            told = tuple(f"it went back by {one.by // 1000:,} ms in the middle of a file" for one in back)
+        behind = np.maximum.accumulate(times) - times
+        is_back = behind > SET_BACK * _MILLIS
+        drops = int(np.count_nonzero(is_back & ~np.r_[False, is_back[:-1]])) if len(own) else 0
+        if 0 < drops <= _MOST:
+            told = f"it went back by {int(behind.max()) // _MILLIS:,} ms in the middle of a file"
             since, until = int(times.min()), int(times.max()) + 1
-            found.append(Step(since=since, until=until, recorders=(actor,), events=told))
+            found.append(Step(since=since, until=until, recorders=(actor,), events=(told,)))
     return found

@@ -68,7 +68,7 @@ def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
 
 
 def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
-    """Whether time passes by the stamps from a row on before they are again where they were: half of it at least.
+    """Whether time passes by the stamps from a row on before they are again where they were: SET_BACK, or half of it.
 
     Where they never are again, any is enough.
     """
@@ -77,7 +77,7 @@ def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
         part = stamps[row : row + size]
         again = np.flatnonzero(part >= stamps[row] + by)
         if len(again):
-            return bool(2 * int(part[: int(again[0])].max() - part[0]) >= by)
+            return bool(int(part[: int(again[0])].max() - part[0]) >= min(by // 2, SET_BACK * 1000))
         if row + size >= len(stamps):
             return bool(part.max() > part[0])
         size *= 2
