@@ -15,14 +15,14 @@ from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, hot, part
+from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .offset_queries import is_about_to_take
 from .ownership import VISIT, committer, settle, touch, window_of
 from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
 from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
-from .regressions import BACK, goes_back
+from .regressions import BACK, goes_back, is_misled
 
 ROOM = 256
 """So many rows and ranges must be free before an event; one that needs more is stopped, and gone on with."""
@@ -76,7 +76,7 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offse
     if path == Path.RESET or (slot.reset_time >= slot.stored_time and slot.reset_to == offset):
         jump = Jump.RESET
     elif path == Path.CORRECTION or (slot.correct_time >= slot.stored_time and slot.correct_to == offset):
-        jump = Jump.CORRECTION
+        jump = _correction(s, q, offset)
     if offset > slot.low and not pass_over(s, q, time, actor, offset, jump):
         return False
     for claim in (BACK, _UNFINISHED, _SKIPPED, _FAILED):
@@ -124,12 +124,20 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
 
 
 @part
+def _correction(s: Any, q: int, offset: int) -> int:
+    """PL-19: who is told to go on behind where the queue begins jumps over what is there; unless it was reset."""
+    slot = s.slots[q]
+    is_reset = slot.reset_to == offset or slot.flags & BROADCASTING != 0
+    return int64(0) if is_misled(s, q, offset) and not is_reset else int64(Jump.CORRECTION)
+
+
+@part
 def correct(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
     """The client mends an illegal offset (PL-23); False as :func:`commit`."""
     slot = s.slots[q]
     if slot.low < 0:
         begin(s, q, offset, SURE)
-    if offset > slot.low and not pass_over(s, q, time, actor, offset, Jump.CORRECTION):
+    if offset > slot.low and not pass_over(s, q, time, actor, offset, _correction(s, q, offset)):
         return False
     slot.correct_to, slot.correct_time = offset, time
     return True

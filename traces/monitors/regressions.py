@@ -60,14 +60,23 @@ def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
 
 
 @part
+def is_misled(s: Any, q: int, offset: int) -> bool:
+    """PL-19: whether a broker told to go on there with a queue that begins, or ends, elsewhere.
+
+    B2: one that answers a too large offset with its beginning.
+    """
+    slot = s.slots[q]
+    return bool(slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset)
+
+
+@part
 def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> Any:
     """The reason of the closed list, 0 for none."""
     slot, terms = s.slots[q], s.terms[0]
     since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
     if path == Path.RESET or (slot.reset_time >= since and slot.reset_to <= offset):
         return Regression.RESET
-    # B2: a broker that answers a too large offset with its beginning.
-    wrong = slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset
+    wrong = is_misled(s, q, offset)
     if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
         return 0 if wrong else Regression.CORRECTED
     # PL-23: it stores what it was told 10 s ago, and says only then that it has mended its offset.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rocketproof.model.history import Regression
@@ -112,6 +114,22 @@ def test_a_wrong_correction() -> None:
     assert check(STORED, broker_restart(49_000), wrong, commit(50_200, "one", 0, "correction")).counts(BACK) == (1, 0)
     right = [answered(50_000, "one", "offset_illegal", 10, 8, 8), event(50_100, Kind.CORRECT, "one", offset=8)]
     assert reasons(STORED, right, commit(50_200, "one", 8, "correction")) == [Regression.CORRECTED]
+
+
+def test_a_correction_that_jumps_over_what_is_there() -> None:
+    # PL-19: below the beginning the answer is the beginning, not the end.
+    def mended(to: int, **groups: Any) -> Checked:
+        told = answered(50_000, "one", "offset_illegal", 10, to, 90, low=20)
+        mends = [event(50_100, Kind.CORRECT, "one", offset=to), commit(50_200, "one", to, "correction")]
+        return check(STORED, told, mends, **groups)
+
+    assert mended(20).broken == {}
+    checked = mended(90)
+    assert checked.counts(SKIPPED) == (1, 0)
+    (row,) = checked.rows(SKIPPED)
+    assert (row["offset"], row["until"], row["time"]) == (10, 90, 50_100)
+    # PL-18: where a broker keeps the offset of a broadcasting client it may tell that.
+    assert SKIPPED not in mended(90, groups=BROADCASTING).broken
 
 
 @pytest.mark.parametrize(("later", "violated"), [(10_010, 0), (40_000, 1)])
