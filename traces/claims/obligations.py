@@ -46,10 +46,10 @@ class Blocked(enum.IntEnum):
     RETURNED = 5  # its listener returned, and nothing was made of what it said
 
 
-class Listeners(enum.Enum):
-    """For which queues an obligation is meant."""
+class Listeners(enum.Flag):
+    """For which queues an obligation is meant: those to which all of it applies."""
 
-    ALL = enum.auto()
+    ALL = 0
     CONCURRENT = enum.auto()
     ORDERLY = enum.auto()
     BROADCASTING = enum.auto()
@@ -316,7 +316,6 @@ OBLIGATIONS = (
         behind=Mark.FINISHED,
         whole=True,
         unless=Condition.EXPIRED | Condition.AGAIN,
-        broadcasting=False,
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT_MEMORY,), (Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.COMMIT_MEMORY,),
@@ -363,6 +362,19 @@ OBLIGATIONS = (
         seen_or_told=(Kind.COMMIT,),
         at_broker=(Kind.COMMIT,),
         rules=("OF-5", "OF-6", "CC-13"),
+    ),
+    Obligation(
+        reason=Reason.NOT_COMMITTED,
+        statement="The file of a broadcasting client reaches what is finished, and what failed, which is dropped.",
+        within=lambda t: t.commit_late,
+        mark=Mark.STORED,
+        behind=Mark.FINISHED,
+        whole=True,
+        unless=Condition.UNANSWERED | Condition.REFUSED | Condition.EXPIRED | Condition.AGAIN,
+        listeners=Listeners.BROADCASTING | Listeners.CONCURRENT,
+        needs=((Kind.ASSIGN,), (Kind.COMMIT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        seen_or_told=(Kind.COMMIT,),
+        rules=("CC-11", "CC-13", "OF-10"),
     ),
 )
 """What has to follow on a queue; the order is that of causes."""

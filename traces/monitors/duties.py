@@ -114,8 +114,9 @@ def _mask(words: tuple[Any, ...], code: Any) -> int:
 
 def duty_of(one: Obligation, settings: Settings) -> tuple[int, ...]:
     """An obligation by the fields of DUTY."""
-    only = {Listeners.ORDERLY: ORDERLY, Listeners.BROADCASTING: BROADCASTING}.get(one.listeners, 0)
-    never = ORDERLY if one.listeners is Listeners.CONCURRENT else 0
+    only = ORDERLY if Listeners.ORDERLY in one.listeners else 0
+    only |= BROADCASTING if Listeners.BROADCASTING in one.listeners else 0
+    never = ORDERLY if Listeners.CONCURRENT in one.listeners else 0
     if not one.broadcasting:
         never |= BROADCASTING
     marks = {one.mark} | ({one.behind} if one.behind is not None else set())

@@ -308,3 +308,26 @@ def test_a_broadcasting_client_that_does_not_write_its_offset() -> None:
     assert never.doubts(MOVES) == [Doubt.NONE]
     unseen = check(done, moves, end=END, groups=BROADCASTING, evidence=EVERYTHING - {Kind.COMMIT})
     assert unseen.broken == {}
+
+
+def test_what_a_broadcasting_client_fails_to_consume_is_dropped() -> None:
+    failed = [*TAKEN, deliver(3_000, "one", 0), result(3_100, "one", 0, "later"), *consumed(3_200, "one", 1, 2, 3)]
+    around = [*polls(10_000, 4), *ALIVE]
+
+    def file(at: int) -> list[dict[str, Any]]:
+        return [commit(t, "one", at, "file") for t in range(5_000, END, 5_000)]
+
+    assert check(failed, around, file(4), end=END, groups=BROADCASTING).broken == {}
+    checked = check(failed, around, file(0), end=END, groups=BROADCASTING)
+    assert reasons(checked) == [Reason.NOT_COMMITTED]
+    (row,) = checked.rows(MOVES)
+    assert (row["offset"], row["until"], row["since"]) == (0, 1, 3_100)
+    unseen = EVERYTHING - {Kind.RESULT}
+    assert check(failed, around, file(0), end=END, groups=BROADCASTING, evidence=unseen).broken == {}
+
+
+def test_an_in_memory_offset_of_a_broadcasting_client_that_stays_behind() -> None:
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), *polls(10_000, 4), *ALIVE]
+    moves = [event(t, Kind.COMMIT_MEMORY, "one", offset=2) for t in range(3_100, 3_500, 100)]
+    written = [commit(t, "one", 2, "file") for t in range(5_000, END, 5_000)]
+    assert reasons(check(done, moves, written, end=END, groups=BROADCASTING)) == [Reason.NOT_IN_MEMORY]

@@ -43,7 +43,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     is_early = line.has != 1 or line.last - max(line.taken_at, line.answered_at) <= LATE
     told = told or (is_early and offset in (line.answer, line.reset_to))
     # OF-1: it never goes back, and a broadcasting client may keep it from one window of a queue to the next.
-    told = told or (t.flags[line.slot] & BROADCASTING and offset == line.memory)
+    told = told or (t.flags[line.slot] & BROADCASTING and offset == line.memory >= line.low)
     marked = False
     for place in range(MARKS):
         marked = marked or line.mark[place] == offset
