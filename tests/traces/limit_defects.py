@@ -208,6 +208,67 @@ def pulled_without_lock(answer: str) -> Make:
     return make
 
 
+def led_to_the_end(**answer: Any) -> Make:
+    """A pull is found illegal, and the client is told to go on at the end, which jumps over messages."""
+
+    def make(events: Events) -> Events:
+        taken = owner_of(events, middle(events))
+        mine = its_own(events, taken, middle(events))
+        found = of(mine, "pull_result", result="found")[1]
+        start, end, time = found["offset"], found["next"], found["time"]
+        lost = [e for e in of(mine, "deliver", "result", "send_back") if start <= e["offset"] < end]
+        keys = {e["key"] for e in lost}
+        left = without(events, [*lost, *(e for e in events if e.get("key") in keys and e.get("attempt", 0) > 0)])
+        left = changed(left, [found], result="offset_illegal", next=end, count=0, **answer)
+        early = [e for e in of(its_own(left, taken, time + 3), "pull") if e["time"] < time + 700]
+        mended = (
+            {"kind": "correct", "offset": end, "time": time + 1},
+            {"kind": "commit", "path": "correction", "offset": end, "time": time + 2},
+            {"kind": "revoke", "path": "correction", "time": time + 3},
+            {"kind": "offset_query", "result": "ok", "offset": end, "time": time + 600},
+            {"kind": "assign", "offset": end, "time": time + 601},
+        )
+        return [*changed(left, early, time=time + 700), *({**whose(taken), **step} for step in mended)]
+
+    return make
+
+
+def failed_is_kept(events: Events) -> Events:
+    """What a broadcasting listener fails to consume is not dropped: the file of its client stays there."""
+    ended = of(events, "result")[20]
+    mine = [e for e in since(events, ended["time"], "commit") if its(e) == its(ended)]
+    return changed(changed(events, [ended], result="later"), mine, offset=ended["offset"])
+
+
+def again_uncounted(events: Events) -> Events:
+    back = of(events, "send_back", result="failed", path="fallback")[0]
+    again = [e for e in since(events, back["time"], *WORK[2:5]) if place(e) == place(back)]
+    return changed(events, [e for e in again if e["attempt"] == back["attempt"] + 1], attempt=back["attempt"])
+
+
+def all_refused(events: Events) -> Events:
+    """Brokers refuse all pulls from some moment on, though they store messages."""
+    time = middle(events)
+    last = {its(e): e for e in of(events, "pull_result") if e["time"] < time and "next" in e}
+    low = {its(e): e["offset"] for e in of(events, "commit") if e["time"] < time}
+    gone = since(events, time, *WORK, "delay_store", "delay_deliver", "dead_letter")
+    left = without(events, gone)
+    left = changed(left, [e for e in since(left, time, "commit") if its(e) in low], offset=lambda e: low[its(e)])
+    given_up = {its(e) for e in of(events, "revoke") if e["time"] < time}
+    refused = [
+        {**whose(answer), "offset": answer["next"], **each}
+        for who, answer in last.items()
+        if who not in given_up
+        for at in range(time + 1_000, events[-1]["time"] - 20_000, 1_010)
+        for each in ({"kind": "pull", "time": at}, {"kind": "pull_result", "result": "error", "time": at + 5})
+    ]
+    return [*left, *refused]
+
+
+def all_refused_at_the_end(events: Events) -> Events:
+    return cut(all_refused(events), middle(events) + 100_000)
+
+
 def gone_out_of_balance(events: Events) -> Events:
     """All members leave the topic of retries out of their passes."""
     gone = [e for e in of_retries(events) if e.get("client")]
@@ -245,6 +306,16 @@ LIMITS = (
     _l("the low-water mark is one too low", STEADY, STEPS, mark_stays),
     _l("what could not be sent back comes at once", SIMULATED, STEPS, again_at_once),
     _l("a queue is pulled without its lock", ORDERLY, STEPS, pulled_without_lock("failed"), pulled_without_lock("ok")),
+    _l("a broker finds a legal offset illegal", SIMULATED, FIT, led_to_the_end()),
+    _l(
+        "a queue goes on at its end, not at its beginning",
+        SIMULATED,
+        "nothing-skipped",
+        led_to_the_end(min=lambda e: e["offset"] + 1),
+    ),
+    _l("a broadcasting client keeps what failed", BROADCAST, "every-queue-moves", failed_is_kept),
+    _l("what could not be sent back is not counted", SIMULATED, STEPS, again_uncounted),
+    _l("all pulls are refused", SIMULATED, STORES, all_refused, all_refused_at_the_end),
     _l("no member balances retries", SIMULATED, "every-queue-moves", gone_out_of_balance),
 )
 """Defects of limits and reasons."""

@@ -99,19 +99,27 @@ OTHER_REASON = Step(
     needs=(Kind.REVOKE,),
     rules=("OR-9",),
 )
-LEGAL = Step(
-    statement="A pull is found illegal outside of its queue only, or when the offset was reset.",
-    told="was told that offset {offset} of {queue} is illegal, and that the queue goes up to {expected}",
-    needs=(Kind.PULL_RESULT, Kind.RESET),
-    seen=(Kind.PULL_RESULT,),
-    rules=("PL-18", "PL-19"),
-)
 AGAIN_AT_ONCE = Step(
     statement="A listener is given a message that could not be sent back after 5 s.",
     told="was given {message} again {span} after it could not be sent back",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.SEND_BACK, Kind.ASSIGN),
     rules=("CC-12", "SB-5"),
+)
+AGAIN_UNCOUNTED = Step(
+    statement="A listener is given a message that could not be sent back with a count one higher.",
+    told="was given {message} again with the count {expected}, after it could not be sent back",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
+    seen=(Kind.SEND_BACK, Kind.ASSIGN),
+    rules=("CC-12", "SB-6"),
+)
+LEGAL = Step(
+    statement="A pull is found illegal outside of its queue only, or when an operator has reset the offset, which may "
+    "wait for it from before the recording on.",
+    told="was told that offset {offset} of {queue} is illegal, which ends at {expected}, and nobody had reset it",
+    needs=(Kind.PULL_RESULT, Kind.RESET),
+    complete=True,
+    rules=("PL-18", "PL-19"),
 )
 MARK_LEFT = Step(
     statement="The low-water mark is above a message that has just left the window as its first.",

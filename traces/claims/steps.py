@@ -240,6 +240,7 @@ class Misstep(Steps):
         statement="A client sets and stores offsets of queues that it has asked for or taken.",
         told="set or stored offset {offset} of {queue}, which it neither asked for nor took",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
+        complete=True,
         seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
         rules=("OF-5", "OF-6", "RB-40"),
     )
@@ -427,7 +428,8 @@ class Misstep(Steps):
     END_BEHIND = Step(
         claim=_STORES,
         statement="A client that goes on asking is told of what the broker stored two minutes before.",
-        told="was told that {queue} ends at offset {offset}, {span} after messages up to {expected} were stored",
+        told="had been told of no end of {queue} but offset {offset}, {span} after messages up to {expected} were "
+        "stored",
         needs=(Kind.PULL_RESULT, *_STORED),
         in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
         seen=(Kind.PULL_RESULT,),
@@ -479,8 +481,9 @@ class Misstep(Steps):
     NEVER_RESET = limits.NEVER_RESET
     NOTHING_WRONG = limits.NOTHING_WRONG
     OTHER_REASON = limits.OTHER_REASON
-    LEGAL = limits.LEGAL
     AGAIN_AT_ONCE = limits.AGAIN_AT_ONCE
     MARK_LEFT = limits.MARK_LEFT
     GIVEN_COUNT = limits.GIVEN_COUNT
     OUT_OF_TURN = limits.OUT_OF_TURN
+    AGAIN_UNCOUNTED = limits.AGAIN_UNCOUNTED
+    LEGAL = limits.LEGAL

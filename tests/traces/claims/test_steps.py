@@ -107,7 +107,8 @@ def full(messages: int) -> list[dict[str, Any]]:
 
 
 def unsent(time: int, path: str, offset: int = 0) -> dict[str, Any]:
-    return event(time, Kind.SEND_BACK, "one", offset=offset, path=path, result="failed", origin=offset + 1)
+    failed = {"result": "failed", "origin": offset + 1, "attempt": 0}
+    return event(time, Kind.SEND_BACK, "one", offset=offset, path=path, **failed)
 
 
 def moved(time: int, offset: int, due: int, level: int = 3) -> dict[str, Any]:
@@ -272,12 +273,17 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.NEVER_RESET: [*RIGHT, revoke(800, "one", path="reset")],
     Misstep.NOTHING_WRONG: [*RIGHT, event(800, Kind.CORRECT, "one", offset=1)],
     Misstep.OTHER_REASON: [*RIGHT, revoke(800, "one", path="lock")],
-    Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
     Misstep.AGAIN_AT_ONCE: [
         *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later")),
         *(unsent(600 + n, way) for n, way in enumerate(("request", "fallback"))),
         deliver(2_000, "one", 0) | {"attempt": 1},
     ],
+    Misstep.AGAIN_UNCOUNTED: [
+        *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later")),
+        *(unsent(600 + n, way) for n, way in enumerate(("request", "fallback"))),
+        deliver(5_700, "one", 0) | {"attempt": 0},
+    ],
+    Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
     Misstep.MARK_LEFT: [*BEGIN, *done(500, 0, 0)],
     Misstep.GIVEN_COUNT: [*BEGIN, deliver(500, "one", 0) | {"attempt": 2}],
     Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
@@ -312,7 +318,7 @@ def test_a_misstep_is_found_where_its_kinds_were_recorded(misstep: Misstep) -> N
     step = misstep.step
     parts = WRONG[misstep]
     # The commit, the memory or the answer that follows may be wrong too.
-    assert misstep in told(parts, name=step.claim, complete=misstep is Misstep.NEVER_ASKED, **groups_of(misstep))
+    assert misstep in told(parts, name=step.claim, complete=misstep.step.complete, **groups_of(misstep))
     for kind in step.needs:
         less = EVERYTHING - {kind}
         assert misstep not in told(parts, name=step.claim, evidence=less, complete=True, **groups_of(misstep))
@@ -321,7 +327,7 @@ def test_a_misstep_is_found_where_its_kinds_were_recorded(misstep: Misstep) -> N
 @pytest.mark.parametrize("misstep", list(Misstep))
 def test_a_misstep_is_in_doubt_where_a_step_may_be_lost(misstep: Misstep) -> None:
     step = misstep.step
-    lost, complete = gap(150, 160), misstep is Misstep.NEVER_ASKED
+    lost, complete = gap(150, 160), misstep.step.complete
     checked = check(WRONG[misstep], lost, complete=complete, **groups_of(misstep))
     assert misstep in [row["value"] for row in checked.rows(step.claim)]
     assert told(WRONG[misstep], lost, name=step.claim, complete=complete, **groups_of(misstep)) == []
@@ -363,6 +369,19 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
         (row,) = check(old).rows(STEPS_CLAIM)
         assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
+
+
+def test_a_client_that_is_refused_all_the_time_is_told_of_no_message() -> None:
+    def refused(until: int, every: int = 10_000) -> list[dict[str, Any]]:
+        times = range(1_000, until, every)
+        asked_on = [event for time in times for event in (pull(time - 10, 2), nothing(time) | {"result": "error"})]
+        return [*RIGHT[:5], *RIGHT[6:], store(300, 2), written(20_000), *asked_on]
+
+    assert told(refused(140_000), name=STORES) == [Misstep.END_BEHIND]
+    assert told(refused(110_000), name=STORES) == []
+    # Where it does not ask on, it may be held up by what it has.
+    assert told(refused(180_000, every=40_000), name=STORES) == []
+    assert told(refused(140_000), nothing(70_000), name=STORES) == []
 
 
 def test_a_pull_that_brings_none_of_what_was_just_stored() -> None:
@@ -749,10 +768,11 @@ def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
 
 def test_a_legal_offset_may_be_found_illegal_once_it_was_reset() -> None:
     found_illegal = WRONG[Misstep.LEGAL]
-    assert told(found_illegal) == [Misstep.LEGAL]
+    assert told(found_illegal, complete=True) == [Misstep.LEGAL]
+    assert told(found_illegal) == []  # one from before the recording may wait for it
     # By another clock the reset may come after the answer.
     for at in (790, 810):
-        assert told(found_illegal, event(at, Kind.RESET, offset=0)) == []
+        assert told(found_illegal, event(at, Kind.RESET, offset=0), complete=True) == []
 
 
 def test_an_answer_may_lead_to_what_is_stored_meanwhile_but_not_beyond_that() -> None:

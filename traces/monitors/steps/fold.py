@@ -33,7 +33,6 @@ from .listeners import deliver, discarded, expire, removed, result, send_back, t
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten
 from .pulls import answer, pull
 from .state import (
-    COMPLETE,
     END,
     ITEM,
     ITEMS,
@@ -102,7 +101,7 @@ class StepFold:
         judged = np.zeros(len(Misstep), WHOLE)
         for one in Misstep:
             needs = evidence_mask(one.step.needs)
-            judged[one] = context.evidence & needs == needs
+            judged[one] = context.evidence & needs == needs and (context.complete or not one.step.complete)
         leaving = evidence_mask((Kind.DELIVER, Kind.RESULT, Kind.REMOVED))
         self._tables = Tables(
             judged=judged,
@@ -203,7 +202,7 @@ class StepFold:
         rows = [_ends(lines[ahead], Misstep.END_AHEAD, np.maximum(lines["end"], lines["beginning"])[ahead], "end_at")]
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
         told, stored = known & ~of_broker, known & of_broker & (lines["beginning"] < 0)
-        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "told_at", -self._excuses.apart))
+        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._excuses.apart))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
         judged = [self._tables.judged[what] for what in (Misstep.END_AHEAD, *[Misstep.END_BEHIND] * 3)]
@@ -342,7 +341,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
             if offset >= 0:
                 discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.SEND_BACK:
-            send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]))
+            send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]), int64(e.attempt[i]))
         elif kind == Kind.EXPIRE:
             expire(t, n, offset)
     return len(e.time)
@@ -362,7 +361,7 @@ def _finish(t: Any) -> None:
         if line.kept != NEVER and t.terms[END] - line.kept > UNLOCKS + SILENCE:
             note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
         tell_if_forgotten(t, n, line.low - 1)
-        if t.terms[COMPLETE] and line.sets and line.window == 0 and not line.queried:
+        if line.sets and line.window == 0 and not line.queried:
             note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, int64(UNKNOWN))
     for at in range(t.used[PLACES]):
         item = t.items[at]

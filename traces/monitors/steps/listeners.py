@@ -63,8 +63,12 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     if is_alone and line.calls > 0 and line.has == 1 and t.flags[line.slot] & ORDERLY:
         note_misstep(t, n, Misstep.TWO_AT_ONCE, now, offset, line.called)
     line.calls, line.call, line.called = line.calls + 1, after, offset
-    if offset == line.unsent and line.has == 1 and 0 <= now - line.unsent_at < RESUBMITTED:
-        note_misstep(t, n, Misstep.AGAIN_AT_ONCE, line.unsent_at, offset, int64(UNKNOWN))
+    if offset == line.unsent and line.has == 1:
+        if 0 <= now - line.unsent_at < RESUBMITTED:
+            note_misstep(t, n, Misstep.AGAIN_AT_ONCE, line.unsent_at, offset, int64(UNKNOWN))
+        if attempt >= 0 and line.unsent_count >= 0 and attempt != line.unsent_count + 1:
+            note_misstep(t, n, Misstep.AGAIN_UNCOUNTED, line.unsent_at, offset, attempt)
+        line.unsent = UNKNOWN
     at = find(t, n, offset)
     is_new = at < 0
     if is_new:
@@ -238,7 +242,7 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
 
 
 @part
-def send_back(t: Any, n: int, offset: int, status: Result, path: Path) -> None:
+def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: int) -> None:
     """A message goes back to the broker, or cannot."""
     line = t.lines[n]
     at = find(t, n, offset)
@@ -247,7 +251,7 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path) -> None:
     if status != Result.OK:
         line.refused = 1
         if path == Path.FALLBACK and t.flags[line.slot] & ORDERLY == 0:
-            line.unsent, line.unsent_at = offset, line.last
+            line.unsent, line.unsent_at, line.unsent_count = offset, line.last, attempt
     elif at >= 0:
         t.items[at].sent = 1
     if status == Result.OK and offset == line.unsent:

@@ -9,7 +9,7 @@ from ...encoding.names import BROADCASTING
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
-from .state import NEVER, SILENCE, UNKNOWN, note_misstep
+from .state import NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
 REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
@@ -23,6 +23,9 @@ HELD = 25_000
 
 COMPACTED = 60_000
 """Brokers compact topics every 15 min, and nothing of the file being written: such young messages are there, ms."""
+
+POLL = 35_000
+"""A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
 
 AGAIN = 120_000
 """Two pulls are given up so near each other that it is the same that keeps them from being answered, ms."""
@@ -50,6 +53,19 @@ def pull(t: Any, n: int, offset: int) -> None:
             note_misstep(t, n, Misstep.ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
         line.position, line.start, line.mended = offset, UNKNOWN, UNKNOWN
     line.asked, line.asked_at, line.idle_since = offset, now, NEVER
+
+
+@part
+def refuse(line: Any, now: int, is_answered: bool) -> None:
+    """PL-16, PL-23: pulls that are refused, and repeated, again and again tell of no messages, though some may come."""
+    if is_answered:
+        line.vain_at = NEVER
+        return
+    if line.vain_at == NEVER or now - line.vain > POLL:
+        line.vain_at = now
+    line.vain = now
+    if now - line.vain_at > SHOWN:
+        line.heard = now
 
 
 @part
@@ -85,6 +101,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     line.asked = UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     line.idle_since = now if served and line.late == 0 else int64(NEVER)
+    refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
             line.overdue_at = now
@@ -122,6 +139,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             if high > line.end or low > line.beginning:
                 line.end_at = now
             line.end, line.beginning, line.told_at = max(line.end, high), max(line.beginning, low), now
+            line.heard = now
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))

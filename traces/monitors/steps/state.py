@@ -89,6 +89,9 @@ LINE = np.dtype(
                 "batches",  # how many such calls there were
                 "end",  # of a broker: where the next message is stored; of a client: the highest end it was told; -1
                 "end_at",  # when it was told that, or a beginning, ms
+                "vain_at",  # since when its pulls are refused, ms; NEVER: they are not
+                "vain",  # and when the last one was, ms
+                "heard",  # when it was told of any end last, or refused as it had been for long, ms
                 "told_at",  # when it was told of any end last, ms; of a broker: when it stored before what is missing
                 "shown",  # of a broker: the end that was stored at ``shown_at``, some time ago; -1: not known
                 "shown_at",
@@ -145,6 +148,7 @@ LINE = np.dtype(
                 "illegal",  # where to go on from was told last of an illegal offset; -1: of none
                 "unsent",  # offset of the message that could not be sent back last; -1: none
                 "unsent_at",  # when that was, ms
+                "unsent_count",  # and the count that it had; -1: not known
             )
         ),
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
@@ -249,7 +253,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
     line.end = line.beginning = UNKNOWN
     line.shown = line.showing = UNKNOWN
-    line.denied_at = line.shown_at = line.showing_at = NEVER
+    line.vain_at = line.vain = line.heard = line.denied_at = line.shown_at = line.showing_at = NEVER
     line.answered_at = NEVER
     line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
     line.taken_at = line.renewed_at = line.overdue_at = NEVER

@@ -10,11 +10,8 @@ from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .limits import mend
 from .listeners import tell_if_not_handed
-from .pulls import REFUSED, RENEWED
+from .pulls import POLL, REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
-
-POLL = 35_000
-"""A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
 
 STUCK = 8_000
 """So long a queue that a process has may go without a pull; ms."""
