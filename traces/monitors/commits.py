@@ -124,7 +124,7 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
 
 
 @part
-def _correction(s: Any, q: int, offset: int) -> int:
+def _correction(s: Any, q: int, offset: int) -> Any:
     """PL-19: who is told to go on behind where the queue begins jumps over what is there; unless it was reset."""
     slot = s.slots[q]
     is_reset = slot.reset_to == offset or slot.flags & BROADCASTING != 0
