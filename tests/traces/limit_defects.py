@@ -306,7 +306,7 @@ LIMITS = (
     _l("the low-water mark is one too low", STEADY, STEPS, mark_stays),
     _l("what could not be sent back comes at once", SIMULATED, STEPS, again_at_once),
     _l("a queue is pulled without its lock", ORDERLY, STEPS, pulled_without_lock("failed"), pulled_without_lock("ok")),
-    _l("a broker finds a legal offset illegal", SIMULATED, FIT, led_to_the_end()),
+    _l("the end of a queue is found illegal", SIMULATED, STEPS, led_to_the_end()),
     _l(
         "a queue goes on at its end, not at its beginning",
         SIMULATED,
