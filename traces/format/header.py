@@ -175,17 +175,12 @@ def _said(given: object, group: Group) -> frozenset[str]:
     return frozenset(name for name, value in vars(group).items() if name in said and said[name] == value)
 
 
-def rules_of(release: str) -> str:
-    """What releases of the same rules have in common: their first number. Mixed ones of 5.x are nothing to tell."""
-    return release.partition(".")[0]
-
-
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     """One header for all files.
 
     What a file does not say, another one may. Evidence is that of all files together: each is taken to have recorded
     its part of the same run. The trace is complete if every file says so. Where files contradict each other the first
-    one counts, and the contradiction is reported.
+    one counts, and the contradiction is reported; that releases are mixed is none.
     """
     if len(stated) < 2:
         return stated[0].header if stated else Header()
@@ -198,7 +193,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             if name in one.members and getattr(header, name):
                 value = getattr(header, name)
                 kept, file = first.setdefault(name, (value, one.file))
-                if kept != value and (name != "release" or rules_of(kept) != rules_of(value)):
+                if kept != value and name != "release":
                     otherwise.setdefault(f"{name} is {value}, in {file} {kept}", []).append(one.file)
         for group in header.groups:
             known = groups.setdefault(group, {})

@@ -116,15 +116,11 @@ def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
     """One header: what any of the agents would have recorded, and deaths, which joining tells, or a gap instead.
 
     That a broker died its recordings tell, where there are any: it begins anew and has not stopped, or there is a gap
-    from its end on. The
-    release is that of the clients: brokers may be older or newer, and the rules that differ are those of clients.
+    from its end on. The release is that of the clients, if they have one: brokers may be older or newer, and the rules
+    that differ are those of clients.
     """
-    found = Problems()
-    header = merge(files, found)
+    header = merge(files, problems)
     releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
-    for problem in found.kept:
-        if len(releases) != 1 or not problem.what.startswith("release "):
-            problems.add(problem.file, problem.line, problem.what, kind=problem.kind)
     evidence = header.evidence
     if evidence:
         evidence |= {Kind.CLIENT_CRASH}

@@ -155,7 +155,7 @@ def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
     write(tmp_path / "b.jsonl", second, delivery(2))
     write(tmp_path / "c.jsonl", HEADER, delivery(3))
     trace = open_trace([tmp_path])
-    assert told(trace) == [(0, "DISAGREE")] * 2
+    assert told(trace) == [(0, "DISAGREE")]  # several releases are nothing unusual
     assert (trace.header.release, trace.header.delays, trace.header.complete) == ("4.9.8", "1s", False)
     assert trace.header.groups == {"g": Group(), "h": Group()}
 
