@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
@@ -151,14 +153,24 @@ class _Steps:
         member.told, member.told_at = told, event["time"]
 
     def _tell_if_old(self, member: Member, event: Event, topic: str, version: int) -> None:
-        """RB-37: whether a subscription is one of before the process took queues; its version is a time."""
+        """RB-37: whether a subscription is one of before the process took queues; its version is a time.
+
+        It is of another clock of the process than that of its recorder.
+        """
         first, last = member.taken.get(topic, (None, EVER))
         if first is None:
             return
-        if version >= first or version > member.before.get(topic, EVER) > EVER:
+        if (
+            self._made_at(event, version) >= first - self._settings.skew
+            or version > member.before.get(topic, EVER) > EVER
+        ):
             del member.taken[topic]
         elif event["time"] - last > LATE and version > _DAY:
             self._missteps.note(GroupMisstep.NOT_NEWER, member, event, since=last, topic=topic)
+
+    def _made_at(self, event: Event, version: int) -> int:
+        """When a process made a subscription, ms, by clocks that agree."""
+        return int(self._context.clocks.corrected(actor_of(event), np.array([version * 1000]))[0]) // 1000
 
     def unregister(self, event: Event) -> None:
         """A process leaves its group at the brokers."""

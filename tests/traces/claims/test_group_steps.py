@@ -110,6 +110,7 @@ def on_a_day(events: list[Event], version: int = 7) -> list[Event]:
 def test_who_takes_queues_tells_a_newer_subscription() -> None:
     assert told(on_a_day(OWNS), groups=ORDERLY) == [GroupMisstep.NOT_NEWER]
     assert told(on_a_day(OWNS, 500), groups=ORDERLY) == []
+    assert told(on_a_day(OWNS, 460), groups=ORDERLY) == []  # its ms are not those of its recorder
     # What was taken a moment ago may not be told yet.
     soon = [each | {"time": 9_000} if each["kind"] == Kind.HEARTBEAT and each["time"] > 500 else each for each in OWNS]
     assert told(on_a_day(soon), groups=ORDERLY) == []
