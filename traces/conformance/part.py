@@ -126,6 +126,8 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
 
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
     """Who follows a queue; or None, and why it cannot be followed."""
+    if stream.group.differs:
+        return None, stream.group.differs
     told = stream.told()
     missing = [str(kind) for kind in NEEDED if kind not in told]
     if missing:

@@ -33,6 +33,9 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
         if event.queues is None or event.assigned is None or event.topic is None or event.actor is None:
             event.pass_over("rebalance: what it saw, or answered, was not recorded")
             continue
+        if group.differs:
+            event.pass_over(f"rebalance: {group.differs}")
+            continue
         if event.result in FAILURES | {Result.ERROR}:
             event.pass_over("rebalance: passes that failed")
             continue

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
-from ..encoding.names import Actor, Slot
+from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
 from ..format.coverage import ALL_KINDS, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
-from ..format.schema import BOTH, Header
+from ..format.schema import Header
 from .clock_doubts import steps_as_holes
 from .reading import Recorded
 from .scan import Scan
@@ -26,7 +26,7 @@ STATIC = "__syslo__"
 """What the names of brokers begin with that stand for all of a static topic (``MixAll``)."""
 
 STATIC_TOPIC = "it consumes a static topic, whose queues clients call otherwise than brokers"
-BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
+OTHER_RETRIES = "it consumes the retries of another group, where one message comes once for each of them"
 NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 KEPT_BY_BROKER = (
     "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
@@ -85,8 +85,9 @@ def coverage_of(
         if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
     }
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
-    differing = [name for name, group in header.groups.items() if group.listener == BOTH and name in seen]
-    not_judged |= dict.fromkeys(differing, BOTH_LISTENERS)
+    of_others = {slot.group for slot in slots if _is_of_others(slot)}
+    not_judged |= dict.fromkeys(sorted(of_others & seen.keys()), OTHER_RETRIES)
+    not_judged |= {name: group.differs for name, group in header.groups.items() if group.differs and name in seen}
     told_of = told_holes(header, context.events, begin=context.begin, end=context.end)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(
@@ -100,6 +101,12 @@ def coverage_of(
         processes=processes,
         told=told,
     )
+
+
+def _is_of_others(slot: Slot) -> bool:
+    """EN-13: whether a group consumes retries of another one; those of pop have more behind its name."""
+    of = group_of_topic(slot.topic) if slot.topic.startswith(RETRY_PREFIX) else ""
+    return bool(slot.group and of) and slot.group != of and not of.startswith(f"{slot.group}_")
 
 
 def _unrecorded_members(scanned: Scan) -> list[Hole]:

@@ -15,7 +15,7 @@ from .schema import BOTH, MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
 
-_MODES = {"mode": ("clustering", "broadcasting"), "listener": ("concurrently", "orderly", BOTH)}
+_MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", BOTH)}
 
 
 def header_json(header: Header) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
                 kept, file = known.setdefault(name, (value, one.file))
                 if kept not in (value, BOTH):
                     otherwise.setdefault(f"{name} of group {group} is {value}, in {file} {kept}", []).append(one.file)
-                    if name == "listener":
+                    if name in _MODES:
                         known[name] = BOTH, file
     for what, files in otherwise.items():
         more = f" (and so in {len(files) - 1} more files)" if len(files) > 1 else ""

@@ -120,7 +120,10 @@ def origin_of(key: str) -> int:
 
 
 BOTH = "both"
-"""The listener of a group whose members have different ones."""
+"""The listener, or the mode, of a group whose members have different ones."""
+
+BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
+BOTH_MODES = "some of its members consume in broadcasting, and others in clustering"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +131,9 @@ class Group:
     """What is known of a consumer group beyond its events.
 
     Attributes:
-        mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own.
-        listener: ``concurrently`` or ``orderly``; ``both`` where its members differ: then it is not judged.
+        mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own. ``both``
+            where its members differ: then it is not judged.
+        listener: ``concurrently`` or ``orderly``, or ``both`` likewise.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
         strategy: name of the allocation strategy, such as AVG.
     """
@@ -138,6 +142,13 @@ class Group:
     listener: str = "concurrently"
     max_attempts: int | None = None
     strategy: str = "AVG"
+
+    @property
+    def differs(self) -> str:
+        """Why the group is not judged: its members differ in what nearly all rules depend on; empty if they do not."""
+        if self.mode == BOTH:
+            return BOTH_MODES
+        return BOTH_LISTENERS if self.listener == BOTH else ""
 
     @property
     def maximum(self) -> int:

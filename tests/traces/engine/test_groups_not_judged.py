@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rocketproof.properties.verdict import Verdict
-from rocketproof.traces.engine.recorded import BOTH_LISTENERS, BY_POP, KEPT_BY_BROKER, NO_CLIENT, STATIC_TOPIC
+from rocketproof.traces.conformance.conform import conform
+from rocketproof.traces.engine.recorded import BY_POP, KEPT_BY_BROKER, NO_CLIENT, OTHER_RETRIES, STATIC_TOPIC
 from rocketproof.traces.explain.report.sections import not_judged
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import BOTH_LISTENERS, BOTH_MODES
+from rocketproof.traces.io import open_trace
 
 from .test_verdicts_from_coverage import DATA, check, lines_of, written
 
@@ -101,15 +106,19 @@ def test_a_group_that_consumes_a_static_topic_is_not_judged(tmp_path: Path) -> N
     assert not {answer.verdict for answer in found.verdicts} & {Verdict.VIOLATED, Verdict.HOLDS}
 
 
-def test_a_group_whose_members_listen_differently_is_not_judged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("differs", "why"), [({"listener": "orderly"}, BOTH_LISTENERS), ({"mode": "broadcasting"}, BOTH_MODES)]
+)
+def test_a_group_whose_members_differ_is_not_judged(tmp_path: Path, differs: dict[str, str], why: str) -> None:
     lines = lines_of("a6.jsonl.zst")
     (group,) = check(DATA / "a6.jsonl.zst").coverage.groups
     header = json.loads(lines[0])
-    other = {**header, "groups": {group: {**header["groups"].get(group, {}), "listener": "orderly"}}}
+    other = {**header, "groups": {group: {**header["groups"].get(group, {}), **differs}}}
     half = len(lines) // 2
     one = written(tmp_path / "one.jsonl", lines[:half])
     two = written(tmp_path / "two.jsonl", [json.dumps(other), *lines[half:]])
-    assert check(one, two).coverage.not_judged == {group: BOTH_LISTENERS}
+    assert check(one, two).coverage.not_judged == {group: why}
+    assert not conform(open_trace([one, two])).mismatches
 
 
 def test_a_claim_that_a_hole_leaves_open_for_one_group_holds_for_the_others(tmp_path: Path) -> None:
@@ -127,3 +136,19 @@ def test_a_claim_that_a_hole_leaves_open_for_one_group_holds_for_the_others(tmp_
     answer = found.verdict("offset-never-past-unfinished")
     assert (answer.verdict, answer.holds_for) == (Verdict.UNKNOWN, (group,))
     assert answer.why.startswith(f"it HOLDS for group {group}; for other: what might violate this may be lost")
+
+
+def test_a_group_that_consumes_the_retries_of_another_one_is_not_judged(tmp_path: Path) -> None:
+    # It is given a message once for each retry of the other group, with counts that it has not made.
+    lines = lines_of("a6.jsonl.zst")
+    (group,) = check(DATA / "a6.jsonl.zst").coverage.groups
+    time = json.loads(lines[1])["time"]
+    read = {"topic": f"%RETRY%{group}", "broker": "b", "queue": 0, "client": "c9", "group": "by-hand", "key": "K"}
+    given = [
+        {"time": time + count, "kind": kind, "offset": count, "attempt": count, **read, **how}
+        for count in (1, 2)
+        for kind, how in (("deliver", {}), ("result", {"result": "ok"}))
+    ]
+    found = check(written(tmp_path / "read.jsonl", [*lines, *map(json.dumps, given)]))
+    assert found.coverage.not_judged == {"by-hand": OTHER_RETRIES}
+    assert list(found.coverage.groups) == [group]

@@ -157,7 +157,7 @@ def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
     trace = open_trace([tmp_path])
     assert told(trace) == [(0, "DISAGREE")]  # several releases are nothing unusual
     assert (trace.header.release, trace.header.delays, trace.header.complete) == ("4.9.8", "1s", False)
-    assert trace.header.groups == {"g": Group(), "h": Group()}
+    assert trace.header.groups == {"g": Group(mode="both"), "h": Group()}
 
 
 def test_an_importer_reads_what_it_detects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,9 @@ final class Consumer {
     /** <code>consumeTimeout</code> in ms. */
     final long timeout;
 
+    /** Mode and listener of the first consumer of each group in this JVM. */
+    private static final Map<String, String> FIRST = new ConcurrentHashMap<>();
+
     // Whoever is known by this object must not keep it: see Weak.
     private final WeakReference<Object> impl;
     private final TraceFile file;
@@ -62,9 +65,11 @@ final class Consumer {
         timeout = Reflect.number(settings, "getConsumeTimeout") * 60_000;
         members = new Json(128).text("client", client).number("incarnation", life).text("group", group).encoded();
         String release = release(impl.getClass().getClassLoader());
+        String mode = broadcasting ? "broadcasting" : "clustering";
+        String listener = orderly ? "orderly" : "concurrently";
         Json known = new Json(128)
-                .text("mode", broadcasting ? "broadcasting" : "clustering")
-                .text("listener", orderly ? "orderly" : "concurrently")
+                .text("mode", mode)
+                .text("listener", listener)
                 .number("max_attempts", Reflect.number(settings, "getMaxReconsumeTimes"))
                 .text("strategy", strategy);
         Header header = new Header()
@@ -76,7 +81,11 @@ final class Consumer {
             // PQ-9: what an orderly consumer has in its cache is never cleaned.
             header.timer("consume_timeout", timeout);
         }
-        file = Agent.recorder().open("client-" + Agent.pid() + "-" + group + ".jsonl", header).recordedBy(members);
+        // A header says one mode and one listener of a group: a consumer that has others gets a file of its own.
+        String own = "-" + mode + "-" + listener;
+        String other = FIRST.merge(group, own, (first, second) -> first).equals(own) ? "" : own;
+        String name = "client-" + Agent.pid() + "-" + group + other + ".jsonl";
+        file = Agent.recorder().open(name, header).recordedBy(members);
     }
 
     /** The client id of the consumer's client instance. */
