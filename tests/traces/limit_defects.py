@@ -246,29 +246,6 @@ def again_uncounted(events: Events) -> Events:
     return changed(events, [e for e in again if e["attempt"] == back["attempt"] + 1], attempt=back["attempt"])
 
 
-def all_refused(events: Events) -> Events:
-    """Brokers refuse all pulls from some moment on, though they store messages."""
-    time = middle(events)
-    last = {its(e): e for e in of(events, "pull_result") if e["time"] < time and "next" in e}
-    low = {its(e): e["offset"] for e in of(events, "commit") if e["time"] < time}
-    gone = since(events, time, *WORK, "delay_store", "delay_deliver", "dead_letter")
-    left = without(events, gone)
-    left = changed(left, [e for e in since(left, time, "commit") if its(e) in low], offset=lambda e: low[its(e)])
-    given_up = {its(e) for e in of(events, "revoke") if e["time"] < time}
-    refused = [
-        {**whose(answer), "offset": answer["next"], **each}
-        for who, answer in last.items()
-        if who not in given_up
-        for at in range(time + 1_000, events[-1]["time"] - 20_000, 1_010)
-        for each in ({"kind": "pull", "time": at}, {"kind": "pull_result", "result": "error", "time": at + 5})
-    ]
-    return [*left, *refused]
-
-
-def all_refused_at_the_end(events: Events) -> Events:
-    return cut(all_refused(events), middle(events) + 100_000)
-
-
 def gone_out_of_balance(events: Events) -> Events:
     """All members leave the topic of retries out of their passes."""
     gone = [e for e in of_retries(events) if e.get("client")]
@@ -315,7 +292,6 @@ LIMITS = (
     ),
     _l("a broadcasting client keeps what failed", BROADCAST, "every-queue-moves", failed_is_kept),
     _l("what could not be sent back is not counted", SIMULATED, STEPS, again_uncounted),
-    _l("all pulls are refused", SIMULATED, STORES, all_refused, all_refused_at_the_end),
     _l("no member balances retries", SIMULATED, "every-queue-moves", gone_out_of_balance),
 )
 """Defects of limits and reasons."""

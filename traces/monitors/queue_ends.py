@@ -26,7 +26,7 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
     is_end = outcome.rows["note"] == Note.END
     if not is_end.any():
         return outcome
-    rows, violated, keep = outcome.rows.copy(), outcome.violated.copy(), ~is_end
+    rows, violated, doubtful, keep = outcome.rows.copy(), outcome.violated.copy(), outcome.doubtful.copy(), ~is_end
     for what, find in ((Misstep.END_AHEAD, _ahead), (Misstep.END_BEHIND, _behind)):
         told: dict[Slot, list[int]] = {}
         stored: dict[Slot, list[int]] = {}
@@ -39,8 +39,8 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
         for slot, places in told.items():
             for at, end, since in find(rows, places, stored.get(_whole(slot), [])):
                 rows["note"][at], rows["expected"][at], rows["since"][at], keep[at] = Note.NONE, end, since, True
-                violated[rows["claim"][at]] += 1
-    return replace(outcome, rows=sort_rows(rows[keep]), violated=violated)
+                (doubtful if rows["doubt"][at] else violated)[rows["claim"][at]] += 1
+    return replace(outcome, rows=sort_rows(rows[keep]), violated=violated, doubtful=doubtful)
 
 
 def _whole(slot: Slot) -> Slot:

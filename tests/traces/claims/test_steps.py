@@ -375,13 +375,17 @@ def test_a_client_that_is_refused_all_the_time_is_told_of_no_message() -> None:
     def refused(until: int, every: int = 10_000) -> list[dict[str, Any]]:
         times = range(1_000, until, every)
         asked_on = [event for time in times for event in (pull(time - 10, 2), nothing(time) | {"result": "error"})]
-        return [*RIGHT[:5], *RIGHT[6:], store(300, 2), written(20_000), *asked_on]
+        return [*RIGHT[:5], *RIGHT[6:], store(300, 2), written(20_000), passes(60_000), *asked_on]
 
     assert told(refused(140_000), name=STORES) == [Misstep.END_BEHIND]
     assert told(refused(110_000), name=STORES) == []
     # Where it does not ask on, it may be held up by what it has.
     assert told(refused(180_000, every=40_000), name=STORES) == []
     assert told(refused(140_000), nothing(70_000), name=STORES) == []
+    # The network may be cut: nothing else shows that the broker was reached.
+    unheard = [event for event in refused(140_000) if event["kind"] != Kind.REBALANCE]
+    (row,) = check(unheard).rows(STORES)
+    assert (row["value"], row["doubt"]) == (Misstep.END_BEHIND, Doubt.EVIDENCE)
 
 
 def test_a_pull_that_brings_none_of_what_was_just_stored() -> None:

@@ -165,6 +165,15 @@ class Excuses:
             return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
         return False
 
+    def is_reached(self, line: Any) -> bool:
+        """RB-4: whether a broker told a process who is in the group while its pulls there were refused.
+
+        Else the network may have been cut: nobody records why a request failed.
+        """
+        broker = self._names.slots[line["slot"]].broker
+        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
+
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
         """Whether a process pulled nothing for long although it went on and its broker answered all the while.
 

@@ -203,6 +203,8 @@ class StepFold:
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
         told, stored = known & ~of_broker, known & of_broker & (lines["beginning"] < 0)
         rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._excuses.apart))
+        refused = [line["heard"] > line["told_at"] and not self._excuses.is_reached(line) for line in lines[told]]
+        rows[-1]["doubt"][np.array(refused, np.bool_)] = Doubt.EVIDENCE
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
         judged = [self._tables.judged[what] for what in (Misstep.END_AHEAD, *[Misstep.END_BEHIND] * 3)]
