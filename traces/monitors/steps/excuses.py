@@ -27,6 +27,12 @@ _MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
 _LEAVES = CLIENT_ENDS | {Kind.UNREGISTER}
 
+STOPPING = 30_000
+"""A broker that stops closes its connections first, and is so much later done at the most, ms.
+
+``BrokerController#shutdown``.
+"""
+
 
 class Excuses:
     """What happened around the queues of a trace.
@@ -42,6 +48,7 @@ class Excuses:
         self.heard: dict[str, int] = {}
         self._restarts: dict[str, list[int]] = {}
         self._starts: dict[str, set[int]] = {}
+        self._stops: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
         self._shares: dict[tuple[Actor, str], Collection[str]] = {}
@@ -58,6 +65,8 @@ class Excuses:
                 self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
                 if event["kind"] == Kind.BROKER_START:
                     self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
+                if event["kind"] == Kind.BROKER_STOP:
+                    self._stops.setdefault(event.get("broker") or "", []).append(event["time"])
             elif event["kind"] == Kind.GAP and event.get("broker"):
                 since = context.begin if event.get("due") is None else event["due"]
                 self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
@@ -213,6 +222,8 @@ class Excuses:
         broker = self._names.slots[line["slot"]].broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
+            return True
+        if any(stop - STOPPING <= until and since <= stop for stop in self._stops.get(broker, ())):
             return True
         before = [time for time in times if time <= until + SILENCE]
         passes = self._passes.get(self._names.actors[line["actor"]], ())
