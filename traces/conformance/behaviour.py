@@ -113,9 +113,9 @@ class Behaviour:
         """The stored offset, in broadcasting that of ``c``."""
         return self.direct.get("file", c, texts.Q) if self.broadcasting else self.direct.get("committed", texts.Q)
 
-    def was_stored(self, c: int, offset: int) -> bool:
-        """Whether the store had this offset now, or so short a time ago that an answer may have told it."""
-        return self.store.may_tell(self.place_of_store(c), offset, self.now)
+    def was_stored(self, c: int, offset: int, since: int | None = None) -> bool:
+        """Whether the store has this offset, or had it at ``since`` or later; by default now."""
+        return self.store.may_tell(self.place_of_store(c), offset, self.now if since is None else since)
 
     def stage(self, c: int, m: int) -> Stage:
         """Where the window of ``c`` has a message."""

@@ -21,17 +21,21 @@ LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
 
 
 def queried(f: Follower, event: Event) -> None:
-    """OF-3, OF-21: what the broker says of the stored offset; PL-11: what an orderly client asks once more."""
+    """OF-3, OF-21: what the broker says of the stored offset; PL-11: what an orderly client asks once more.
+
+    The answer is under way for a while, and so may a commit be that seems to have come before (OF-8).
+    """
     c = f.side_of(event)
+    since = min(event.time - REQUEST, event.time if event.due is None else event.due)
     side = f.sides[c]
     side.answered, side.answer = event.result, None
     if event.result is Result.OK:
         offset = f.at(event.offset)
-        first = event.offset == 0 and f.was_stored(c, NO_OFFSET)  # OF-21
-        by_slave = f.stream.replicated and not f.was_stored(c, offset)
+        first = event.offset == 0 and f.was_stored(c, NO_OFFSET, since)  # OF-21
+        by_slave = f.stream.replicated and not f.was_stored(c, offset, since)
         if by_slave:  # OF-4: clients that take the master for gone ask a slave, whose table is another one
             f.assumed = f.assumed or "a slave may have told what it has stored"
-        elif not first and not f.was_stored(c, offset):
+        elif not first and not f.was_stored(c, offset, since):
             raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
         side.answer = offset
         side.values.add(offset)
@@ -39,7 +43,7 @@ def queried(f: Follower, event: Event) -> None:
             adopt(f, c, offset, first=first)
         if f.owns(c) and f.orderly:
             f.run(texts.ask_again, c=c, offset=offset)
-    elif event.result is Result.MISSING and not f.stream.replicated and not f.was_stored(c, NO_OFFSET):
+    elif event.result is Result.MISSING and not f.stream.replicated and not f.was_stored(c, NO_OFFSET, since):
         raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
 
 

@@ -30,12 +30,12 @@ class Stored:
         """Whether a store has or had this offset."""
         return any(value == offset for _, value in self._values[store])
 
-    def may_tell(self, store: int, offset: int, time: int) -> bool:
-        """Whether an answer that is told at ``time``, ms, may be this offset: of now, or of a short time ago."""
+    def may_tell(self, store: int, offset: int, since: int) -> bool:
+        """Whether an answer may be this offset: of now, or one that was stored at ``since``, ms, or later."""
         values = self._values[store]
         if not self.known[store] or offset == values[-1][1]:
             return True
         for (_, value), (until, _) in pairwise(values):
-            if value == offset and (self.doubtful or until >= time - self._slack):
+            if value == offset and (self.doubtful or until >= since - self._slack):
                 return True
         return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from .recorded import of_lines, whys
 
 READ = (
@@ -27,3 +29,13 @@ def test_a_queue_that_is_given_up_while_its_broker_is_away_keeps_what_was_stored
 def test_an_offset_that_nobody_stored_is_no_answer(tmp_path: Path) -> None:
     again = [line.format(2) for line in AGAIN]
     assert whys(of_lines(tmp_path, *READ, GIVEN_UP, *again, listener="orderly")) == ["the store has 1"]
+
+
+@pytest.mark.parametrize(("later", "wrong"), [(0, []), (3, ["the store has 1"])], ids=["5 s", "8 s"])
+def test_an_answer_may_tell_what_was_stored_while_a_request_is_under_way(
+    later: int, wrong: list[str], tmp_path: Path
+) -> None:
+    waits = ["lock c1 result=failed"] * later
+    again = [line.format(0).replace("c0", "c1") for line in AGAIN[1:]]
+    lines = (*READ[:10], GIVEN_UP, "commit c0 offset=1", *waits, again[0])
+    assert whys(of_lines(tmp_path, *lines)) == wrong
