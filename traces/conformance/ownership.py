@@ -23,10 +23,10 @@ LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
 def queried(f: Follower, event: Event) -> None:
     """OF-3, OF-21: what the broker says of the stored offset; PL-11: what an orderly client asks once more.
 
-    The answer is under way for a while, and so may a commit be that seems to have come before (OF-8).
+    The answer may tell what was stored when the client asked: ``due``, where it is recorded.
     """
     c = f.side_of(event)
-    since = min(event.time - REQUEST, event.time if event.due is None else event.due)
+    since = event.time if event.due is None else min(event.due, event.time)
     side = f.sides[c]
     side.answered, side.answer = event.result, None
     if event.result is Result.OK:
