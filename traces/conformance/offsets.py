@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...model.membership import Life
 from ...model.process_queue import NO_OFFSET, Stage
 from ..format.kinds import Kind, Path
 from . import orderly, texts
@@ -32,6 +33,11 @@ def commit_memory(f: Follower, event: Event) -> bool:
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
         return True
     if offset not in window.marks:
+        # Its pulls, which are not followed any more, have answers still, and those without messages set the offset.
+        if offset > f.memory(c) and f.get("life", c) == Life.STOPPING:
+            side.values.add(offset)
+            event.pass_over("in-memory offsets of clients that are shutting down")
+            return False
         if _taken_along(f, event, c, offset):
             side.values.add(offset)
         if offset not in side.values or offset == side.answer:

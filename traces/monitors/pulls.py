@@ -80,6 +80,8 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     # What clients say that they have sent, their broker need not have got.
     is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
     lowest = min(slot.floor, slot.floor_before) if began_anew else min(slot.lowest, slot.lowest_before)
+    if slot.log_back_time > slot.stored_time:
+        return  # a topic that is made again has new offsets, or those from before
     if offset == slot.stored or ((moment or began_anew) and (offset >= lowest or not is_certain)):
         return
     # What is told beyond it may have been stored within the skew; after a reset nobody goes on where it was before.
@@ -141,7 +143,10 @@ def stored(s: Any, q: int, time: int, offset: int) -> None:
     slot = s.slots[q]
     if slot.low < 0:
         slot.first = slot.low = slot.high = offset
-    if offset >= slot.log_end:
+    if offset == 0 < slot.log_end:  # its topic was deleted, as with its group, and made again
+        log_ends_at(s, q, time, UNKNOWN, int64(1))
+        slot.log_back_to = 0
+    elif offset >= slot.log_end:
         slot.log_end, slot.log_end_time, slot.log_end_actor = offset + 1, time, UNKNOWN
 
 

@@ -46,6 +46,8 @@ FAILED = "failed-message-comes-again"
 OWNERS = "only-owners-commit"
 ANSWERS = "query-answers-what-is-stored"
 
+RETRIES = "%RETRY%G"
+
 ONE_HAS_IT = [
     assign(1_000, "one", 0),
     found(1_500, "one", 0, 10),
@@ -185,6 +187,23 @@ def test_a_topic_that_was_made_anew() -> None:
     assert reasons(STORED, answered(50_000, "one", "no_new_message", 2, 2, 2), commit(60_000, "one", 2)) == [
         Regression.RECREATED
     ]
+
+
+def test_a_retry_topic_that_was_deleted_with_its_group_and_made_again() -> None:
+    def copy(time: int, offset: int) -> Event:
+        return event(time, Kind.DELAY_DELIVER, broker="b", topic=RETRIES, offset=offset, attempt=1, key=f"K{time}")
+
+    def of_retries(*events: Any) -> list[Event]:
+        return [{**one, "topic": RETRIES} for part in events for one in (part if isinstance(part, list) else [part])]
+
+    copies = [copy(500 + offset, offset) for offset in range(10)]
+    asks = event(59_000, Kind.OFFSET_QUERY, "two", result="ok", offset=0)
+    later = of_retries(revoke(40_000, "one"), asks, assign(59_010, "two", 0), commit(60_000, "two", 0))
+    made_again = [*copies, *of_retries(STORED), copy(50_000, 0), *later]
+    assert reasons(made_again) == [Regression.RECREATED]
+    assert check(made_again).counts(ANSWERS) == (0, 0)
+    goes_on = [*copies, *of_retries(STORED), copy(50_000, 10), *later]
+    assert (check(goes_on).counts(BACK), check(goes_on).counts(ANSWERS)) == ((1, 0), (1, 0))
 
 
 def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:

@@ -162,6 +162,10 @@ class StepFold:
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
+        # A broker takes no offset of a topic that was deleted, and made again as somebody stored a message.
+        of_broker = np.array([actor.incarnation < 0 for actor in self._names.actors], np.bool_)[lines["actor"]]
+        made_again = lines["slot"][of_broker & (lines["beginning"] >= 0)]
+        told[:, Misstep.LEFT_UNSTORED] &= ~np.isin(lines["slot"], made_again)
         told[:, [Misstep.NEVER_RESET, Misstep.LEGAL]] &= (seen & (1 << _KIND[Kind.RESET]) == 0)[:, None]
         for line, what in np.argwhere(told):
             told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
