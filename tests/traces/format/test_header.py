@@ -27,7 +27,7 @@ def test_what_a_log_does_not_know_of_a_group_a_later_file_says() -> None:
 
 def test_a_default_that_is_said_contradicts_what_is_not() -> None:
     known, told = merged(said("a.jsonl", mode="clustering"), said("b.jsonl", mode="broadcasting"))
-    assert known == Group(mode="clustering")
+    assert known == Group(mode="both")
     assert told == ["b.jsonl: mode of group orders is broadcasting, in a.jsonl clustering"]
 
 

@@ -25,6 +25,7 @@ from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 _SHUTDOWN = codes(Path)[Path.SHUTDOWN]
 _MAY_LOSE = (Kind.BROKER_CRASH, Kind.ROLE_CHANGE)
 _OF_BROKERS = (Kind.MEMBERS, Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.BROKER_STOP)
+_ROUTES = (Kind.ROUTE, Kind.REBALANCE)
 _LEAVES = CLIENT_ENDS | {Kind.UNREGISTER}
 
 STOPPING = 30_000
@@ -75,7 +76,6 @@ class Excuses:
                 self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
                 # RB-4: some broker of the topic has told who is in the group.
                 asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
-                self._routes.setdefault((actor_of(event), event.get("topic") or ""), []).append((event["time"], asked))
                 if len(asked) == 1 and event.get("members"):
                     self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
@@ -86,6 +86,11 @@ class Excuses:
                     self._expressions.setdefault(key, set()).add(expression or "*")
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
+            if event["kind"] in _ROUTES and event.get("queues"):
+                brokers = {queue.rpartition(":")[0] for queue in event["queues"]}
+                self._routes.setdefault((actor_of(event), event.get("topic") or ""), []).append(
+                    (event["time"], brokers)
+                )
             if event["kind"] in _OF_BROKERS and not event.get("client"):
                 self.heard[event.get("broker") or ""] = event["time"]
         began = Counter(event.get("broker") or "" for event in context.events if event["kind"] == Kind.BROKER_START)
@@ -207,12 +212,17 @@ class Excuses:
     def _is_out_of_route(self, line: Any, time: int) -> bool:
         """Whether a process knows no queue of the broker any more, and so no address to send to (ST-3).
 
-        A broker that stops leaves the route first, and goes on for a while.
+        A broker that stops leaves the route and closes its connections first, and goes on for a while. Who has not
+        asked for routes since learns of it later.
         """
         slot = self._names.slots[line["slot"]]
-        passes = self._routes.get((self._names.actors[line["actor"]], slot.topic), ())
-        known = [brokers for at, brokers in passes if at <= time + APART and brokers]
-        return bool(known) and slot.broker not in known[-1]
+        routes = self._routes.get((self._names.actors[line["actor"]], slot.topic), ())
+        known = [brokers for at, brokers in routes if at <= time + APART]
+        if known and slot.broker not in known[-1]:
+            return True
+        stops = any(time <= stop <= time + STOPPING for stop in self._stops.get(slot.broker, ()))
+        later = (brokers for at, brokers in routes if time + APART < at < time + STOPPING + self._learnt)
+        return stops and any(slot.broker not in brokers for brokers in later)
 
     def _is_unheard(self, line: Any, since: int, until: int) -> bool:
         """Whether what a process sends a broker may be lost: the broker is down, or about to end (OF-20).
@@ -222,8 +232,6 @@ class Excuses:
         broker = self._names.slots[line["slot"]].broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
-            return True
-        if any(stop - STOPPING <= until and since <= stop for stop in self._stops.get(broker, ())):
             return True
         before = [time for time in times if time <= until + SILENCE]
         passes = self._passes.get(self._names.actors[line["actor"]], ())
