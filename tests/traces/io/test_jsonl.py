@@ -203,7 +203,7 @@ def test_problems_of_a_second_reading_are_not_told_again(tmp_path: Path) -> None
         ({**HEADER, "evidence": ["deliver", "levitate"]}, "UNKNOWN_WORD"),
         ({**HEADER, "groups": []}, "HEADER"),
         ({**HEADER, "groups": {"g": 1}}, "HEADER"),
-        ({**HEADER, "groups": {"g": {"mode": "both"}}}, "HEADER"),
+        ({**HEADER, "groups": {"g": {"mode": "everybody"}}}, "HEADER"),
         ({**HEADER, "groups": {"g": {"max_attempts": True}}}, "HEADER"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_header_that_is_missing_or_damaged(tmp_path: Path, first: dict[str, ob
 
 
 def test_a_damaged_member_of_the_header_leaves_the_others(tmp_path: Path) -> None:
-    header = {**HEADER, "groups": {"g": {"mode": "both", "listener": "orderly"}, "h": {"max_attempts": 4}}}
+    header = {**HEADER, "groups": {"g": {"mode": "everybody", "listener": "orderly"}, "h": {"max_attempts": 4}}}
     trace = open_trace([write(tmp_path / "a.jsonl", header, delivery(1))])
     assert trace.header.groups == {"g": Group(listener="orderly"), "h": Group(max_attempts=4)}
     assert trace.header.evidence == {Kind.DELIVER, Kind.RESULT}

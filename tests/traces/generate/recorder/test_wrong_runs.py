@@ -55,6 +55,7 @@ SHOWN = {
     "F3": "every-copy-has-a-cause",
     "F7": "every-queue-moves",
     "G4": "illegal-offset-is-mended",
+    "G5-sent-back": "every-queue-moves",
     "H1": "delivered-when-due",
     "H2": "every-copy-has-a-cause",
     "H3": "every-copy-has-a-cause",
@@ -80,7 +81,6 @@ NOT_SHOWN = {
     "F4": "a call counts as hung after 30 minutes, since the consume timeout is looked for every 15 (PQ-9)",
     "G1": "a group counts as known two rounds of rebalance after its first commit, and the run is shorter",
     "G3": "a process that cannot start says nothing",
-    "G5-sent-back": "the counterexample ends before anything is sent back",
     "H4": "a replica that takes over may repeat deliveries of the last seconds in a right cluster too",
 }
 """Mutant → why its counterexample is a right trace."""
