@@ -130,8 +130,9 @@ class Scanning:
         self.kinds |= occurring
         self._see_kinds(batch, words, at, file)
         self._see_places(given, words, at, file)
-        self._see_order(Column.of(batch.column("time")).filled(0, np.int64), file)
-        begin, end = Column.of(batch.column("time")).span()
+        time = Column.of(batch.column("time"))
+        self._see_order(time.filled(0, np.int64), file)
+        begin, end = time.span()
         self.begin, self.end = min(self.begin, begin), max(self.end, end)
         self.events += len(batch)
         if _FEW.isdisjoint(occurring):
