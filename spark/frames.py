@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.clocks.clocks import Clocks
-from ..traces.clocks.correction import IDENTITY, in_time
+from ..traces.clocks.correction import in_time
+from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import ClaimVerdict

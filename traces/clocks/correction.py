@@ -10,12 +10,8 @@ import pyarrow as pa
 
 from ..encoding.columns import Column
 from ..encoding.names import Actor
-from ..format.kinds import OF_BROKERS, Kind
 from .clocks import Clocks
-from .pairs import BY_CLIENT
-
-IDENTITY = ("time", "micros", "kind", "path", "client", "incarnation", "broker")
-"""Columns that tell whose clock the time of an event is."""
+from .view import IDENTITY, View
 
 _TIMES = ("time", "due")
 
@@ -53,34 +49,9 @@ def in_time(clocks: Clocks, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _recorders(clocks: Clocks, batch: pa.RecordBatch) -> list[tuple[Actor, Any]]:
     """The recorders whose clocks are corrected, each with its events."""
-    kind, kinds = _words(batch, "kind")
-    client, clients = _words(batch, "client")
-    broker, brokers = _words(batch, "broker")
-    incarnation = np.maximum(Column.of(batch.column("incarnation")).filled(0, np.int32), 0)
-    of_broker = np.array([word in OF_BROKERS for word in kinds])[kind] | (client == len(clients) - 1)
-    is_recorded = np.array([Actor(word, -1) in clocks.clocks for word in brokers])
-    path, paths = _words(batch, "path")
-    is_sent = ~np.array([word in BY_CLIENT for word in paths])[path]
-    of_broker |= np.array([word == Kind.COMMIT for word in kinds])[kind] & is_sent & is_recorded[broker]
-    found = []
-    for actor, clock in clocks.clocks.items():
-        if not clock.runs:
-            continue
-        if actor.incarnation < 0:
-            chosen = of_broker & (broker == _place(brokers, actor.name))
-        else:
-            chosen = ~of_broker & (client == _place(clients, actor.name)) & (incarnation == actor.incarnation)
-        found.append((actor, np.flatnonzero(chosen)))
-    return found
-
-
-def _place(words: list[str], word: str) -> int:
-    return words.index(word) if word in words else -1
-
-
-def _words(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
-    """For each event the place of its word, and the words, the last of which is that of events without one."""
-    column = batch.column(name)
-    given = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    words = [word or "" for word in given.dictionary.to_pylist()]
-    return Column.of(given.indices).filled(len(words), np.int32), [*words, ""]
+    codes: dict[Actor, int] = {}
+    whose, if_recorded = View(batch, None).recorders(lambda actor: codes.setdefault(actor, len(codes)))
+    recording = [code for actor, code in codes.items() if actor in clocks.clocks]
+    whose = np.where(np.isin(if_recorded, recording), if_recorded, whose)
+    bent = [actor for actor, clock in clocks.clocks.items() if clock.runs and actor in codes]
+    return [(actor, np.flatnonzero(whose == codes[actor])) for actor in bent]

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..encoding.columns import arrow_places
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
-from .pairs import BY_CLIENT, PAIRS, QUEUE
+from .pairs import PAIRS, QUEUE
 from .view import ODD, View, whole_of, words_of
 from .were_there import may_be_of_another, set_before
 
@@ -194,10 +194,7 @@ class Observed:
                 assert recorder is not None
                 rows["recorder"] = self._code(recorder)
             else:
-                by_client, by_broker = own
-                rows["recorder"] = (by_broker if pattern.kind in OF_BROKERS else by_client)[at]
-                if pattern.kind == Kind.COMMIT:
-                    rows["if_recorded"] = np.where(view.is_word("path", BY_CLIENT)[at], -1, by_broker[at])
+                rows["recorder"], rows["if_recorded"] = (codes[at] for codes in own)
             rows = rows[rows["recorder"] >= 0]
             self._sides.append(rows)
             self._held += len(rows)

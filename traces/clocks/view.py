@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ import pyarrow as pa
 
 from ..encoding.columns import Column
 from ..encoding.names import Actor
+from ..format.kinds import OF_BROKERS, Kind
 from ..format.schema import BY_NAME, origin_of
-from .pairs import EventPattern
+from .pairs import BY_CLIENT, EventPattern
+
+IDENTITY = ("time", "micros", "kind", "path", "client", "incarnation", "broker")
+"""Columns that tell when an event was, and by whose clock."""
 
 _INCARNATIONS = 1 << 10
 
@@ -48,12 +53,6 @@ class View:
         self._wholes: dict[str, Any] = {}
         self._words: dict[str, tuple[Any, list[str]]] = {}
         self._hashes: dict[str, Any] = {}
-        kind, words = self.words("kind")
-        self.kinds = {word for word in words if word}
-        # Words are few, and numbers of 16 bits are sorted in one go.
-        self._by_kind = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
-        ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
-        self._ranges = list(zip(words, [0, *ends], ends, strict=False))
         self._micros = micros
 
     def __len__(self) -> int:
@@ -65,6 +64,20 @@ class View:
         if self._micros is None:
             self._micros = self.whole("time") * 1000 + self.whole("micros")
         return self._micros
+
+    @property
+    def kinds(self) -> set[str]:
+        """All kinds that events may have."""
+        return {word for word in self.words("kind")[1] if word}
+
+    @cached_property
+    def _by_kind(self) -> tuple[Any, list[tuple[str, int, int]]]:
+        """The places of all events, those of one kind after another, and for each kind from where to where."""
+        kind, words = self.words("kind")
+        # Words are few, and numbers of 16 bits are sorted in one go.
+        places = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
+        ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
+        return places, list(zip(words, [0, *ends], ends, strict=False))
 
     def words(self, name: str) -> tuple[Any, list[str]]:
         """See :func:`words_of`."""
@@ -80,7 +93,8 @@ class View:
 
     def of_kinds(self, kinds: Collection[str]) -> Any:
         """The places of events of these kinds, those of one kind in their order."""
-        parts = [self._by_kind[begin:end] for word, begin, end in self._ranges if word in kinds]
+        places, ranges = self._by_kind
+        parts = [places[begin:end] for word, begin, end in ranges if word in kinds]
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
     def places_of(self, pattern: EventPattern) -> Any:
@@ -118,6 +132,18 @@ class View:
         return key, known
 
     def recorders(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
+        """By whose clock each event is.
+
+        Returns:
+            For each event the code of its recorder, -1 where it names none; and for each commit that a broker stores
+            the code of that broker, -1 for others. Where that broker records anything, the commit is by its clock.
+        """
+        by_client, by_broker = self._named(code)
+        is_stored = self.is_word("kind", (Kind.COMMIT,)) & ~self.is_word("path", BY_CLIENT)
+        of_broker = self.is_word("kind", OF_BROKERS) | (by_client < 0)
+        return np.where(of_broker, by_broker, by_client), np.where(is_stored, by_broker, -1)
+
+    def _named(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
         """For each event the code of its client, and of its broker; -1 where it names none."""
         at, clients = self.words("client")
         incarnation = np.minimum(np.maximum(self.whole("incarnation"), 0), _INCARNATIONS - 1).astype(np.int64)

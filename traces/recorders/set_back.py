@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..clocks.clocks import Step
-from ..clocks.pairs import BY_CLIENT
-from ..clocks.view import View
+from ..clocks.view import IDENTITY, View
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .stamps import SET_BACK
 
-COLUMNS = ("time", "micros", "seq", "kind", "path", "client", "incarnation", "broker")
+COLUMNS = (*IDENTITY, "seq")
 """Columns that tell."""
 
 _OF_NOBODY = (Kind.RESET, Kind.GAP)
@@ -39,16 +38,12 @@ def steps_back(batches: Iterable[pa.RecordBatch]) -> list[Step]:
     parts, recording = [np.zeros((5, 0), np.int64)], set[int]()
     for batch in batches:
         view = View(batch, None)
-        by_client, by_broker = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
-        of_broker = view.is_word("kind", OF_BROKERS)
-        recording.update(np.unique(by_broker[of_broker]).tolist())
-        is_sent = view.is_word("kind", (Kind.COMMIT,)) & ~view.is_word("path", BY_CLIENT)
-        whose = np.where(of_broker | (by_client < 0), by_broker, by_client)
-        if_recorded = np.where(is_sent, by_broker, whose)
+        whose, if_recorded = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
+        recording.update(np.unique(whose[view.is_word("kind", OF_BROKERS)]).tolist())
         known = (whose >= 0) & ~view.is_word("kind", _OF_NOBODY)
         parts.append(np.stack([whose, if_recorded, view.whole("seq"), view.micros, known]))
     whose, if_recorded, seq, micros, known = np.concatenate(parts, axis=1)
-    owner = np.where(np.isin(if_recorded, sorted(recording)), if_recorded, whose)
+    owner = np.where(np.isin(if_recorded, sorted(recording - {-1})), if_recorded, whose)
     owner[known == 0] = -1
     found = []
     for actor, code in codes.items():
