@@ -203,7 +203,9 @@ def pulled_without_lock(answer: str) -> Make:
         found = of(its_own(left, taken, time), "pull_result", result="found")
         left = changed(left, found, result="no_new_message", count=0)
         left = changed(left, of(its_own(left, taken, time), "pull_result"), next=end, max=end)
-        return changed(left, of(its_own(left, taken, time), "lock"), result=answer)
+        asked = of(its_own(left, taken, time), "lock")
+        lost = [copy(e, kind="lock_lost", result=None) for e in asked if answer == "failed"]
+        return [*changed(left, asked, result=answer), *lost]
 
     return make
 

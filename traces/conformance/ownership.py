@@ -208,6 +208,9 @@ def lock(f: Follower, event: Event) -> bool:
     if not f.locks:
         event.pass_over("lock: of a group without locks")
         return False
+    if event.result is Result.ERROR:
+        event.pass_over("lock: the request failed")
+        return False
     if event.result is not Result.OK:
         free = f.get("holder", texts.Q) in (0, c + 1)
         if free or not f.may("renew", c=c):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
-from ..format.coverage import ALL_KINDS, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
+from ..format.coverage import ALL_KINDS, EVIDENCE_BIT, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
 from ..format.schema import Header
 from .clock_doubts import steps_as_holes
@@ -16,6 +16,7 @@ from .scan import Scan
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
 
+_CALLS = evidence_mask((Kind.DELIVER, Kind.RESULT))
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
@@ -62,16 +63,17 @@ def coverage_of(
     context = scanned.context
     seen: dict[str, int] = {slot.group: 0 for slot in slots if slot.group}
     recorded = _recorded_by(scanned, evidence)
+    lacking = _lacking(scanned, header)
     of_groups: dict[str, int] = {}
     told: dict[tuple[str, str, int], int] = {}
     processes: dict[tuple[str, str, int], int] = {}
     for (file, group, who), kinds in scanned.kinds_of.items():
         if group:
             seen[group] = seen.get(group, 0) | kinds
-            of_groups[group] = of_groups.get(group, 0) | recorded[file]
+            of_groups[group] = of_groups.get(group, 0) | (recorded[file] & ~lacking.get((who.name, group), 0))
         said, key = evidence[file] if file < len(evidence) else (), (group, who.name, who.incarnation)
         processes[key] = processes.get(key, 0) | kinds
-        told[key] = told.get(key, 0) | evidence_mask(said)
+        told[key] = told.get(key, 0) | (evidence_mask(said) & ~lacking.get((who.name, group), 0))
     if header.complete:
         for group, mask in of_groups.items():
             of_groups[group] = mask & ~_presupposed(seen[group])
@@ -94,7 +96,7 @@ def coverage_of(
         recorded=context.evidence,
         begin=context.begin,
         end=context.end,
-        holes=[*holes, *scanned.holes, *told_of, *_unrecorded_members(scanned)],
+        holes=[*holes, *scanned.holes, *told_of, *_unrecorded_members(scanned), *_unrecorded_kinds(lacking)],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,
@@ -141,6 +143,35 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
             why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
             found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
     return list(found.values())
+
+
+def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:
+    """What a client does not record of a group although others do: mask of kinds, by client and group.
+
+    The header says so. Where messages leave the window of a process that never called a listener (CC-13), its calls
+    were not recorded, as where another agent has changed RocketMQ's classes in a way that is not understood.
+    """
+    lacking = {one: evidence_mask(kinds) for one, kinds in header.lacking.items()}
+    seen: dict[tuple[str, Actor], int] = {}
+    for (_, group, who), kinds in scanned.kinds_of.items():
+        seen[group, who] = seen.get((group, who), 0) | kinds
+    for (group, who), kinds in seen.items():
+        if kinds & evidence_mask((Kind.REMOVED,)) and not kinds & _CALLS:
+            lacking[who.name, group] = lacking.get((who.name, group), 0) | _CALLS
+    return lacking
+
+
+def _unrecorded_kinds(lacking: Mapping[tuple[str, str], int]) -> list[Hole]:
+    """A hole for each client that does not record of a group what others do."""
+    return [
+        Hole(
+            kinds=kinds,
+            group=group,
+            recorder=client,
+            why=f"no {' or '.join(kind for kind in Kind if EVIDENCE_BIT[kind] & kinds)} recorded",
+        )
+        for (client, group), kinds in sorted(lacking.items())
+    ]
 
 
 def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:

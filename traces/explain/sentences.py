@@ -131,6 +131,8 @@ def _revoke(event: Event) -> str:
 
 
 def _lock(event: Event) -> str:
+    if event.get("result") == Result.ERROR:
+        return f"{who(event)} asks for the lock of {where(event)}: the request fails"
     refused = event.get("result") == Result.FAILED
     return f"{who(event)} {'is refused' if refused else 'gets'} the lock of {where(event)}"
 

@@ -32,8 +32,17 @@ def header_json(header: Header) -> dict[str, Any]:
             for name, group in sorted(header.groups.items())
         },
         "complete": header.complete,
+        **({"lacking": _lacking_json(header)} if header.lacking else {}),
         **header.extra,
     }
+
+
+def _lacking_json(header: Header) -> dict[str, dict[str, list[str]]]:
+    """By client and group, in the order of their names; kinds in theirs."""
+    said: dict[str, dict[str, list[str]]] = {}
+    for (client, group), kinds in sorted(header.lacking.items()):
+        said.setdefault(client, {})[group] = [str(kind) for kind in Kind if kind in kinds]
+    return said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +106,13 @@ def read_header(given: object, *, file: str, line: int, problems: Problems) -> S
             tell(f"complete is {ascii(given['complete'])[:60]}, but true or false is needed")
     if "evidence" in given:
         known["evidence"] = _evidence(given["evidence"], tell)
+    if "lacking" in given:
+        known["lacking"] = _lacking(given["lacking"], tell)
     if "timers" in given:
         known["timers"] = _timers(given["timers"], tell)
     if "groups" in given:
         known["groups"] = _groups(given["groups"], tell)
-    mine = {MARK, "source", "delays", "release", "complete", "evidence", "timers", "groups"}
+    mine = {MARK, "source", "delays", "release", "complete", "evidence", "lacking", "timers", "groups"}
     known["extra"] = {name: value for name, value in given.items() if name not in mine}
     return Stated(
         header=Header(**known),
@@ -120,6 +131,14 @@ def _evidence(given: object, tell: Any) -> frozenset[Kind]:
         if not isinstance(word, str) or word not in words:
             tell(f"evidence names {ascii(word)[:60]}, which this version does not know", Trouble.UNKNOWN_WORD)
     return frozenset(Kind(word) for word in given if isinstance(word, str) and word in words)
+
+
+def _lacking(given: object, tell: Any) -> dict[tuple[str, str], frozenset[Kind]]:
+    if not isinstance(given, dict) or not all(isinstance(groups, dict) for groups in given.values()):
+        tell(f"lacking is {ascii(given)[:60]}, but an object of clients, each with an object of groups, is needed")
+        return {}
+    named = [(client, group, kinds) for client, groups in given.items() for group, kinds in groups.items()]
+    return {(client, group): _evidence(kinds, tell) for client, group, kinds in named}
 
 
 def _timers(given: object, tell: Any) -> dict[str, int]:
@@ -208,7 +227,9 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
         problems.add(files[0], 0, what + more, kind=Trouble.DISAGREE)
     extra: dict[str, object] = {}
     timers: dict[str, int] = {}
+    lacking: dict[tuple[str, str], frozenset[Kind]] = {}
     for one in stated:
+        lacking |= one.header.lacking
         # Deadlines are worst cases, so of each timer the longest counts.
         timers = {name: max(value, timers.get(name, 0)) for name, value in {**timers, **one.header.timers}.items()}
         extra = {**one.header.extra, **extra}
@@ -217,6 +238,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
         source="; ".join(dict.fromkeys(one.header.source for one in stated if one.header.source)),
         evidence=frozenset().union(*(one.header.evidence for one in stated)),
         complete=all(one.header.complete for one in stated),
+        lacking=lacking,
         timers=timers,
         groups={
             group: Group(**{name: value for name, (value, _) in known.items()})

@@ -30,7 +30,7 @@ class Kind(enum.StrEnum):
     REBALANCE = "rebalance"  # of group on topic: members, queues as seen, assigned = the answer, detail = strategy
     ASSIGN = "assign"  # the client adds the queue, offset = where it starts
     REVOKE = "revoke"  # the client drops the queue, path = why
-    LOCK = "lock"  # result ok or failed
+    LOCK = "lock"  # result ok, failed (refused), or error where the request failed
     UNLOCK = "unlock"
     LOCK_LOST = "lock_lost"  # the client finds its lock expired or refused
     # Of offsets.

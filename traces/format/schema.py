@@ -189,6 +189,7 @@ class Header:
         timers: those of :data:`TIMERS` that are not RocketMQ's own, ms.
         groups: what is known of groups, by name.
         complete: the trace begins with the first event of its groups: nothing that concerns them came before.
+        lacking: kinds of ``evidence`` that a client does not record of a group, by client id and group.
         extra: members of the header that this version does not know.
     """
 
@@ -200,6 +201,7 @@ class Header:
     timers: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
     complete: bool = False
+    lacking: Mapping[tuple[str, str], frozenset[Kind]] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property

@@ -57,7 +57,7 @@ class CapturedTrace(ParquetTrace):
         cut_off: Counter[str] = Counter()
         found = Problems()
         files = [_read(path, found, cut_off) for path in paths]
-        stated = _stated([one for one, _ in files], found)
+        stated = _stated(files, found)
         problems.join(found)
         recordings = [recording for _, recording in files if len(recording)]
         if not recordings:
@@ -112,13 +112,14 @@ def _whole_lines(path: Path) -> int:
     return sum(piece.count(b"\n") for piece in pieces_of(path, Problems()))
 
 
-def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
+def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) -> Stated:
     """One header: what any of the agents would have recorded, and deaths, which joining tells, or a gap instead.
 
     That a broker died its recordings tell, where there are any: it begins anew and has not stopped, or there is a gap
     from its end on. The release is that of the clients, if they have one: brokers may be older or newer, and the rules
     that differ are those of clients.
     """
+    files = [stated for stated, _ in recorded]
     header = merge(files, problems)
     releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
     evidence = header.evidence
@@ -129,7 +130,7 @@ def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
     release = releases.pop() if len(releases) == 1 else header.release
     members = frozenset().union(*(one.members for one in files))
     return Stated(
-        header=replace(header, evidence=evidence, release=release, extra={}),
+        header=replace(header, evidence=evidence, release=release, lacking=_lacking(recorded), extra={}),
         members=members,
         of_groups={
             group: frozenset(name for one in files if group in one.header.groups for name in one.said_of(group))
@@ -137,3 +138,13 @@ def _stated(files: Sequence[Stated], problems: Problems) -> Stated:
         },
         file=named([one.file for one in files]),
     )
+
+
+def _lacking(recorded: Sequence[tuple[Stated, Recording]]) -> dict[tuple[str, str], frozenset[Kind]]:
+    """What a client, or one of its processes, does not record of a group, and others do."""
+    said: dict[tuple[str, str], frozenset[Kind]] = {}
+    for stated, recording in recorded:
+        for one in recording.clients if stated.header.evidence else ():
+            said[one] = said.get(one, stated.header.evidence) & stated.header.evidence
+    known = frozenset().union(*said.values())
+    return {one: known - kinds for one, kinds in said.items() if known - kinds}

@@ -130,6 +130,7 @@ class Excuses:
                 waits = [(begin, begin + HELD) for begin in (since, int(found["expected"]))]
             is_heard = all(any(begin < time < end for time in answered) for begin, end in waits)
             restarts = any(since - LATE <= time <= until + apart for time in times)
+            restarts |= any(until <= time <= until + STOPPING for time in self._stops.get(broker, ()))
             lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
             return not is_heard or restarts or lost
         if misstep == Misstep.NOT_RENEWED:

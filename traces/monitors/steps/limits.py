@@ -93,9 +93,13 @@ def sent_to_broker(t: Any, n: int, offset: int) -> None:
 
 @part
 def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
-    """PL-10: whether a queue is pulled whose lock was refused, and has run out."""
+    """PL-10: whether a queue is pulled whose lock was refused, and has run out.
+
+    Only a refusal makes a window unlocked: where the request fails, the client goes on pulling (OR-9).
+    """
     line = t.lines[n]
     is_told = line.told_refused != NEVER and line.last - line.told_refused > APART
+    is_told = is_told and line.unlocked >= line.refused_at
     if is_told and line.has == 1 and line.locked != NEVER and line.last - line.locked > t.terms[LOCK_LIFE]:
         note_misstep(t, n, Misstep.PULLED_UNLOCKED, line.refused_at, offset, int64(UNKNOWN))
 

@@ -171,7 +171,7 @@ def lock(t: Any, n: int, status: Result) -> None:
         if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
             line.got_at = line.last
         line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
-    else:
+    elif status != Result.ERROR:
         _tell_if_free(t, n)
         # OR-9: only the round for all locks, each 20 s, tells the window so.
         if line.refused_at != NEVER and line.last - line.refused_at > RENEWED:

@@ -72,6 +72,8 @@ public final class Agent {
         AgentBuilder builder = new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
+                // What other agents add to a class, as that of OpenTelemetry does, may have no file to be read.
+                .with(AgentBuilder.PoolStrategy.ClassLoading.FAST)
                 .with(new Complaints())
                 .ignore(ElementMatchers.not(ElementMatchers.nameStartsWith("org.apache.rocketmq.")));
         for (Side side : new Side[] {new ClientSide(), new BrokerSide()}) {

@@ -49,11 +49,14 @@ final class Evidence {
         hooks.put("pull_result", new String[] {CONSUMER + "PullAPIWrapper", "processPullResult"});
         hooks.put("flow_control", new String[] {IMPL, "executePullRequestLater"});
         // What a call of an orderly listener is about is seen where its messages are taken.
+        String request = service + "$ConsumeRequest";
         String[] called = orderly
                 ? new String[] {WINDOW, "takeMessages", WINDOW, "takeMessags"}
-                : new String[] {service + "$ConsumeRequest", "run"};
-        hooks.put("deliver", called);
-        hooks.put("result", called);
+                : new String[] {request, "run"};
+        if (Hooks.inPlace(loader, request, "run")) {
+            hooks.put("deliver", called);
+            hooks.put("result", called);
+        }
         hooks.put("removed", new String[] {WINDOW, "removeMessage"});
         hooks.put("discarded", new String[] {service, "processConsumeResult"});
         hooks.put("expire", new String[] {WINDOW, "cleanExpiredMsg"});

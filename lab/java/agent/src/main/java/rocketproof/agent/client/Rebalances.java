@@ -61,8 +61,8 @@ public final class Rebalances {
         Consumer consumer = consumerOf(body);
         if (consumer != null) {
             for (Object queue : (Set<?>) Reflect.call(body, "getMqSet")) {
-                boolean ok = granted != null && granted.contains(queue);
-                consumer.record(consumer.event("lock", queue).text("result", ok ? "ok" : "failed"));
+                String result = granted == null ? "error" : granted.contains(queue) ? "ok" : "failed";
+                consumer.record(consumer.event("lock", queue).text("result", result));
             }
         }
     }
