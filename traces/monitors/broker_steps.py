@@ -41,7 +41,7 @@ class BrokerSteps:
     def take(self, event: Event) -> None:
         """Go on with an event, if it is one of a broker."""
         take = _TAKEN.get(event["kind"])
-        if take is not None:
+        if take is not None and (take is BrokerSteps.members or not _is_slave(event)):
             take(self, event)
 
     def start(self, event: Event) -> None:
@@ -65,6 +65,16 @@ class BrokerSteps:
         """Whether there is something to read: the first start may be that of an empty store, which has no files yet."""
         return bool(broker.read or broker.starts)
 
+    def change(self, event: Event) -> None:
+        """Another process of that name is the master from now on, with tables that it has read long ago."""
+        broker = self._broker(event)
+        broker.runs, broker.since, broker.loaded, broker.heard = True, event["time"], None, EVER
+        broker.read.clear()
+        broker.written.clear()
+        broker.starts.append(event["time"])
+        for lists in broker.lists.values():
+            lists.append((event["time"], ()))
+
     def end(self, event: Event) -> None:
         """A broker stops, or has died."""
         is_new = self._loads and self._context.complete and event.get("broker") not in self._brokers
@@ -80,6 +90,8 @@ class BrokerSteps:
 
     def file(self, event: Event) -> None:
         """A broker reads or writes a table."""
+        if _is_slave(event):
+            return
         broker = self._broker(event)
         if event["kind"] == Kind.FILE_LOAD:
             self._loads = True
@@ -97,8 +109,9 @@ class BrokerSteps:
         if event.get("client") or event.get("members") is None:
             return
         broker = self._broker(event)
-        self._runs(broker, event)
-        self._hear(broker, event)
+        if not _is_slave(event):
+            self._runs(broker, event)
+            self._hear(broker, event)
         told = tuple(sorted(event["members"]))
         broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
 
@@ -163,5 +176,11 @@ _TAKEN: Mapping[str, Callable[[BrokerSteps, Event], None]] = {
     Kind.BROKER_START: BrokerSteps.start,
     Kind.BROKER_STOP: BrokerSteps.end,
     Kind.BROKER_CRASH: BrokerSteps.end,
+    Kind.ROLE_CHANGE: BrokerSteps.change,
     Kind.MEMBERS: BrokerSteps.members,
 }
+
+
+def _is_slave(event: Event) -> bool:
+    """Several slaves of a broker have one name, and one that becomes the master has it no more."""
+    return (event.get("broker") or "").startswith(slave_of(""))

@@ -30,7 +30,7 @@ def beginnings(recordings: Sequence[Recording], processes: Processes) -> list[Ev
         detail = f"{Path(recording.file).name} begins when its {side} was running"
         actors = recording.table.column(side).to_pylist()
         for who in processes.who(recording):
-            row = actors.index(who[side])
+            row = 0 if recording.of_broker else actors.index(who[side])
             first = recording.table.column("kind")[row].as_py()
             until = int(recording.stamps[row]) // 1000 - 1
             if first not in _FIRST and until > begin:

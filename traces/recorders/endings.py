@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from ..format.kinds import Kind
 from .processes import Processes
 from .recording import Event, Recording
+from .replicas import promoted_at
 
 SILENT = 31_000
 """A client that lives writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
@@ -101,12 +102,19 @@ def _gone(
     for who in (who for one in own if not _stopped(one) for who in processes.who(one)):
         if "broker" in who:
             begins = [one for one in others if one.broker == who["broker"]]
+            took_over = [promoted_at(one, row) for one in others for row in one.promoted if _was_of(one, row, who)]
+            seen += [time for time in took_over if time >= last]
         else:
             begins = [one for one in others if (who["client"], who["group"]) in one.clients]
             without = (group == who["group"] and not _names(who, group, members) for _, group, members in lists)
             seen += [time for (time, *_), is_without in zip(lists, without, strict=True) if is_without and time > last]
         seen += [began for one in begins if (began := int(one.stamps[0]) // 1000) >= last]
     return min(seen, default=None)
+
+
+def _was_of(recording: Recording, row: int, who: Event) -> bool:
+    """Whether a process that became a master was of this broker."""
+    return bool(recording.table.column("broker")[row].as_py() == who["broker"])
 
 
 def _last(recording: Recording) -> int:

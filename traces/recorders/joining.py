@@ -28,7 +28,7 @@ from .in_time import put_in_time
 from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, without_nulls
-from .replicas import ONLY_A_SLAVE, replicas_named
+from .replicas import ONLY_A_SLAVE, promotions, replicas_named
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
 
@@ -86,6 +86,7 @@ def join(
     processes = Processes(recordings)
     killed, unseen = deaths_recorded(recordings, deaths, processes)
     killed += endings(recordings, processes, known=killed)
+    killed += promotions(recordings)
     left_out = Counter({KILLED_UNSEEN: len(unseen)} if unseen else {})
     missing = unrecorded(recordings)
     names = _names(recordings)
@@ -102,7 +103,8 @@ def join(
     order = np.argsort(stamps, kind="stable")
     stamps, owner, row = stamps[order], owner[order], row[order]
     table = pa.concat_tables(tables).unify_dictionaries().take(pa.array(order))
-    halves, of_slaves = _commits(table, stamps, owner, recordings)
+    of_slave = np.concatenate([*(one.as_slave for one in recordings), np.zeros(len(added), np.bool_)])[order]
+    halves, of_slaves = _commits(table, stamps, owner, of_slave, recordings)
     dead = {event["broker"] for event in killed if event["kind"] == Kind.BROKER_CRASH}
     answer = confirmed(halves, recordings, processes, dead=dead)
     left_out.update(answer.counts + Counter({ONLY_A_SLAVE: len(of_slaves)}))
@@ -154,13 +156,12 @@ def _stamped(table: pa.Table, stamps: Any) -> pa.Table:
 
 
 def _commits(
-    table: pa.Table, stamps: Any, owner: Any, recordings: Sequence[Recording]
+    table: pa.Table, stamps: Any, owner: Any, of_slave: Any, recordings: Sequence[Recording]
 ) -> tuple[list[tuple[int, int, Recording, Event]], list[int]]:
     """Commits and resets with their places, stamps and recordings; and the places of those of slaves."""
     kinds = pa.array([str(Kind.COMMIT), str(Kind.RESET)])
     places = np.flatnonzero(pc.is_in(table.column("kind"), kinds).to_numpy())
-    slaves = np.array([*(one.of_slave for one in recordings), False])[owner[places]]
-    places, of_slaves = places[~slaves], places[slaves]
+    places, of_slaves = places[~of_slave[places]], places[of_slave[places]]
     events = table.take(pa.array(places)).to_pylist()
     halves = [
         (place, int(stamps[place]), recordings[owner[place]], without_nulls(event))

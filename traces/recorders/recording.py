@@ -40,7 +40,7 @@ class Recording:
         set_back: where the clock was set back; what events tell of times is moved as they are.
         source: what its header says recorded it.
         counted: whether its recorder counted its events, from 0: ``seq``.
-        of_slave: whether a slave wrote it, of a broker whose master was recorded too.
+        as_slave: for each event whether a slave wrote it, of a broker whose master was recorded too.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Recording:
     set_back: tuple[SetBack, ...] = ()
     source: str = ""
     counted: bool = False
-    of_slave: bool = False
+    as_slave: Any
 
     @classmethod
     def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False) -> Recording:
@@ -60,7 +60,10 @@ class Recording:
         for one in set_back:
             later = pa.array(np.where(np.arange(len(table)) >= one.row, one.by // 1000, 0))
             table = with_due(table, pc.add(table.column("due"), later))
-        return cls(file=file, table=table, stamps=stamps, set_back=set_back, source=source, counted=counted)
+        none = np.zeros(len(table), np.bool_)
+        return cls(
+            file=file, table=table, stamps=stamps, set_back=set_back, source=source, counted=counted, as_slave=none
+        )
 
     @classmethod
     def of_events(cls, file: str, events: Iterable[Mapping[str, Any]]) -> Recording:
@@ -107,8 +110,14 @@ class Recording:
 
     @cached_property
     def broker(self) -> str:
-        """The name of the broker that wrote it; empty for a client."""
-        return next(iter(self._words("broker")), "") if self.of_broker else ""
+        """The name of the broker that wrote it, the last one if it was a slave before; empty for a client."""
+        named = self.table.column("broker").drop_null()
+        return str(named[-1].as_py()) if self.of_broker and len(named) else ""
+
+    @cached_property
+    def promoted(self) -> Sequence[int]:
+        """The places of the first events as a master of one that was a slave before."""
+        return (np.flatnonzero(self.as_slave[:-1] & ~self.as_slave[1:]) + 1).tolist()
 
     def rows(self, kinds: Sequence[Kind]) -> Any:
         """The places of the events of some kinds."""
@@ -117,9 +126,6 @@ class Recording:
     def events(self, rows: Any) -> list[Event]:
         """Some of the events, by place."""
         return [without_nulls(event) for event in self.table.take(pa.array(rows)).to_pylist()]
-
-    def _words(self, name: str) -> list[str]:
-        return [word for word in pc.unique(self.table.column(name)).to_pylist() if word]
 
 
 def without_nulls(event: Mapping[str, Any]) -> Event:

@@ -1,56 +1,124 @@
-"""Replicas: recordings of slaves, which have the name of their master's broker, and tables of their own.
+"""Replicas: processes that have the name of one broker, of which one at a time is the master.
 
 While the master is away, clients send their offsets to a slave, and go on so until they learn otherwise; the slave
 takes over its master's table again, and what was sent to it is gone (OF-4, OF-23). So the offsets of a queue are those
-of the master alone. Of two recordings of a broker at one time, that of the slave is the one in which nobody stores
-messages.
+of the master alone, and what a process did as a slave is told under a name of its own.
+
+Which one is the master changes where brokers elect it (controller, DLedger). A recording tells so itself, or it is seen
+by who stores messages: a slave stores none that anybody sends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..format.kinds import Kind
+from ..format.kinds import Kind, Result
 from ..format.schema import ARROW, slave_of
-from .recording import Recording
+from .processes import UNWRITTEN
+from .recording import Event, Recording
 
 ONLY_A_SLAVE = "commits that only a slave took, whose master's table counts"
 
 _STORES = (Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
+_OF_MASTERS = (*_STORES, Kind.COMMIT, Kind.RESET)
 _TOGETHER = 1_000_000
 """A broker that is started anew may write its first event before the last one of the process before it, µs."""
 
 
 def replicas_named(recordings: Sequence[Recording]) -> list[Recording]:
-    """The recordings, those of slaves with a name of their own in place of their broker's."""
-    return [_renamed(one) if _is_slave(one, recordings) else one for one in recordings]
+    """The recordings, with a name of its own in place of their broker's in what each did as a slave."""
+    of_brokers: defaultdict[str, list[Recording]] = defaultdict(list)
+    for one in recordings:
+        if one.broker:
+            of_brokers[one.broker].append(one)
+    return [_named(one, _slave_rows(one, of_brokers[one.broker])) if one.broker else one for one in recordings]
 
 
-def _is_slave(recording: Recording, recordings: Sequence[Recording]) -> bool:
-    """Whether another one of its broker, which stores messages, ran at the same time, and it stores none."""
-    if not recording.broker or len(recording.rows(_STORES)):
-        return False
-    first, last = int(recording.stamps.min()), int(recording.stamps.max())
-    return any(
-        other is not recording
-        and other.broker == recording.broker
-        and min(last, int(other.stamps.max())) - max(first, int(other.stamps.min())) > _TOGETHER
-        and len(other.rows(_STORES)) > 0
-        for other in recordings
-    )
+def promotions(recordings: Iterable[Recording]) -> list[Event]:
+    """The changes to a master that no recorder tells."""
+    found: list[Event] = []
+    for one in recordings:
+        for row in one.promoted:
+            (event,) = one.events([row])
+            if event["kind"] != Kind.ROLE_CHANGE:
+                change = {"kind": str(Kind.ROLE_CHANGE), "broker": event["broker"], "result": str(Result.MASTER)}
+                found.append({"time": promoted_at(one, row), **change})
+    return found
 
 
-def _renamed(recording: Recording) -> Recording:
-    names = pa.array([slave_of(recording.broker)] * len(recording), pa.string()).dictionary_encode()
+def promoted_at(recording: Recording, row: int) -> int:
+    """When a process became the master, of which this is the first event as such, ms: before it."""
+    return int(recording.stamps[row]) // 1000 - 1
+
+
+def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
+    """For each event of a process whether it was a slave then.
+
+    Args:
+        recording: of the process.
+        of_broker: all recordings of that broker, this one among them.
+    """
+    beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
+    stores = _stamps(recording, _STORES)
+    changes = recording.rows((Kind.ROLE_CHANGE,))
+    if len(changes):
+        is_slave = [event.get("result") == Result.SLAVE for event in recording.events(changes)]
+        until = int(recording.stamps[changes[0]])
+        began_as_slave = not (stores < until).any()
+        if not is_slave[0]:  # one that nobody was before it is told so as it starts
+            began_as_slave &= any((_stamps(one, _STORES) < until).any() for one in beside)
+        role = np.searchsorted(changes, np.arange(len(recording)), side="right")
+        return np.array([began_as_slave, *is_slave])[role]
+    others = [(one, *_span(one)) for one in beside if len(one.rows(_STORES))]
+    if not len(stores):
+        return np.full(len(recording), bool(others))
+    as_slave = np.zeros(len(recording), np.bool_)
+    before = [(last, one) for one, _, last in others if last < stores[0]]
+    after = [first for _, first, _ in others if stores[-1] < first]
+    if before:
+        _, master = max(before, key=lambda pair: pair[0])
+        as_slave |= recording.stamps <= _handed_over(master, int(stores[0]))
+    if after:
+        as_slave |= recording.stamps > _handed_over(recording, min(after))
+    return as_slave
+
+
+def _handed_over(master: Recording, until: int) -> int:
+    """When a master did its last as such, of which another one stores messages from ``until`` on; µs."""
+    if master.stamps[-1] < until:
+        return min(int(master.stamps[-1]) + UNWRITTEN * 1000, until - 1)
+    own = _stamps(master, _OF_MASTERS)
+    return int(own[own < until][-1])
+
+
+def _is_beside(one: Recording, other: Recording) -> bool:
+    """Whether two processes ran at the same time."""
+    since = max(int(one.stamps[0]), int(other.stamps[0]))
+    return min(int(one.stamps[-1]), int(other.stamps[-1])) - since > _TOGETHER
+
+
+def _span(recording: Recording) -> tuple[int, int]:
+    """When a process stored its first message, and its last, µs."""
+    stamps = _stamps(recording, _STORES)
+    return int(stamps.min()), int(stamps.max())
+
+
+def _stamps(recording: Recording, kinds: Sequence[Kind]) -> Any:
+    return recording.stamps[recording.rows(kinds)]
+
+
+def _named(recording: Recording, as_slave: Any) -> Recording:
+    """The recording with another name where it is of a slave."""
+    if not as_slave.any():
+        return recording
+    given = recording.table.column("broker").cast(pa.string()).combine_chunks()
+    names = pc.if_else(pa.array(as_slave), pa.scalar(slave_of(recording.broker)), given).dictionary_encode()
     table = recording.table.set_column(ARROW.get_field_index("broker"), ARROW.field("broker"), names)
-    return Recording(
-        file=recording.file,
-        table=table,
-        stamps=recording.stamps,
-        set_back=recording.set_back,
-        source=recording.source,
-        counted=recording.counted,
-        of_slave=True,
-    )
+    return replace(recording, table=table, as_slave=as_slave)

@@ -239,6 +239,15 @@ def test_while_a_broker_is_away_a_slave_may_tell_who_is_there() -> None:
     assert GroupMisstep.OTHER_MEMBERS not in told([*early, slave, changed, pass_(40_000)], groups=ORDERLY)
 
 
+def test_another_master_runs_from_when_it_is_elected() -> None:
+    """Its slaves have one name, of which one starts after another without a stop."""
+    dies = [*OWNS, of_broker(40_000, Kind.BROKER_CRASH)]
+    elected = [of_broker(50_000, Kind.ROLE_CHANGE, result="master"), of_broker(60_000, Kind.FILE_PERSIST)]
+    slaves = [{**of_broker(time, Kind.BROKER_START), "broker": slave_of("b")} for time in (10_000, 30_000)]
+    assert told([*slaves, *dies, *elected], groups=ORDERLY) == []
+    assert told([*slaves, *dies, *elected[1:]], groups=ORDERLY) == [GroupMisstep.BROKER_NOT_RUNNING]
+
+
 def test_a_pass_may_have_looked_at_the_queues_before_the_route_was_learnt() -> None:
     # A client that was suspended learns a route and divides the topic at once when it goes on.
     learnt = [*OWNS, route(39_992, "b:0")]

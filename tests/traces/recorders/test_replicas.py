@@ -46,7 +46,7 @@ def test_who_stores_nothing_while_another_of_its_broker_does_is_a_slave() -> Non
 def test_a_broker_that_was_started_again_is_none_though_its_recordings_overlap_a_little() -> None:
     late = [broker(10 * SECOND - 1000, "broker_start"), broker(60 * SECOND, "broker_stop")]
     one, two = (Recording.of_events(file, events) for file, events in {MASTER: FIRST, AGAIN: late}.items())
-    assert [found.of_slave for found in replicas_named([one, two])] == [False, False]
+    assert not any(found.as_slave.any() for found in replicas_named([one, two]))
 
 
 def test_what_only_a_slave_took_is_no_offset_of_the_queue() -> None:
@@ -55,3 +55,73 @@ def test_what_only_a_slave_took_is_no_offset_of_the_queue() -> None:
     assert [event["offset"] for event in events if event["kind"] in ("commit", "reset")] == [1, 2]
     assert [event["broker"] for event in events if event["kind"] == "broker_stop"] == ["broker-a", slave_of("broker-a")]
     assert joined.left_out[ONLY_A_SLAVE] == 2
+
+
+def told(files: dict[str, list[Line]]) -> list[tuple[str, ...]]:
+    """What is told of brokers and their offsets, when all files are joined."""
+    kinds = ("broker_start", "broker_stop", "broker_crash", "role_change", "commit")
+    events = join([Recording.of_events(file, events) for file, events in files.items()]).table.to_pylist()
+    return [
+        (event["kind"], event["broker"] if event["offset"] is None else str(event["offset"]))
+        for event in events
+        if event["kind"] in kinds
+    ]
+
+
+ELECTED = [broker(SECOND, "broker_start"), commit(2 * SECOND, 7), stored(25 * SECOND, 1), commit(26 * SECOND, 2)]
+
+
+def test_a_slave_that_stores_after_its_master_was_killed_has_become_the_master() -> None:
+    killed = [broker(0, "broker_start"), stored(SECOND, 0), stored(5 * SECOND, 1), commit(10 * SECOND, 1)]
+    end = [broker(60 * SECOND, "broker_stop")]
+    assert told({MASTER: killed, SLAVE: [*ELECTED, *end]}) == [
+        ("broker_start", "broker-a"),
+        ("broker_start", slave_of("broker-a")),
+        ("commit", "1"),
+        ("broker_crash", "broker-a"),
+        ("role_change", "broker-a"),
+        ("commit", "2"),
+        ("broker_stop", "broker-a"),
+    ]
+
+
+def test_a_master_that_goes_on_after_another_one_stores_is_a_slave_then() -> None:
+    leaves = [*FIRST[:2], commit(20 * SECOND, 1), commit(27 * SECOND, 8), broker(30 * SECOND, "broker_stop")]
+    assert told({MASTER: leaves, SLAVE: ELECTED}) == [
+        ("broker_start", "broker-a"),
+        ("broker_start", slave_of("broker-a")),
+        ("commit", "1"),
+        ("role_change", "broker-a"),
+        ("commit", "2"),
+        ("broker_stop", slave_of("broker-a")),
+    ]
+
+
+def test_a_broker_that_tells_its_role_is_what_it_says() -> None:
+    role = [
+        at(when * SECOND, "role_change", broker="broker-a", result=what)
+        for when, what in ((0, "master"), (22, "slave"))
+    ]
+    first = [
+        broker(0, "broker_start"),
+        role[0],
+        stored(SECOND, 0),
+        commit(20 * SECOND, 1),
+        role[1],
+        commit(24 * SECOND, 9),
+    ]
+    other = [
+        *[broker(SECOND, "broker_start"), at(2 * SECOND, "role_change", broker="broker-a", result="slave")],
+        *[commit(3 * SECOND, 7), at(23 * SECOND, "role_change", broker="broker-a", result="master")],
+        *[commit(24 * SECOND, 2), stored(25 * SECOND, 1)],
+    ]
+    assert told({MASTER: first, SLAVE: other}) == [
+        ("broker_start", "broker-a"),
+        ("role_change", "broker-a"),
+        ("broker_start", slave_of("broker-a")),
+        ("role_change", slave_of("broker-a")),
+        ("commit", "1"),
+        ("role_change", slave_of("broker-a")),
+        ("role_change", "broker-a"),
+        ("commit", "2"),
+    ]

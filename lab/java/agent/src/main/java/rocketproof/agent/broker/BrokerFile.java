@@ -20,6 +20,7 @@ final class BrokerFile {
     private static final List<String> EVIDENCE = Collections.unmodifiableList(Arrays.asList(
             "broker_start",
             "broker_stop",
+            "role_change",
             "members",
             "commit",
             "reset",

@@ -30,6 +30,13 @@ public final class BrokerSide implements Side {
                 builder, controller, named("start").and(takesArguments(0)), Life.Starting.class.getName());
         builder = Advices.around(
                 builder, controller, named("shutdown").and(takesArguments(0)), Life.Stopping.class.getName());
+        // Who elects: the controller of 5.x, DLedger of 5.x, DLedger of 4.x.
+        for (String type : new String[] {
+            BROKER + "controller.ReplicasManager", BROKER + "dledger.DLedgerRoleChangeHandler", controller
+        }) {
+            builder = Advices.around(builder, type, "changeToMaster", Life.ToMaster.class.getName());
+            builder = Advices.around(builder, type, "changeToSlave", Life.ToSlave.class.getName());
+        }
         String files = ROCKETMQ + "common.ConfigManager";
         builder = Advices.around(builder, files, named("load").and(takesArguments(0)), Life.Loading.class.getName());
         return Advices.around(

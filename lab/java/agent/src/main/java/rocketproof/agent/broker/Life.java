@@ -8,6 +8,9 @@ import rocketproof.agent.Reflect;
 
 /** The life of a broker, and the files it keeps offsets in: OF-23, DL-4. */
 public final class Life {
+    // What it was told to be last: the controller may tell it again.
+    private static String role = "";
+
     private Life() {
     }
 
@@ -32,6 +35,22 @@ public final class Life {
         @Advice.OnMethodExit(suppress = Throwable.class)
         static void exit() {
             Life.stopped();
+        }
+    }
+
+    /** changeToMaster of whoever elects, before the broker acts as one. */
+    public static final class ToMaster {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            Life.becomes("master");
+        }
+    }
+
+    /** changeToSlave of whoever elects. */
+    public static final class ToSlave {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            Life.becomes("slave");
         }
     }
 
@@ -91,6 +110,15 @@ public final class Life {
         if (file != null) {
             file.record(file.event("broker_stop"));
             BrokerFile.flush();
+        }
+    }
+
+    /** The broker is elected master, or another one is. */
+    public static synchronized void becomes(String elected) {
+        BrokerFile file = BrokerFile.current();
+        if (file != null && !elected.equals(role)) {
+            role = elected;
+            file.record(file.event("role_change").text("result", elected));
         }
     }
 
