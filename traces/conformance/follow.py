@@ -54,8 +54,9 @@ class Follower(Behaviour):
         gaps: windows of which events are missing.
         assumed: what had to be assumed because nothing recorded tells it, the first of it; empty if nothing had to be.
         logs: stored messages: offset → key and count.
-        truncated: the broker was away, so that the end of the log may be lost.
+        truncated: the broker was away, and nothing was stored since, so that the end of the log may be lost.
         reset_at: when an operator set the offset last, ms; None if nobody did.
+        asked_before_reset: clients whose pulls were under way then, each with the end of the log at that time.
         ordered: offsets that an operator set for a broadcasting group.
         over: why nothing that comes later can be followed; empty while it can.
     """
@@ -73,6 +74,7 @@ class Follower(Behaviour):
         self.logs: dict[int, tuple[str, int | None]] = {}
         self.truncated = False
         self.reset_at: int | None = None
+        self.asked_before_reset: dict[int, int] = {}
         self.ordered: set[int] = set()
         self.over = ""
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)

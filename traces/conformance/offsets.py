@@ -126,6 +126,8 @@ def reset(f: Follower, event: Event) -> bool:
     offset = f.at(event.offset)
     varied = {"reset_to": offset}
     f.reset_at = event.time
+    end = max(f.logs, default=NO_OFFSET) + 1
+    f.asked_before_reset = {c: end for c in range(len(f.sides)) if f.get("asked", c, texts.Q)}
     if f.broadcasting:
         # The broker tells whoever pulls next, which no machine of broadcasting has.
         f.ordered.add(offset)

@@ -168,7 +168,7 @@ def revoke(f: Follower, event: Event) -> None:
             side.drop(event.time)
             return
         raise Impossible("the queue is not in the table of the client")
-    _begun_before(f, event, c)
+    begun_before(f, event, c)
     if event.path is Path.RESET and "begin_reset" in f.direct.actions:
         if not f.get("reset_due", c):
             raise Impossible("nobody has ordered a reset")
@@ -181,7 +181,7 @@ def revoke(f: Follower, event: Event) -> None:
     side.drop(event.time)
 
 
-def _begun_before(f: Follower, event: Event, c: int) -> None:
+def begun_before(f: Follower, event: Event, c: int) -> None:
     """CC-3, CC-9: calls, and send-backs, whose look at ``dropped`` came before it was set, and that show afterwards."""
     window = f.sides[c].current
     if window is None or f.orderly:

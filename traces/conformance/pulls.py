@@ -9,6 +9,7 @@ from . import texts
 from .behaviour import Impossible, ImpossibleAlone
 from .events import Event
 from .follow import Follower, Handler
+from .ownership import begun_before
 
 _REFUSED = frozenset({Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST, Result.ERROR, Result.FAILED})
 STOPPING = "pulls of clients that are shutting down"
@@ -58,7 +59,10 @@ def pull_result(f: Follower, event: Event) -> bool:
         if Kind.PULL in f.stream.header.evidence:
             raise ImpossibleAlone("no request of this window is under way")
         f.take("send_pull", "the window may not pull now", c=c)
+    end = f.asked_before_reset.pop(c, None)
     just_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack
+    if end is not None and event.result is Result.FOUND and event.next is not None:
+        just_reset |= f.at(event.next) <= end  # all that it brings was there when the offset was set
     before_reset = (just_reset or f.stream.replicated) and f.get("reset_noted", texts.Q)
     if before_reset and event.result is not Result.OFFSET_ILLEGAL:
         # PL-18: it was under way when the offset was set, or is a slave's, which no operator tells of it.
@@ -117,6 +121,7 @@ def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int
 
 def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
     """PL-19, PL-23 OFFSET_ILLEGAL, PL-18: the position is outside the queue, or the offset was reset."""
+    begun_before(f, event, c)
     if f.get("reset_noted", texts.Q):
         f.take("answer_reset", "there is no reset to tell of", varied={"reset_to": after}, c=c)
     else:
@@ -179,18 +184,18 @@ def stored(f: Follower, event: Event) -> bool:
         if f.get("log_end", texts.Q) > m:
             if m == 0 and f.may("recreate"):
                 f.logs.clear()
-            elif m == 0 or f.truncated:
+            elif f.truncated:
                 while f.get("log_end", texts.Q) > m:
-                    if m > 0:
-                        f.take("lose_tail", "a client has a message that is not in the log any more")
-                    elif not f.may("lose_tail"):
-                        f.over = "after their topic was made again, which a client had not noticed"
-                        event.pass_over(f.over)
-                        return False
+                    f.take("lose_tail", "a client has a message that is not in the log any more")
+            elif m == 0:
+                f.over = "after their topic was made again, which a client had not noticed"
+                event.pass_over(f.over)
+                return False
             else:
                 raise Impossible(f"another message is stored there, {before[0]}")
         f.logs = {other: told for other, told in f.logs.items() if other < m}
     f.logs[m] = (key, event.attempt)
+    f.truncated = False
     return True
 
 

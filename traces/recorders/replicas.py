@@ -67,15 +67,8 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
     stores = _stamps(recording, _STORES)
-    changes = recording.rows((Kind.ROLE_CHANGE,))
-    if len(changes):
-        is_slave = [event.get("result") == Result.SLAVE for event in recording.events(changes)]
-        until = int(recording.stamps[changes[0]])
-        began_as_slave = not (stores < until).any()
-        if not is_slave[0]:  # one that nobody was before it is told so as it starts
-            began_as_slave &= any((_stamps(one, _STORES) < until).any() for one in beside)
-        role = np.searchsorted(changes, np.arange(len(recording)), side="right")
-        return np.array([began_as_slave, *is_slave])[role]
+    if len(recording.rows((Kind.ROLE_CHANGE,))):
+        return _as_told(recording, beside)
     others = [(one, *_span(one)) for one in beside if len(one.rows(_STORES))]
     if not len(stores):
         return np.full(len(recording), bool(others))
@@ -88,6 +81,27 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
     if after:
         as_slave |= recording.stamps > _handed_over(recording, min(after))
     return as_slave
+
+
+def _as_told(recording: Recording, beside: Sequence[Recording]) -> Any:
+    """The same of a process that tells what it is elected, if it lives on.
+
+    What it was before tells who stored messages then: one that is the first is told that it is the master as it starts.
+    """
+    changes = recording.rows((Kind.ROLE_CHANGE,))
+    is_slave = [event.get("result") == Result.SLAVE for event in recording.events(changes)]
+    until = int(recording.stamps[changes[0]])
+    began_as_slave = not (_stamps(recording, _STORES) < until).any()
+    if not is_slave[0]:
+        began_as_slave &= any((_stamps(one, _STORES) < until).any() for one in beside)
+    told = list(zip(recording.stamps[changes].tolist(), is_slave, strict=True))
+    for other in beside:
+        rows = other.rows((Kind.ROLE_CHANGE,))
+        events = zip(other.stamps[rows].tolist(), other.events(rows), strict=True)
+        told += [(stamp, True) for stamp, event in events if event.get("result") == Result.MASTER]
+    told.sort()
+    role = np.searchsorted([stamp for stamp, _ in told], recording.stamps, side="right")
+    return np.array([began_as_slave, *(slave for _, slave in told)])[role]
 
 
 def _handed_over(master: Recording, until: int) -> int:

@@ -70,10 +70,11 @@ public final class Agent {
 
     private static void install(Instrumentation instrumentation) {
         AgentBuilder builder = new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
+                // Other agents may have added interfaces that cannot be found, as that of OpenTelemetry does; decorating
+                // a class does not ask for them.
+                .with(AgentBuilder.TypeStrategy.Default.DECORATE)
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
-                // What other agents add to a class, as that of OpenTelemetry does, may have no file to be read.
-                .with(AgentBuilder.PoolStrategy.ClassLoading.FAST)
                 .with(new Complaints())
                 .ignore(ElementMatchers.not(ElementMatchers.nameStartsWith("org.apache.rocketmq.")));
         for (Side side : new Side[] {new ClientSide(), new BrokerSide()}) {
