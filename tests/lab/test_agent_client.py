@@ -387,6 +387,7 @@ def test_the_agent_passes_its_own_tests(toolchain: Toolchain, tmp_path: Path) ->
     toolchain.run_maven(java / "agent", "test")
     reports = sorted(path.stem for path in (java / "agent" / "target" / "surefire-reports").glob("TEST-*.xml"))
     assert reports == [
+        "TEST-rocketproof.agent.AgentTest",
         "TEST-rocketproof.agent.OptionsTest",
         "TEST-rocketproof.agent.RecorderTest",
         "TEST-rocketproof.agent.client.EvidenceTest",

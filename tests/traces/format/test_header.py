@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rocketproof.traces.format.header import Stated, merge, read_header
+from rocketproof.traces.format.header import Stated, header_json, merge, read_header
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.format.schema import BOTH, Group, Header
 
@@ -15,6 +16,25 @@ def said(file: str, **group: object) -> Stated:
 def merged(*stated: Stated) -> tuple[Group, list[str]]:
     problems = Problems()
     return merge(stated, problems).groups["orders"], [f"{one.file}: {one.what}" for one in problems.kept]
+
+
+LACKING = {"c@1": {"orders": ["deliver", "result"], "stock": ["pull"]}}
+
+
+def test_what_a_client_does_not_record_of_a_group_is_read_as_it_was_written() -> None:
+    problems = Problems()
+    header = read_header({"rocketproof_trace": 1, "lacking": LACKING}, file="a", line=1, problems=problems).header
+    assert problems.kept == []
+    assert header.lacking[("c@1", "orders")] == {Kind.DELIVER, Kind.RESULT}
+    assert header_json(header)["lacking"] == LACKING
+    assert merge([Stated(header=Header()), Stated(header=header)], problems).lacking == header.lacking
+
+
+def test_damage_in_what_is_not_recorded_is_told() -> None:
+    for damaged in (7, {"c@1": ["deliver"]}, {"c@1": {"orders": ["sing"]}}, {"c@1": {"orders": 7}}):
+        problems = Problems()
+        read_header({"rocketproof_trace": 1, "lacking": damaged}, file="a", line=1, problems=problems)
+        assert problems.count == 1
 
 
 def test_what_a_log_does_not_know_of_a_group_a_later_file_says() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.lab.capture import keep_capture
+from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.conformance import conform
 from rocketproof.traces.engine.local import check_locally
@@ -19,7 +20,7 @@ from rocketproof.traces.io.writing import convert
 from rocketproof.traces.recorders.captured import CapturedTrace
 from rocketproof.traces.samples import FOLDER
 
-from ...agents import at, client, split_into_recordings, write
+from ...agents import CLIENT_KINDS, Line, at, client, split_into_recordings, write
 
 SETTINGS = Settings()
 
@@ -72,6 +73,54 @@ def test_an_event_of_a_joined_trace_is_found_in_the_file_that_it_was_recorded_in
         f"{other}:2",
         f"{one}:3",
     ]
+
+
+def one_call(name: str, *, calls: bool) -> list[Line]:
+    """A client that consumes one message; its calls may not be recorded."""
+    begin = [at(5_000, "client_start", client=name, group="orders"), at(6_000, "assign", **client(name), offset=0)]
+    pulled = at(8_000, "pull_result", **client(name), offset=0, next=1, result="found", count=1)
+    called = [
+        at(9_000, "deliver", **client(name), offset=0),
+        at(9_500, "result", **client(name), offset=0, result="ok"),
+    ]
+    end = [at(9_900, "removed", **client(name), offset=0, next=1), at(10_000, "commit", **client(name), offset=1)]
+    return [*begin, pulled, *(called if calls else []), *end]
+
+
+KINDS = [*map(str, CLIENT_KINDS), "removed"]
+CALLS = ("deliver", "result")
+
+
+def judged(folder: Path) -> tuple[Verdict, int, str]:
+    """What is said of messages that were passed, and never given to anybody."""
+    verdicts = check_locally(open_trace([folder]), settings=SETTINGS).verdicts
+    (skipped,) = (one for one in verdicts if one.claim.id == "nothing-skipped")
+    return skipped.verdict, skipped.violated, skipped.reason
+
+
+def of_next_queue(events: list[Line]) -> list[Line]:
+    return [{**event, "queue": 1} if "queue" in event else event for event in events]
+
+
+def test_what_one_client_does_not_record_is_no_evidence_against_it(tmp_path: Path) -> None:
+    """As where OpenTelemetry's agent has changed classes in a way that ours does not understand."""
+    without = [kind for kind in KINDS if kind not in CALLS]
+    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS)
+    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=without)
+    assert open_trace([tmp_path]).header.lacking == {("c", "orders"): {Kind.DELIVER, Kind.RESULT}}
+    verdict, violated, reason = judged(tmp_path)
+    assert (verdict, violated) == (Verdict.UNKNOWN, 0)
+    assert "no deliver or result recorded of c" in reason
+    (tmp_path / "client-1-orders.jsonl").unlink()
+    assert judged(tmp_path)[0] is Verdict.NOT_OBSERVABLE
+
+
+def test_messages_leave_a_window_after_calls_that_were_not_recorded_though_a_file_says_so(tmp_path: Path) -> None:
+    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS)
+    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=KINDS)
+    verdict, violated, reason = judged(tmp_path)
+    assert (verdict, violated) == (Verdict.UNKNOWN, 0)
+    assert "no deliver or result recorded of c" in reason
 
 
 def test_files_of_which_nothing_can_be_read_are_an_error(tmp_path: Path) -> None:

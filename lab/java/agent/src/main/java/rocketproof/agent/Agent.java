@@ -6,6 +6,7 @@ import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.dynamic.scaffold.MethodGraph;
 import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.matcher.ElementMatchers;
 import net.bytebuddy.utility.JavaModule;
@@ -69,18 +70,28 @@ public final class Agent {
     }
 
     private static void install(Instrumentation instrumentation) {
-        AgentBuilder builder = new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
-                // Other agents may have added interfaces that cannot be found, as that of OpenTelemetry does; decorating
-                // a class does not ask for them.
+        AgentBuilder builder = builder();
+        for (Side side : new Side[] {new ClientSide(), new BrokerSide()}) {
+            builder = side.install(builder);
+        }
+        builder.installOn(instrumentation);
+    }
+
+    /**
+     * How classes of RocketMQ are changed. Other agents may have added interfaces that cannot be found, as that of
+     * OpenTelemetry does: they are not asked for, as a class is only decorated, and its own methods are all that is
+     * looked at.
+     */
+    static AgentBuilder builder() {
+        ByteBuddy byteBuddy = new ByteBuddy()
+                .with(TypeValidation.DISABLED)
+                .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE);
+        return new AgentBuilder.Default(byteBuddy)
                 .with(AgentBuilder.TypeStrategy.Default.DECORATE)
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
                 .with(new Complaints())
                 .ignore(ElementMatchers.not(ElementMatchers.nameStartsWith("org.apache.rocketmq.")));
-        for (Side side : new Side[] {new ClientSide(), new BrokerSide()}) {
-            builder = side.install(builder);
-        }
-        builder.installOn(instrumentation);
     }
 
     private static final class Complaints extends AgentBuilder.Listener.Adapter {
