@@ -20,7 +20,7 @@ from rocketproof.traces.io.writing import convert
 from rocketproof.traces.recorders.captured import CapturedTrace
 from rocketproof.traces.samples import FOLDER
 
-from ...agents import CLIENT_KINDS, Line, at, client, split_into_recordings, write
+from ...agents import Line, at, client, split_into_recordings, write
 
 SETTINGS = Settings()
 
@@ -87,7 +87,7 @@ def one_call(name: str, *, calls: bool) -> list[Line]:
     return [*begin, pulled, *(called if calls else []), *end]
 
 
-KINDS = [*map(str, CLIENT_KINDS), "removed"]
+KINDS = list(map(str, Kind))
 CALLS = ("deliver", "result")
 
 
@@ -95,7 +95,7 @@ def judged(folder: Path) -> tuple[Verdict, int, str]:
     """What is said of messages that were passed, and never given to anybody."""
     verdicts = check_locally(open_trace([folder]), settings=SETTINGS).verdicts
     (skipped,) = (one for one in verdicts if one.claim.id == "nothing-skipped")
-    return skipped.verdict, skipped.violated, skipped.reason
+    return skipped.verdict, skipped.violated, skipped.why
 
 
 def of_next_queue(events: list[Line]) -> list[Line]:
@@ -105,8 +105,8 @@ def of_next_queue(events: list[Line]) -> list[Line]:
 def test_what_one_client_does_not_record_is_no_evidence_against_it(tmp_path: Path) -> None:
     """As where OpenTelemetry's agent has changed classes in a way that ours does not understand."""
     without = [kind for kind in KINDS if kind not in CALLS]
-    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS)
-    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=without)
+    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS, complete=True)
+    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=without, complete=True)
     assert open_trace([tmp_path]).header.lacking == {("c", "orders"): {Kind.DELIVER, Kind.RESULT}}
     verdict, violated, reason = judged(tmp_path)
     assert (verdict, violated) == (Verdict.UNKNOWN, 0)
@@ -116,8 +116,8 @@ def test_what_one_client_does_not_record_is_no_evidence_against_it(tmp_path: Pat
 
 
 def test_messages_leave_a_window_after_calls_that_were_not_recorded_though_a_file_says_so(tmp_path: Path) -> None:
-    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS)
-    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=KINDS)
+    write(tmp_path, "client-1-orders.jsonl", of_next_queue(one_call("d", calls=True)), evidence=KINDS, complete=True)
+    write(tmp_path, "client-2-orders.jsonl", one_call("c", calls=False), evidence=KINDS, complete=True)
     verdict, violated, reason = judged(tmp_path)
     assert (verdict, violated) == (Verdict.UNKNOWN, 0)
     assert "no deliver or result recorded of c" in reason
