@@ -31,6 +31,7 @@ _OWNED, _OWNERS, _MOVES, _FLAPPING, _OVERLAPS = (
     CODE["no-flapping"],
     CODE["overlaps-are-short"],
 )
+_BROKERS = EVIDENCE_BIT[Kind.BROKER_START] | EVIDENCE_BIT[Kind.BROKER_STOP]
 _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_BIT[Kind.CLIENT_START]
 
 
@@ -70,6 +71,8 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
                 delay = group.held_up(since, until) + group.stood_still(takers, since, until)
                 keep[at] &= row["value"] - delay > row["expected"]
             unseen = not context.evidence & _SIGNS
+            # RB-4: a pass ends where no broker says who is in the group, and whether one was away was not recorded.
+            unseen |= not context.evidence & _BROKERS and not group.divides(slot, since, until)
         if keep[at] and unseen:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
             counts[DOUBTFUL, row["claim"]] += 1
@@ -145,6 +148,10 @@ class _Groups:
             and f"{slot.broker}:{slot.queue}" not in run.queues
         ]
         return not without or until - max(without) > self._settings.rounds
+
+    def divides(self, slot: Slot, since: int, until: int) -> bool:
+        """Whether some member made a pass over the topic of a queue in a period, when it had had the time for one."""
+        return any(run.topic == slot.topic for run in self._during(slot.group, Kind.REBALANCE, since, until))
 
     def broker_began(self, since: int, until: int) -> bool:
         """RB-20: whether a period lies in the time in which a broker that starts or goes on does not know all.
