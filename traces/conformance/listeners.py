@@ -250,6 +250,7 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
         stage = f.stage(c, m)
         if m in found.left:
             found.left.discard(m)
+            f.run(texts.follow_mark, c=c)
             return
     if stage is Stage.FAILED:
         attempts = found.sent.pop(m, [])

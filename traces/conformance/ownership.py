@@ -222,6 +222,10 @@ def lock(f: Follower, event: Event) -> bool:
     if f.get("life", c) == Life.GONE and not stopping:
         raise Impossible("the client is gone")
     holder = f.get("holder", texts.Q)
+    if holder not in (0, c + 1) and Kind.ROLE_CHANGE in f.stream.kinds():
+        f.over = "after another master had granted their lock"
+        event.pass_over(f.over)
+        return False
     if stopping and holder in (0, c + 1):
         # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays behind.
         f.run(texts.unlocked, holder=c + 1)

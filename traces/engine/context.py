@@ -15,6 +15,7 @@ import numpy as np
 from ..clocks.clocks import Clocks
 from ..encoding.names import Actor, Names
 from ..format.kinds import Kind
+from ..format.schema import master_of
 from ..machine_code.compiled import part
 
 STOPPED, CRASHED, RESTARTED, FAILED_OVER = 1, 2, 3, 4
@@ -48,12 +49,18 @@ class Context:
     clocks: Clocks = field(default_factory=Clocks)
 
     def ends(self, names: Names) -> Ends:
-        """The ends of all processes, by actor code of ``names``."""
+        """The ends of all processes, by actor code of ``names``.
+
+        A slave that is elected, or told that it is not, may have been taken for the master by clients.
+        """
         rows = []
         for event in self.events:
             how = _ENDS.get(event["kind"])
             if how is not None:
                 rows.append((names.actor(actor_of(event)), int(event["time"]), how))
+                master = master_of(event.get("broker") or "")
+                if how == FAILED_OVER and master != event.get("broker"):
+                    rows.append((names.actor(Actor(master, -1)), int(event["time"]), how))
         rows.sort()
         table = np.array(rows, np.int64).reshape(-1, 3)
         return Ends(actor=table[:, 0].copy(), time=table[:, 1].copy(), how=table[:, 2].copy())

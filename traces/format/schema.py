@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 
@@ -109,9 +109,22 @@ def is_text(value: object) -> TypeGuard[str]:
     return True
 
 
+_SLAVE = "slave of "
+
+
 def slave_of(broker: str) -> str:
     """The name under which a joined recording has the slaves of a broker, which call themselves as their master."""
-    return f"slave of {broker}"
+    return f"{_SLAVE}{broker}"
+
+
+def master_of(broker: str) -> str:
+    """The broker of which a slave has that name; the broker itself where it is no slave."""
+    return broker.removeprefix(_SLAVE)
+
+
+def is_of_slave(event: Mapping[str, Any]) -> bool:
+    """Whether a slave of a broker tells it."""
+    return str(event.get("broker") or "").startswith(_SLAVE)
 
 
 def origin_of(key: str) -> int:

@@ -13,7 +13,7 @@ from ..encoding.names import Actor
 from ..engine.context import Context
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
-from ..format.schema import slave_of
+from ..format.schema import is_of_slave, master_of, slave_of
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Broker, Event, Member
 
@@ -39,9 +39,16 @@ class BrokerSteps:
                 self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
 
     def take(self, event: Event) -> None:
-        """Go on with an event, if it is one of a broker."""
+        """Go on with an event, if it is one of a broker.
+
+        Several slaves of a broker have one name, and one that becomes the master has it no more: of slaves only what
+        they tell of members counts, and that they were there to be asked.
+        """
         take = _TAKEN.get(event["kind"])
-        if take is not None and (take is BrokerSteps.members or not _is_slave(event)):
+        if event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event)):
+            name = master_of(event.get("broker") or "")
+            self._brokers.setdefault(name, Broker(Actor(name, -1))).elections.append(event["time"])
+        if take is not None and (take is BrokerSteps.members or not is_of_slave(event)):
             take(self, event)
 
     def start(self, event: Event) -> None:
@@ -90,7 +97,7 @@ class BrokerSteps:
 
     def file(self, event: Event) -> None:
         """A broker reads or writes a table."""
-        if _is_slave(event):
+        if is_of_slave(event):
             return
         broker = self._broker(event)
         if event["kind"] == Kind.FILE_LOAD:
@@ -109,7 +116,7 @@ class BrokerSteps:
         if event.get("client") or event.get("members") is None:
             return
         broker = self._broker(event)
-        if not _is_slave(event):
+        if not is_of_slave(event):
             self._runs(broker, event)
             self._hear(broker, event)
         told = tuple(sorted(event["members"]))
@@ -179,8 +186,3 @@ _TAKEN: Mapping[str, Callable[[BrokerSteps, Event], None]] = {
     Kind.ROLE_CHANGE: BrokerSteps.change,
     Kind.MEMBERS: BrokerSteps.members,
 }
-
-
-def _is_slave(event: Event) -> bool:
-    """Several slaves of a broker have one name, and one that becomes the master has it no more."""
-    return (event.get("broker") or "").startswith(slave_of(""))

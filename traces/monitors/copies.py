@@ -65,7 +65,9 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
     cause = _NONE
     if stage != REPEATED and before >= 0:
         cause = _cause(known, terms, at, before, count)
-    if cause == _NONE and _is_replayed(terms, attempt, stage, seen):
+    # A copy that was not seen to be moved may have been so as soon as it was sent back.
+    moved = min(attempt.first_delivered, known.attempts[before].failed) if before >= 0 else attempt.first_delivered
+    if cause == _NONE and _is_replayed(terms, attempt, stage, seen, moved):
         cause = _REPLAY
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
     if cause != _NONE or stage == REPEATED:
@@ -183,15 +185,15 @@ def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
 
 
 @part
-def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any) -> Any:
-    """Whether the schedule topic may have delivered the copy twice."""
+def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) -> Any:
+    """Whether the schedule topic may have delivered the copy twice; ``moved`` is when first, if that was not seen."""
     has_moved = stage in (MOVED, REPEATED)
     if has_moved and attempt.unsure_move != 0:
         return True
     if has_moved or (stage == REACHED and not terms.given[0].moves):
         broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
         # Which of several copies it is that comes again cannot be told: the first one may come again just before it.
-        since = attempt.first_moved if attempt.first_moved != ABSENT else attempt.first_delivered
+        since = attempt.first_moved if attempt.first_moved != ABSENT else moved
         for i in range(len(terms.down)):
             down = terms.down[i]
             # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.

@@ -90,6 +90,7 @@ class Broker:
         starts: when it was started.
         written: of each table when it was written last, the longest time between two of these, and how often it was.
         heard: when it was heard of last.
+        elections: when one of its processes started as a slave, or was told to be the master, or not to be it.
     """
 
     actor: Actor
@@ -102,9 +103,12 @@ class Broker:
     starts: list[int] = field(default_factory=list)
     written: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     heard: int = EVER
+    elections: list[int] = field(default_factory=list)
 
     def is_away(self, time: int, learnt: int) -> bool:
         """Whether it is gone, or clients may take it for gone, who learn of its return ``learnt`` ms later."""
+        if any(election <= time + WITHIN and time <= election + learnt for election in self.elections):
+            return True
         ends = [end for end in self.ends if end <= time + WITHIN]
         back = [start for start in self.starts if ends and start >= ends[-1]]
         return bool(ends) and (not back or time <= back[0] + learnt)

@@ -13,7 +13,7 @@ from typing import Any
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import ORDERLY
-from ..engine.context import CRASHED, STOPPED
+from ..engine.context import CRASHED, FAILED_OVER, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..machine_code.compiled import constant, hot, int64, part
@@ -64,6 +64,17 @@ def ended(s: Any, actor: int, since: int, until: int) -> Any:
     """How a process ended first in ``since`` … ``until``, 0 if it did not."""
     at = end_of(s, actor, since)
     return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
+
+
+@part
+def has_failed_over(s: Any, broker: int, since: int, until: int) -> bool:
+    """Whether another process became the master of a broker in ``since`` … ``until``."""
+    if broker < 0:
+        return False
+    for at in range(s.actors[broker].ends, s.actors[broker + 1].ends):
+        if s.ends[at].how == FAILED_OVER and since <= s.ends[at].time <= until:
+            return True
+    return False
 
 
 @hot

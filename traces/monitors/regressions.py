@@ -18,7 +18,7 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, part
 from .notes import finding
 from .offset_queries import is_about_to_take
-from .ownership import committer, ended, owners, settle, window_of
+from .ownership import committer, ended, has_failed_over, owners, settle, window_of
 from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
@@ -91,7 +91,8 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     how = ended(s, s.slots[q].broker, since, time)
     if how == RESTARTED:
         return Regression.BROKER_RESTART
-    if how == FAILED_OVER:
+    # OF-4: some clients turn to the new master sooner than others.
+    if how == FAILED_OVER or has_failed_over(s, s.slots[q].broker, since - terms.rounds, time):
         return Regression.FAIL_OVER
     if path == Path.REPLICA or not (terms.assign and terms.revoke):
         return 0

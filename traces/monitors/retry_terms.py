@@ -220,7 +220,8 @@ def _down(context: Context, names: Names) -> Any:
             since.setdefault(broker, (time, kind == Kind.BROKER_STOP))
         else:
             begin, saved = since.pop(broker, (time, False))
-            rows.append((begin, time, broker, saved))
+            # A new master goes by positions that it took over a while ago.
+            rows.append((begin, time, broker, saved and kind != Kind.ROLE_CHANGE))
     rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
     return np.array(sorted(rows), DOWN)
 

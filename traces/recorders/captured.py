@@ -28,6 +28,7 @@ from .joining import join
 from .processes import Death
 from .recording import Recording
 
+_STORES = (Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
 CUT_OFF = "last lines that were not written to their end"
 
 
@@ -123,6 +124,8 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
     header = merge(files, problems)
     releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
     evidence = header.evidence
+    if _is_log_unseen([recording for _, recording in recorded]):
+        evidence -= set(_STORES)
     if evidence:
         evidence |= {Kind.CLIENT_CRASH}
         if any(side_of(one.file, one.header.source) == "broker" for one in files):
@@ -138,6 +141,13 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
         },
         file=named([one.file for one in files]),
     )
+
+
+def _is_log_unseen(recordings: Sequence[Recording]) -> bool:
+    """Whether brokers recorded no message at all, and clients got some: DLedger's log takes them on another way."""
+    if any(len(one.rows(_STORES)) for one in recordings):
+        return False
+    return any(one.of_broker for one in recordings) and any(len(one.rows((Kind.DELIVER,))) for one in recordings)
 
 
 def _lacking(recorded: Sequence[tuple[Stated, Recording]]) -> dict[tuple[str, str], frozenset[Kind]]:

@@ -16,6 +16,7 @@ from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
+from ...format.schema import is_of_slave, master_of
 from ..standstills import Standstills
 from ..subscriptions import parse_subscription
 from .pulls import HELD
@@ -50,6 +51,7 @@ class Excuses:
         self._restarts: dict[str, list[int]] = {}
         self._starts: dict[str, set[int]] = {}
         self._stops: dict[str, list[int]] = {}
+        self._elections: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._passes: dict[Actor, list[int]] = {}
         self._shares: dict[tuple[Actor, str], Collection[str]] = {}
@@ -66,6 +68,8 @@ class Excuses:
                 self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
                 if event["kind"] == Kind.BROKER_START:
                     self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
+                if event["kind"] == Kind.ROLE_CHANGE or is_of_slave(event):
+                    self._elections.setdefault(master_of(event.get("broker") or ""), []).append(event["time"])
                 if event["kind"] == Kind.BROKER_STOP:
                     self._stops.setdefault(event.get("broker") or "", []).append(event["time"])
             elif event["kind"] == Kind.GAP and event.get("broker"):
@@ -165,6 +169,9 @@ class Excuses:
         if misstep == Misstep.LOCKED_TWICE:
             names = self._names.actors
             is_same = names[line["actor"]].name == names[found["expected"]].name
+            # Each master has locks of its own, and clients learn one after the other who it is.
+            elections = self._elections.get(broker, ())
+            is_same |= any(found["since"] - self._learnt <= time <= found["time"] + apart for time in elections)
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
             # The thread that stores offsets tells brokers that the client is there, and may wait for a name server.

@@ -1,6 +1,8 @@
 package rocketproof.agent.broker;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +34,9 @@ final class BrokerFile {
             "file_persist",
             "gap"));
 
+    private static final List<String> STORES =
+            Collections.unmodifiableList(Arrays.asList("store", "delay_store", "delay_deliver", "dead_letter"));
+
     private static final String RETRY = "%RETRY%";
     private static final String DEAD_LETTER = "%DLQ%";
 
@@ -51,7 +56,7 @@ final class BrokerFile {
     private final TraceFile file;
     private final byte[] broker;
 
-    private BrokerFile(String name, String delays) {
+    private BrokerFile(String name, String delays, Collection<String> evidence) {
         String release = release();
         broker = new Json(64).text("broker", name).encoded();
         file = Agent.recorder()
@@ -59,7 +64,7 @@ final class BrokerFile {
                         "broker-" + Agent.pid() + "-" + name + ".jsonl",
                         new Header()
                                 .source(Agent.NAME + ", broker " + name + " of RocketMQ " + release)
-                                .evidence(EVIDENCE)
+                                .evidence(evidence)
                                 .release(release)
                                 .delays(delays)
                                 // OR-1: as RebalanceLockManager reads it.
@@ -81,11 +86,24 @@ final class BrokerFile {
     private static synchronized BrokerFile open(Object settings, Object storeSettings)
             throws ReflectiveOperationException {
         if (current == null) {
+            List<String> evidence = new ArrayList<>(EVIDENCE);
+            if (isOfDLedger(storeSettings)) {
+                evidence.removeAll(STORES); // its log takes messages on another way
+            }
             current = new BrokerFile(
                     (String) Reflect.call(settings, "getBrokerName"),
-                    (String) Reflect.call(storeSettings, "getMessageDelayLevel"));
+                    (String) Reflect.call(storeSettings, "getMessageDelayLevel"),
+                    evidence);
         }
         return current;
+    }
+
+    private static boolean isOfDLedger(Object storeSettings) {
+        try {
+            return Boolean.TRUE.equals(Reflect.call(storeSettings, "isEnableDLegerCommitLog"));
+        } catch (ReflectiveOperationException earlier) {
+            return false; // 4.4 and before
+        }
     }
 
     /** An event of this broker that happens now. */

@@ -11,6 +11,8 @@ public final class Life {
     // What it was told to be last: the controller may tell it again.
     private static String role = "";
 
+    private static volatile Object controller;
+
     private Life() {
     }
 
@@ -80,27 +82,32 @@ public final class Life {
     }
 
     /** The broker starts, with the offsets that it found in its file. */
-    public static void starts(Object controller) {
+    public static void starts(Object started) {
         try {
-            BrokerFile file = fileOf(controller);
+            controller = started;
+            BrokerFile file = fileOf(started);
             file.record(file.event("broker_start"));
-            Object offsets = Reflect.call(Reflect.call(controller, "getConsumerOffsetManager"), "getOffsetTable");
-            for (Map.Entry<?, ?> each : new TreeMap<>((Map<?, ?>) offsets).entrySet()) {
-                String[] names = ((String) each.getKey()).split("@");
-                if (names.length == 2 && Offsets.isTold(names[1], names[0])) {
-                    for (Map.Entry<?, ?> queue : new TreeMap<>((Map<?, ?>) each.getValue()).entrySet()) {
-                        Event event = file.event("commit")
-                                .text("group", names[1])
-                                .text("topic", names[0])
-                                .number("queue", (Integer) queue.getKey())
-                                .known("offset", (Long) queue.getValue())
-                                .text("path", "file");
-                        file.record(event);
-                    }
-                }
-            }
+            tellOffsets(file, "file");
         } catch (Throwable error) {
             BrokerFile.trouble("BrokerController#start", error);
+        }
+    }
+
+    private static void tellOffsets(BrokerFile file, String path) throws ReflectiveOperationException {
+        Object offsets = Reflect.call(Reflect.call(controller, "getConsumerOffsetManager"), "getOffsetTable");
+        for (Map.Entry<?, ?> each : new TreeMap<>((Map<?, ?>) offsets).entrySet()) {
+            String[] names = ((String) each.getKey()).split("@");
+            if (names.length == 2 && Offsets.isTold(names[1], names[0])) {
+                for (Map.Entry<?, ?> queue : new TreeMap<>((Map<?, ?>) each.getValue()).entrySet()) {
+                    Event event = file.event("commit")
+                            .text("group", names[1])
+                            .text("topic", names[0])
+                            .number("queue", (Integer) queue.getKey())
+                            .known("offset", (Long) queue.getValue())
+                            .text("path", path);
+                    file.record(event);
+                }
+            }
         }
     }
 
@@ -113,12 +120,19 @@ public final class Life {
         }
     }
 
-    /** The broker is elected master, or another one is. */
+    /** The broker is elected master, with the offsets that it took over as a slave, or another one is. */
     public static synchronized void becomes(String elected) {
-        BrokerFile file = BrokerFile.current();
-        if (file != null && !elected.equals(role)) {
-            role = elected;
-            file.record(file.event("role_change").text("result", elected));
+        try {
+            BrokerFile file = BrokerFile.current();
+            if (file != null && !elected.equals(role)) {
+                role = elected;
+                file.record(file.event("role_change").text("result", elected));
+                if (controller != null && elected.equals("master")) {
+                    tellOffsets(file, "replica");
+                }
+            }
+        } catch (Throwable error) {
+            BrokerFile.trouble("changes of role", error);
         }
     }
 
