@@ -196,6 +196,7 @@ OF_QUEUES = (
         monitor=Monitor.QUEUES,
         needs=((Kind.LOCK,), (Kind.ASSIGN,), (Kind.PULL_RESULT,)),
         excused_by=(*WINDOWS, *BROKERS, Kind.LOCK, Kind.LOCK_LOST),
+        counts_with=((Kind.BROKER_START,),),
         seen_or_told=(Kind.LOCK,),
         of_itself=True,
         rules=("OR-9", "OR-11"),

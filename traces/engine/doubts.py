@@ -174,6 +174,12 @@ def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) ->
         unseen = coverage.unseen(slot.group, who, seen, seen_or_told)
         if unseen:
             return who[0], [kind for kind in Kind if EVIDENCE_BIT[kind] & unseen]
+    if needs.of_others:
+        # A member that no file is about, or whose file has a gap, is one of them.
+        since, until = int(row["since"]), int(row["time"])
+        hole = coverage.lost(needs.of_others, group=slot.group, topic=slot.topic, since=since, until=until)
+        if hole is not None and hole.group:
+            return hole.recorder, [kind for kind in Kind if EVIDENCE_BIT[kind] & hole.kinds & needs.of_others]
     unstored = coverage.unstored(slot.group, slot.broker, needs.at_broker) if slot.broker else 0
     return (slot.broker, [kind for kind in Kind if EVIDENCE_BIT[kind] & unstored]) if unstored else None
 

@@ -55,6 +55,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
         if row["claim"] == _FLAPPING:
             changes = group.changes(slot.group, since, until)
             keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
+            unseen = not context.evidence & _BROKERS
         elif row["claim"] == _OVERLAPS:
             both = (names.actors[row["actor"]], names.actors[row["other"]])
             keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)
@@ -150,8 +151,15 @@ class _Groups:
         return not without or until - max(without) > self._settings.rounds
 
     def divides(self, slot: Slot, since: int, until: int) -> bool:
-        """Whether some member made a pass over the topic of a queue in a period, when it had had the time for one."""
-        return any(run.topic == slot.topic for run in self._during(slot.group, Kind.REBALANCE, since, until))
+        """Whether some member saw a queue in a pass while nobody had it, and long enough before somebody took it."""
+        queue = f"{slot.broker}:{slot.queue}"
+        return any(
+            run.topic == slot.topic
+            and run.last >= since
+            and run.first <= until - self._settings.rounds
+            and (run.queues is None or queue in run.queues)
+            for run in self._told.of(slot.group, Kind.REBALANCE)
+        )
 
     def broker_began(self, since: int, until: int) -> bool:
         """RB-20: whether a period lies in the time in which a broker that starts or goes on does not know all.

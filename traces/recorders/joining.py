@@ -22,6 +22,7 @@ from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
 from .beginnings import beginnings
+from .brokers_away import brokers_away
 from .confirming import confirmed
 from .endings import endings
 from .in_time import put_in_time
@@ -94,6 +95,7 @@ def join(
     stamps = np.concatenate([recording.stamps for recording in recordings])
     gaps = _gaps(recordings, killed, problems, missing)
     added = [*killed, *gaps, *beginnings(recordings, processes), *missing_events(recordings, processes)]
+    added = sorted([*added, *brokers_away(recordings)], key=lambda event: int(event["time"]))
     if added:
         tables.append(Recording.of_events("", added).table)
         stamps = np.concatenate([stamps, np.array([event["time"] * 1000 + 999 for event in added], np.int64)])

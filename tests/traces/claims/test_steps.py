@@ -268,6 +268,7 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.PULLED_UNLOCKED: [
         *(locked(50), *RIGHT, nothing(800), pull(810, 2)),
         *(locked(time) | {"result": "failed"} for time in (20_000, 45_000)),
+        locked(20_001) | {"kind": str(Kind.LOCK_LOST), "result": None},
         *(event for time in range(15_000, 80_000, 4_000) for event in (nothing(time), pull(time + 10, 2))),
     ],
     Misstep.NEVER_RESET: [*RIGHT, revoke(800, "one", path="reset")],

@@ -1,0 +1,81 @@
+"""Brokers that answered clients while nobody recorded them: what they did then is not known.
+
+Where some brokers were recorded, clients tell of others, and of processes of them that came before, between or after
+those that were. Where no broker was recorded at all, the evidence of the files says so.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..format.kinds import Kind, Result
+from ..format.schema import master_of
+from .recording import Event, Recording
+
+SLACK = 5_000
+"""Answers come so long after its last event, or before its first one, from a broker that was not recorded, ms: less
+may be the way of an answer, and clocks."""
+
+_ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
+_DETAIL = "it answered, and was not recorded"
+
+
+def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
+    """Gaps for the times at which a broker was not recorded, and answered pulls.
+
+    Args:
+        recordings: all of them, their stamps by clocks that agree.
+    """
+    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for one in recordings:
+        if one.broker:
+            own = one.stamps[~one.as_slave]
+            span = [(_millis(own[0]), _millis(own[-1]))] if len(own) else []
+            spans[master_of(one.broker)] += span
+    if not spans:
+        return []
+    begin = min(_millis(one.stamps.min()) for one in recordings)
+    end = max(_millis(one.stamps.max()) for one in recordings)
+    found: list[Event] = []
+    for broker, answered in sorted(_answers(recordings).items()):
+        for since, until in _between(sorted(spans.get(broker, [])), begin, end):
+            if np.any((answered > since + SLACK) & (answered < until - SLACK)):
+                gap = {"time": until, "kind": str(Kind.GAP), "broker": broker, "due": since, "detail": _DETAIL}
+                found.append(gap)
+    return found
+
+
+def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
+    """When each broker answered pulls, ms."""
+    times: defaultdict[str, list[np.ndarray]] = defaultdict(list)
+    results = pa.array(map(str, _ANSWERS), pa.string())
+    for one in recordings:
+        if one.of_broker:
+            continue
+        rows = one.rows((Kind.PULL_RESULT,))
+        given = one.table.select(["result", "broker"]).take(pa.array(rows))
+        is_answer = pc.is_in(given.column("result"), results).to_numpy()
+        names = given.column("broker").to_pylist()
+        for name in sorted({name for name in names if name}):
+            of_it = np.array([each == name for each in names], np.bool_) & is_answer
+            times[name].append(one.stamps[rows[of_it]] // 1000)
+    return {name: np.concatenate(found) for name, found in times.items()}
+
+
+def _between(spans: Sequence[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
+    """The times from ``begin`` to ``end`` that are in none of these spans, which are sorted."""
+    found, since = [], begin
+    for first, last in spans:
+        if first > since:
+            found.append((since, min(first, end)))
+        since = max(since, last)
+    return [*found, (since, end)] if since < end else found
+
+
+def _millis(stamp: int) -> int:
+    return int(stamp) // 1000
