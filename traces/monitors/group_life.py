@@ -72,8 +72,10 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
                 delay = group.held_up(since, until) + group.stood_still(takers, since, until)
                 keep[at] &= row["value"] - delay > row["expected"]
             unseen = not context.evidence & _SIGNS
-            # RB-4: a pass ends where no broker says who is in the group, and whether one was away was not recorded.
-            unseen |= not context.evidence & _BROKERS and not group.divides(slot, since, until)
+            if row["claim"] == _OWNED and not context.evidence & _BROKERS:
+                # RB-4, RB-20: whether a broker was away, and who it knew when it was back, was not recorded.
+                is_long = row["value"] - delay - settings.heartbeat > row["expected"]
+                unseen |= not is_long or not group.divides(slot, since, until)
         if keep[at] and unseen:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
             counts[DOUBTFUL, row["claim"]] += 1
@@ -139,24 +141,28 @@ class _Groups:
         ]
         if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
             return False
-        # The queue may have come back with its broker: what counts is the time since passes have seen it again.
-        without = [
-            run.last
+        # The queue may have come back with its broker: what counts is the time since a pass has seen it again.
+        queue = f"{slot.broker}:{slot.queue}"
+        passes = [
+            run
             for run in self._told.of(slot.group, Kind.REBALANCE)
-            if run.topic == slot.topic
-            and run.queues is not None
-            and since <= run.last <= until
-            and f"{slot.broker}:{slot.queue}" not in run.queues
+            if run.topic == slot.topic and run.queues is not None and since <= run.last and run.first <= until
         ]
-        return not without or until - max(without) > self._settings.rounds
+        without = max(
+            (run.last for run in passes if queue not in (run.queues or ()) and run.last <= until), default=since
+        )
+        again = min(
+            (run.first for run in passes if queue in (run.queues or ()) and run.first > without), default=without
+        )
+        return without == since or until - again > self._settings.rounds
 
     def divides(self, slot: Slot, since: int, until: int) -> bool:
         """Whether some member saw a queue in a pass while nobody had it, and long enough before somebody took it."""
         queue = f"{slot.broker}:{slot.queue}"
         return any(
             run.topic == slot.topic
-            and run.last >= since
-            and run.first <= until - self._settings.rounds
+            and run.last >= since + self._settings.rounds
+            and run.first <= until - self._settings.rebalance
             and (run.queues is None or queue in run.queues)
             for run in self._told.of(slot.group, Kind.REBALANCE)
         )

@@ -10,6 +10,8 @@ from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
 from ..encoding.store_counts import Stored
 from ..engine.context import Context
+from ..format.coverage import EVIDENCE_BIT
+from ..format.kinds import Kind
 from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
@@ -53,7 +55,15 @@ class GroupMonitor:
         judge_processes(told, memberships, names=self._names, notebook=notebook)
         judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
         still = Standstills(self._context.events, pause=self._settings.rounds)
-        judge_views(told, memberships, still=still, names=self._names, settings=self._settings, notebook=notebook)
+        judge_views(
+            told,
+            memberships,
+            still=still,
+            has_brokers=bool(self._context.evidence & EVIDENCE_BIT[Kind.BROKER_START]),
+            names=self._names,
+            settings=self._settings,
+            notebook=notebook,
+        )
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)

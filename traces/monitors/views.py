@@ -61,11 +61,14 @@ def judge_views(
     memberships: Memberships,
     *,
     still: Standstills,
+    has_brokers: bool,
     names: Names,
     settings: Settings,
     notebook: Notebook,
 ) -> None:
     """Note every time at which views of one topic differed for longer than two rounds.
+
+    Where it was not recorded whether brokers ran (``has_brokers``), one that was back may not have known all members.
 
     What one member saw differently of several topics at overlapping times is one finding; it has the topic in its slot
     if there is just one.
@@ -97,7 +100,10 @@ def judge_views(
                         else:
                             lasts = _lasts(difference, seen, settings)
                         if lasts:
-                            found.append((_sure(difference, seen, has_all, strategy), topic, what))
+                            sure = _sure(difference, seen, has_all, strategy)
+                            if _may_be_due_to_others(difference, what, told, has_brokers, settings):
+                                sure = replace(sure, doubt=sure.doubt | Doubt.EVIDENCE)
+                            found.append((sure, topic, what))
         _note(group, found, notebook)
 
 
@@ -111,6 +117,21 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
         first.setdefault(view.queues, run.first)
     changes = 1 + sum(difference.since < time <= difference.until for time in first.values())
     return difference.until - difference.since > settings.new_topic * changes
+
+
+def _may_be_due_to_others(
+    difference: Difference, what: Differ, told: Told, has_brokers: bool, settings: Settings
+) -> bool:
+    """Whether brokers that nobody recorded (RB-20), or the name server, may have told members otherwise for so long.
+
+    EN-2: nobody records a poll that fails, nor one that brings nothing new. If the name server answered somebody
+    meanwhile, all others had time to ask it as well.
+    """
+    if what is Differ.MEMBERS:
+        return not has_brokers and difference.until - difference.since <= settings.heartbeat + settings.rounds
+    since, until = difference.since + settings.route_poll, difference.until - settings.route_poll
+    learnt = [run.first for run in told.runs if run.kind == Kind.ROUTE]
+    return bool(learnt) and not any(since <= time <= until for time in learnt)
 
 
 def _is_unknown_yet(difference: Difference, still: Standstills, settings: Settings) -> bool:
