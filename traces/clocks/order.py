@@ -14,7 +14,7 @@ at least as much where one of them is bounded to one side only, and else the ske
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def gaps(order: Any, first: Any, second: Any, *, bounded: Any = False) -> Any:
     return np.where(known, sure, assumed)
 
 
-_apart: Any = apart.py_func
+_apart: Any = cast(Any, apart).py_func
 
 
 class _Row(NamedTuple):
