@@ -6,7 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 VENV ?= .venv
-# Test processes: one for each processor; 0 runs the tests in pytest's own process.
+# Test processes: one for each processor; 0 runs the tests in pytest's own process. Each has neighbours, which share
+# what their file makes, until one has none left.
 WORKERS ?= auto
 # Test processes with RocketMQ in them: they mostly wait for it.
 LAB_WORKERS ?= 2
@@ -56,15 +57,15 @@ verify: setup ## check every property of the machine with every engine, and the 
 
 .PHONY: test
 test: setup ## run the tests, but for those of the longer tier
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 .PHONY: test-quick
 test-quick: setup ## run the tests of the model, of what has changed, and one of everything
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS) $$($(BIN)/python tests/mirrored.py)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS) $$($(BIN)/python tests/mirrored.py)
 
 .PHONY: test-all
 test-all: setup ## run all tests but those of the lab
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not lab" $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not lab" $(ARGS)
 
 .PHONY: coverage
 coverage: setup ## print which lines the tests run (ARGS as for test)

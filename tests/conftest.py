@@ -21,14 +21,30 @@ LONGER = {
 """Tests of the longer tier that are named there and not marked themselves, with their processor seconds."""
 
 
-def tier(item: pytest.Item) -> tuple[int, int]:
-    """Sort key: `smoke` first and `slow` last, and within each the folders from the bottom layer up."""
-    speed = 2 if item.get_closest_marker("slow") else 0 if item.get_closest_marker("smoke") else 1
-    path = item.path
+def speed(item: pytest.Item) -> int:
+    """0 for `smoke`, 2 for `slow`, 1 for all others."""
+    return 2 if item.get_closest_marker("slow") else 0 if item.get_closest_marker("smoke") else 1
+
+
+def layer(path: Path) -> int:
+    """Place of the folder of a test file, from the bottom layer up."""
     folder = path.relative_to(HERE).parts[0] if path.is_relative_to(HERE) else ""
     if path.parent == HERE:
-        return speed, -1
-    return speed, FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+        return -1
+    return FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+
+
+def in_order(items: list[pytest.Item]) -> list[pytest.Item]:
+    """`smoke` first and `slow` last, and within each the folders from the bottom layer up.
+
+    What is slow stays in a file with what is not, lest what the file makes for its tests be made twice.
+    """
+    first: dict[Path, int] = {}
+    for item in items:
+        first[item.path] = min(first.get(item.path, 2), speed(item))
+    return sorted(
+        items, key=lambda item: (min(speed(item), max(first[item.path], 1)), layer(item.path), item.path, speed(item))
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -36,4 +52,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.partition("[")[0] in LONGER or item.nodeid in LONGER:
             item.add_marker("slow")
-    items.sort(key=tier)
+    items[:] = in_order(items)

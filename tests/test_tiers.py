@@ -2,10 +2,12 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from .conftest import LONGER
+from .conftest import HERE, LONGER, in_order
 from .mirrored import ROOT, mirrored, outermost
 
 pytestmark = [pytest.mark.smoke, pytest.mark.quality]
@@ -22,6 +24,26 @@ def test_every_folder_keeps_tests_in_the_default_tier() -> None:
         texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).glob("test_*.py")]
         tests = sum(text.count("\ndef test_") for text in texts)
         assert sum(name.startswith(f"{folder}/") for name in LONGER) < tests / 2, folder
+
+
+def test_what_is_slow_stays_with_its_file() -> None:
+    def item(file: str, *marks: str) -> Any:
+        return SimpleNamespace(path=HERE / file, marks=marks, get_closest_marker=lambda name: name in marks)
+
+    given = [
+        item("model/test_a.py", "slow"),
+        item("traces/test_b.py", "slow"),
+        item("traces/test_b.py"),
+        item("traces/test_b.py", "smoke"),
+        item("checkers/test_c.py"),
+    ]
+    assert [(one.path.stem, *one.marks) for one in in_order(given)] == [
+        ("test_b", "smoke"),
+        ("test_c",),
+        ("test_b",),
+        ("test_b", "slow"),
+        ("test_a", "slow"),
+    ]
 
 
 @pytest.mark.parametrize(

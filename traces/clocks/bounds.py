@@ -29,6 +29,9 @@ _CELLS = 4_000_000
 _PIECES = 512
 _WAYPOINTS = 200
 
+_TOGETHER = 1 << 16
+"""So many entries fit into the cache of a processor, and are gone through many times."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
@@ -122,6 +125,11 @@ def closed(bounds: Any) -> Any:
     found = bounds.copy()
     np.einsum("kii->ki", found)[...] = np.minimum(np.einsum("kii->ki", found), 0)
     neighbours = (bounds < FREE).any(axis=0).sum(axis=0)
-    for via in np.argsort(-neighbours, kind="stable")[: max(_WAYPOINTS, 0) if count > _WAYPOINTS else count]:
-        np.minimum(found, found[:, :, via, None] + found[:, None, via, :], out=found)
-    return np.minimum(found, FREE)
+    ways = np.argsort(-neighbours, kind="stable")[:_WAYPOINTS].tolist()
+    step = max(1, _TOGETHER // max(1, count) ** 2)
+    for some in (found[first : first + step] for first in range(0, len(found), step)):
+        longer = np.empty_like(some)
+        for via in ways:
+            np.add(some[:, :, via, None], some[:, None, via, :], out=longer)
+            np.minimum(some, longer, out=some)
+    return np.minimum(found, FREE, out=found)

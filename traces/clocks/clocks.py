@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -148,7 +149,7 @@ class Clocks:
     steps: tuple[Step, ...] = ()
     held_up: int = 0
 
-    @property
+    @cached_property
     def corrects(self) -> bool:
         """Whether any time is another one after correction."""
         return any(clock.runs for clock in self.clocks.values())

@@ -14,7 +14,7 @@ at least as much where one of them is bounded to one side only, and else the ske
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -71,6 +71,19 @@ def gaps(order: Any, first: Any, second: Any, *, bounded: Any = False) -> Any:
     return np.where(known, sure, assumed)
 
 
+_apart: Any = cast(Any, apart).py_func
+
+
+class _Row(NamedTuple):
+    """An entry of ORDER."""
+
+    reference: int
+    slow: int
+    fast: int
+    assumed: int
+    least: int
+
+
 class Order:
     """The question, for the processes of a check.
 
@@ -91,18 +104,20 @@ class Order:
         self._references = {clock.reference: -1 for clock in clocks.clocks.values() if clock.reference is not None}
         self._references = {actor: code for code, actor in enumerate(self._references)}
         self._rows = {actor: self._row(clocks, actor) for actor in clocks.clocks}
-        self.widest = max([skew, *(min(row[1] + row[2], row[3]) for row in self._rows.values() if row[0] >= 0)])
-        self.widest = max([self.widest, *(row[3] for row in self._rows.values() if row[0] < 0)])
-        self._unknown = (-1, UNBOUNDED, UNBOUNDED, self.widest, skew)
+        rows = self._rows.values()
+        self.widest = max([skew, *(min(row.slow + row.fast, row.assumed) for row in rows if row.reference >= 0)])
+        self.widest = max([self.widest, *(row.assumed for row in rows if row.reference < 0)])
+        self._unknown = _Row(-1, UNBOUNDED, UNBOUNDED, self.widest, skew)
+        self._unseen = _Row(-1, UNBOUNDED, UNBOUNDED, skew, skew)
 
     def table(self, actors: Sequence[Actor]) -> Any:
         """ORDER by actor code, and the entry of processes that are not known."""
-        rows = [self._rows.get(actor, (-1, UNBOUNDED, UNBOUNDED, self.skew, self.skew)) for actor in actors]
-        return np.array([*rows, self._unknown], ORDER)
+        return np.array([*(self._rows.get(actor, self._unseen) for actor in actors), self._unknown], ORDER)
 
     def apart(self, first: Actor, second: Actor) -> int:
         """As :func:`apart`."""
-        return int(gaps(self.table([first, second]), 0, 1))
+        rows = self._rows.get(first, self._unseen), self._rows.get(second, self._unseen)
+        return int(_apart(rows, 0, 1))
 
     def is_loose(self, actor: Actor) -> bool:
         """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
@@ -147,7 +162,7 @@ class Order:
         clock = self._clocks.clocks.get(actor)
         return clock is not None and max(map(abs, clock.ahead)) > 1000 * self.skew
 
-    def _row(self, clocks: Clocks, actor: Actor) -> tuple[int, int, int, int, int]:
+    def _row(self, clocks: Clocks, actor: Actor) -> _Row:
         clock = clocks.clocks[actor]
         reference = -1 if clock.reference is None else self._references[clock.reference]
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
@@ -161,4 +176,4 @@ class Order:
             while assumed < known[0]:
                 assumed *= 2
             slow, fast = max(slow, assumed), max(fast, assumed)
-        return reference, slow, fast, assumed, self.skew
+        return _Row(reference, slow, fast, assumed, self.skew)

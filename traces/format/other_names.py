@@ -39,8 +39,8 @@ def field_meant(name: str) -> str:
 
 def other_names(given: Iterable[str]) -> dict[str, str]:
     """Of the names that events have, those that are passed over, each with the field meant that no name gives."""
-    names = sorted(set(given))
-    return {name: meant for name in names if (meant := field_meant(name)) and meant not in names}
+    names = frozenset(given)
+    return {name: meant for name in sorted(names - BY_NAME.keys()) if (meant := field_meant(name)) not in {"", *names}}
 
 
 def told(names: dict[str, str]) -> str:

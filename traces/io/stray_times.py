@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..encoding.columns import Column
+
 FAR = 3_600_000
 """An event that is further than this from both neighbours, ms, which are not so far apart, has no time of its own."""
 
@@ -32,7 +34,7 @@ def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
     """Places of events with stray times, over all of some batches that follow each other, in ascending order."""
     if not batches:
         return np.zeros(0, np.int64)
-    times = np.concatenate([batch.column("time").to_numpy(zero_copy_only=False) for batch in batches])
+    times = np.concatenate([Column.of(batch.column("time")).values for batch in batches])
     found = far_off(times)
     if not found:
         return np.zeros(0, np.int64)

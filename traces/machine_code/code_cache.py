@@ -6,12 +6,15 @@ others, and a file is bound to the key it was stored under; all else is left alo
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 import os
 import pwd
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,12 +63,8 @@ class FileCodeCache:
 
     def store(self, key: str, code: bytes) -> None:
         """Keep object code; a reader never sees a half-written file."""
-        folder = self.folder / self.part
         try:
-            self.folder.parent.mkdir(parents=True, exist_ok=True)
-            for each in (self.folder, folder):
-                each.mkdir(mode=0o700, exist_ok=True)
-            os.close(self._opened())
+            folder = self._made()
             # If the folder is exchanged now, whoever can do that gets the code, and has nothing of it.
             descriptor, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
             with os.fdopen(descriptor, "wb") as file:
@@ -74,6 +73,37 @@ class FileCodeCache:
             _prune(folder)
         except OSError:
             return
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """Wait until no other process is in here with this key: what it was about to store is there afterwards.
+
+        Where nothing can be kept, nobody waits.
+        """
+        with ExitStack() as held:
+            try:
+                path = self._made() / f"{key}.lock"
+                file = os.open(path, os.O_CREAT | _FILE, 0o600)
+                held.callback(os.close, file)
+                fcntl.flock(file, fcntl.LOCK_EX)
+                held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a process that was forked meanwhile has it too
+                held.callback(path.unlink, missing_ok=True)  # who waits for this file has found the code by then
+            except OSError:
+                held.close()
+            yield
+
+    def _made(self) -> Path:
+        """The folder of the files, which is made if it is not there.
+
+        Raises:
+            OSError: it cannot be, or is not safe.
+        """
+        folder = self.folder / self.part
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        for each in (self.folder, folder):
+            each.mkdir(mode=0o700, exist_ok=True)
+        os.close(self._opened())
+        return folder
 
     def _opened(self) -> int:
         """The folder of the files, as a descriptor that stays with it if it is renamed.

@@ -86,14 +86,20 @@ class Entry(Compiled):
         key = self._key(words.form, host)
         code = kept.load(key)
         if code is None and not is_small:
-            from .compiling import compile_entry
-
-            LOG.info("compiling %s", self.py_func.__qualname__)
-            code = _joined(*compile_entry(self, words, host))
-            kept.store(key, code)
+            with kept.alone(key):
+                code = kept.load(key)
+                if code is None:
+                    code = self._compiled(words, host)
+                    kept.store(key, code)
         made = None if code is None else _Loaded(host.load(*_halves(code)), self.py_func.__qualname__)
         self._loaded[words.form] = made
         return made
+
+    def _compiled(self, words: Words, host: Host) -> bytes:
+        from .compiling import compile_entry
+
+        LOG.info("compiling %s", self.py_func.__qualname__)
+        return _joined(*compile_entry(self, words, host))
 
     def _interpret(self, words: Words) -> Any:
         from .interpreting import interpret

@@ -3,7 +3,9 @@
 import os
 import pwd
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 
 import pytest
@@ -54,11 +56,31 @@ def test_the_oldest_files_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cache.load("key3") == b"code"
 
 
+def test_what_several_need_at_once_is_made_by_one(tmp_path: Path) -> None:
+    made: list[int] = []
+    ready = Barrier(4)
+
+    def need(number: int) -> bytes | None:
+        cache = FileCodeCache(tmp_path / "cache")
+        ready.wait()
+        with cache.alone("key"):
+            if cache.load("key") is None:
+                made.append(number)
+                cache.store("key", b"code")
+            return cache.load("key")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(need, range(4))] == [b"code"] * 4
+    assert len(made) == 1
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["key.code"]
+
+
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     cache = FileCodeCache(blocked / "below")
-    cache.store("key", b"code")
+    with cache.alone("key"), cache.alone("key"):
+        cache.store("key", b"code")
     assert cache.load("key") is None
 
 
