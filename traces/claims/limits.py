@@ -75,7 +75,7 @@ ASKED_UNLOCKED = Step(
 PULLED_UNLOCKED = Step(
     statement="A client does not pull an orderly queue whose lock was refused and has run out.",
     told="pulled {queue} from offset {offset}, {span} after its lock of the queue was refused",
-    needs=(Kind.PULL, Kind.LOCK, Kind.LOCK_LOST, Kind.ASSIGN),
+    needs=(Kind.PULL, Kind.LOCK, Kind.ASSIGN),
     seen=(Kind.LOCK, Kind.ASSIGN),
     rules=("OR-9", "PL-10"),
 )

@@ -55,7 +55,9 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
         if row["claim"] == _FLAPPING:
             changes = group.changes(slot.group, since, until)
             keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
-            unseen = not context.evidence & _BROKERS
+            # RB-20: lists of brokers that are back differ for a while, and each pass may ask another one.
+            is_fast = until - since <= row["value"] * settings.rebalance
+            unseen = not context.evidence & _BROKERS and not is_fast
         elif row["claim"] == _OVERLAPS:
             both = (names.actors[row["actor"]], names.actors[row["other"]])
             keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)

@@ -127,6 +127,7 @@ class StepFold:
                     min(settings.consume_timeout, SHORTEST_TIMEOUT) if settings.consume_timeout_told else NEVER,
                     settings.persist,
                     min(settings.stuck, IDLE_LIMIT),
+                    context.evidence & evidence_mask((Kind.LOCK_LOST,)) != 0,
                 ],
                 WHOLE,
             ),

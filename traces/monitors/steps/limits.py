@@ -8,7 +8,7 @@ from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path, codes
 from ...machine_code.compiled import int64, part
-from .state import APART, COMPLETE, LEVELS, LOCK_LIFE, NEVER, UNKNOWN, find, note_misstep
+from .state import APART, COMPLETE, LEVELS, LOCK_LIFE, LOSS, NEVER, UNKNOWN, find, note_misstep
 
 MOST_HELD, WIDEST_SPAN = 1_000, 2_000
 """``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` where nobody has set them (PL-7, PL-9)."""
@@ -95,11 +95,12 @@ def sent_to_broker(t: Any, n: int, offset: int) -> None:
 def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
     """PL-10: whether a queue is pulled whose lock was refused, and has run out.
 
-    Only a refusal makes a window unlocked: where the request fails, the client goes on pulling (OR-9).
+    Only a refusal makes a window unlocked, which is told where that is recorded: where the request fails, the client
+    goes on pulling (OR-9).
     """
     line = t.lines[n]
     is_told = line.told_refused != NEVER and line.last - line.told_refused > APART
-    is_told = is_told and line.unlocked >= line.refused_at
+    is_told = is_told and (line.unlocked >= line.refused_at or not t.terms[LOSS])
     if is_told and line.has == 1 and line.locked != NEVER and line.last - line.locked > t.terms[LOCK_LIFE]:
         note_misstep(t, n, Misstep.PULLED_UNLOCKED, line.refused_at, offset, int64(UNKNOWN))
 

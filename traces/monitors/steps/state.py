@@ -45,7 +45,7 @@ BITS = 62
 LINES, PLACES, ITEMS, FREE = range(4)
 """What stands where in :attr:`Tables.used`."""
 
-WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD, TIMEOUT, PERSIST, IDLE = range(10)
+WIDEST, LEAVING, COMPLETE, END, SENDS_BACK, LOCK_LIFE, LIFE_TOLD, TIMEOUT, PERSIST, IDLE, LOSS = range(11)
 """What stands where in :attr:`Tables.terms`."""
 
 _BEFORE = 2
