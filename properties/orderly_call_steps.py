@@ -180,6 +180,20 @@ CALLS_LOCKED = _always(
     "OR-4",
     "OR-6",
 )
+
+
+def _pulled_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(s.was_owns[c, q], s.owns[c, q], s.was_next_offset[c, q] < s.next_offset[c, q])
+    return implies(moved, all_of(s.was_locked[c, q], s.was_life[c] == Life.UP))
+
+
+PULLED_LOCKED = _always(
+    "orderly-queue-is-pulled-under-its-lock",
+    "An orderly client that has learnt that its lock is lost pulls no messages of that queue.",
+    _pulled_locked,
+    "PL-10",
+    "OR-9",
+)
 LOCK_IS_NEW = _always(
     "lock-is-new-to-who-gets-it",
     "Whoever gets the lock of a queue, be it by a late request, has it for its whole time.",

@@ -38,6 +38,7 @@ from .orderly_call_steps import (
     NEVER_SUCCEEDS,
     OFFSET_OF_A_BATCH,
     ORDERLY_STANDS_STILL,
+    PULLED_LOCKED,
     RENEWS_DROPPED,
     RENEWS_OWNED,
     RETURNS_WHILE_STOPPING,
@@ -383,6 +384,7 @@ def claims() -> Iterator[Claim]:
         ),
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (GIVEN_UP_IDLE,)),
         ({**_WATCHED, "late_locks": 1}, (LOCK_IS_NEW,)),
+        ({**_WATCHED, **_CHANGES}, (PULLED_LOCKED,)),
         (
             {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
             (OFFSET_OF_A_BATCH, DROPPED_IN_ORDER),

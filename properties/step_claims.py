@@ -22,6 +22,7 @@ from .copy_steps import (
     ARRIVES,
     AS_IT_IS,
     BEGINS_THERE,
+    AFTER_A_FAILURE,
     COPIED,
     FILE_CATCHES_UP,
     GOES_ON,
@@ -96,7 +97,7 @@ _COPIES: Constants = {
     "levels": 3,
     "watch_changes": 1,
 }
-_STORED = (ON_ITS_WAY, AS_IT_IS, ARRIVES, GOES_ON)
+_STORED = (AFTER_A_FAILURE, ON_ITS_WAY, AS_IT_IS, ARRIVES, GOES_ON)
 _ALONE: Constants = {**_ONE, "mode": "broadcasting"}
 _TAGS: Constants = {"expression": "Aa", "tags": "Aa,C"}
 _WINDOW = (BEGINS, NOTHING_LEFT, MOVES, IN_ORDER, FOLLOWS)
@@ -112,6 +113,7 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "pull_batch": 2, "batch": 2, "moves": 1, "failures": 1}, (*_WINDOWS, PART_FAILS)),
         ({**_WATCHED, "pulls": "fine", "moves": 1}, _REQUESTS),
         ({**_WATCHED, "pulls": "fine", "removals": 1}, (*_REQUESTS, PASSED)),
+        ({**_WATCHED, "pulls": "fine", "moves": 1, "broker_restarts": 1}, (LATE_ANSWER,)),
         ({**_WATCHED, "removals": 1, "moves": 1}, (*_WINDOWS, PASSED)),
         ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, *_GONE, LATE_ANSWER_COMES)),
         ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),

@@ -20,6 +20,7 @@ BROKEN = (
     ("orderly_ownership", "renew", "always s.owns", "dropped-queue-is-renewed-in-4.9.8"),
     ("orderly_ownership", "renew", "without the guard working", "orderly-process-that-stands-still-does-nothing"),
     ("orderly_ownership", "lock_late", "without s.holder[", "late-lock-request-locks-a-free-queue"),
+    ("orderly_ownership", "locked_pull", "without s.locked", "orderly-queue-is-pulled-under-its-lock"),
     ("orderly_ownership", "remove", "without the guard _tree_empty", "cached-messages-put-the-unlock-off"),
     ("orderly_ownership", "unlock_later", "the guard is not working", "unlock-that-was-put-off-comes"),
     (
