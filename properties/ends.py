@@ -57,7 +57,6 @@ LOCK_EXPIRES = Property(
 )
 
 
-
 def _ordered_meanwhile(s: State) -> BoolLike:
     return s.exists(Consumer, lambda c: all_of(s.reset_due[c], s.resetting[c]))
 

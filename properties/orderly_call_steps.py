@@ -77,6 +77,16 @@ SAYS_COMMIT = _can(
     lambda s, c, q: s.result[c, q] == Result.COMMIT,
     "OR-7",
 )
+ROLLED_BACK = _can(
+    "rolled-back-batch-comes-again",
+    "Without autoCommit a listener may say ROLLBACK: what was taken since the last commit is consumed again.",
+    lambda s, c, q: all_of(
+        _acted_upon(s, c, q, Result.ROLLBACK),
+        s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
+    ),
+    "OR-7",
+    "PQ-6",
+)
 NEVER_SUCCEEDS = _always(
     "poison-message-never-succeeds",
     "No call succeeds with a message that no attempt can handle.",

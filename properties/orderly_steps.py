@@ -42,6 +42,7 @@ from .orderly_call_steps import (
     RENEWS_DROPPED,
     RENEWS_OWNED,
     RETURNS_WHILE_STOPPING,
+    ROLLED_BACK,
     SAYS_COMMIT,
     UNLOCKS_AT_LAST,
 )
@@ -372,7 +373,7 @@ def claims() -> Iterator[Claim]:
         ),
         (
             {**_STILL, **_CHANGES, "messages": 2, "auto_commit": 0, "failures": 1, "moves": 1},
-            (OFFSET_OF_A_BATCH, KEPT_IS_TAKEN, SAYS_COMMIT, DROPPED_IN_ORDER),
+            (OFFSET_OF_A_BATCH, KEPT_IS_TAKEN, SAYS_COMMIT, ROLLED_BACK, DROPPED_IN_ORDER),
         ),
         (
             {**_STILL, "messages": 1, "poison": 1, "give_up": "attempts", "attempts": 1, "auto_commit": 0},

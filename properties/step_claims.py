@@ -17,12 +17,12 @@ from .call_steps import (
     RUNS_ON,
 )
 from .claim import Claim, claims_of
-from .client_steps import ANNOUNCES, DIES_WITH_ITS_PROCESS, STANDS_STILL, STOPPED
+from .client_steps import ANNOUNCES, DIES_WITH_ITS_PROCESS, SETTLED, STANDS_STILL, STOPPED
 from .copy_steps import (
+    AFTER_A_FAILURE,
     ARRIVES,
     AS_IT_IS,
     BEGINS_THERE,
-    AFTER_A_FAILURE,
     COPIED,
     FILE_CATCHES_UP,
     GOES_ON,
@@ -74,6 +74,7 @@ from .window_steps import (
     OVERDUE,
     PART_FAILS,
     PASSED,
+    PULLED_IS_THERE,
     PUT,
     REQUEST,
     RETURNS_ONCE,
@@ -115,6 +116,7 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "pulls": "fine", "removals": 1}, (*_REQUESTS, PASSED)),
         ({**_WATCHED, "pulls": "fine", "moves": 1, "broker_restarts": 1}, (LATE_ANSWER,)),
         ({**_WATCHED, "removals": 1, "moves": 1}, (*_WINDOWS, PASSED)),
+        ({**_WATCHED, "retentions": 1, "corrections": "steps"}, (PULLED_IS_THERE, CORRECTED)),
         ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, *_GONE, LATE_ANSWER_COMES)),
         ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),
         ({**_ONE, "pulls": "fine", "pauses": 1, "leaves": 1}, (*_REQUESTS, STANDS_STILL, STOPPED)),
@@ -154,10 +156,10 @@ def claims() -> Iterator[Claim]:
         ({**_ONE, "group": "new", "starts": "steps", "crashes": 1, "restarts": 1}, (ASKED_FIRST, *_GONE)),
         ({**_WATCHED, "expression": "C", "tags": "C,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
         ({**_WATCHED, "expression": "Aa", "tags": "BB,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
-        ({**_ONE, **_TAGS, "consumers": 2, "other_expression": "C"}, (ANNOUNCES,)),
+        ({**_ONE, **_TAGS, "consumers": 2, "other_expression": "C"}, (ANNOUNCES, SETTLED)),
         (
             {**_ONE, **_TAGS, "consumers": 2, "next_expression": "C", "crashes": 1, "restarts": 1},
-            (ANNOUNCES, STOPPED),
+            (ANNOUNCES, SETTLED, STOPPED),
         ),
         ({**_CHAIN, "failures": 2, "refusals": 1}, (*_WINDOWS, AGAIN)),
         ({**_CHAIN, "expiries": 1, "crashes": 1}, (OVERDUE, RETURNS_ONCE, WAS_SENT, DIES_WITH_ITS_PROCESS)),

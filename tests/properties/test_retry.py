@@ -97,7 +97,9 @@ def test_exact_sizes(constants: dict[str, int | str], states: int, transitions: 
 
 def test_a_count_that_a_second_attempt_keeps_is_noticed() -> None:
     (change,) = [
-        item for item in all_changes("send_back") if item.text == "_attempted_again" and item.told == "1 for 0 in times=0"
+        item
+        for item in all_changes("send_back")
+        if item.text == "_attempted_again" and item.told == "1 for 0 in times=0"
     ]
     rows = [row for row in claim_rows(claims()) if row.id == "second-attempt-carries-no-count"]
     (outcome,) = judge([change], settings(rows), Theorems([]), Effort())
