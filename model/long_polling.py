@@ -43,6 +43,7 @@ long_polling.constant("cache", 1, doc="pullThresholdForQueue: with more messages
 long_polling.constant("listener", "ends", choices=("ends", "hangs-on-q0"), doc="whether every listener call ends")
 long_polling.constant("hangs", 0, high=1, doc="how often a step of the pull thread may hang")
 long_polling.constant("hang", "ends", choices=("ends", "for-ever"), doc="whether such a step ends")
+long_polling.constant("watch_steps", 0, high=1, doc="1 to keep where each request was before the last step")
 
 
 def _hangs(k: Constants) -> bool:
@@ -71,6 +72,7 @@ long_polling.variable("sent", Int(0, "patience"), Queue, doc="rounds since the r
 long_polling.variable("late", Int(0, 2), Queue, doc="rounds that a message has waited though nothing hinders its pull")
 long_polling.variable("passed", bool, Queue, doc="a message came while the request was about to be held")
 long_polling.variable("hung", bool, when=_hangs, doc="the step of the pull thread does not end")
+long_polling.remember("request", when=lambda k: k.watch_steps == 1)
 
 
 def wanted(s: State, q: IntLike, m: IntLike) -> BoolLike:

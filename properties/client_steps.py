@@ -98,6 +98,21 @@ ANNOUNCES = always(Consumer)(
 )
 
 
+def _settled(s: State, c: IntLike) -> BoolLike:
+    newest_told = all_of(s.was_unannounced[c], not_(s.unannounced[c]), s.was_newest == c, works(s, c))
+    others = s.forall(Consumer, lambda d: any_of(not_(s.unannounced[d]), s.life[d] == Life.GONE))
+    return implies(newest_told, others)
+
+
+SETTLED = always(Consumer)(
+    "newest-subscription-settles-the-others",
+    "Once the newest subscription is announced no older one can replace it: nobody else has one to announce.",
+    _settled,
+    "ST-5",
+    "RB-37",
+)
+
+
 def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
     k = s.constants
     windows = not_(any_of(s.owns[c, q], s.memory[c, q] != NO_OFFSET, s.next_offset[c, q] != 0))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
-from ..model.retry_copy import Copy, Place
+from ..model.membership import Consumer
+from ..model.process_queue import Stage
+from ..model.rebalance import Queue
+from ..model.retry_copy import Copy, Place, root_of
 from ..model.schedule import Level, is_head
 from .of_each import always, sometimes
 from .property import Kind, Property
@@ -15,6 +18,27 @@ _of_levels = always(Level)
 
 def _restarts(s: State) -> bool:
     return bool(s.broker_crashes + s.broker_stops + s.stores_lost + s.power_losses)
+
+
+def _after_a_failure(s: State, k: IntLike) -> BoolLike:
+    def of(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+        sent_back = all_of(s.was_stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.ABSENT)
+        return all_of(sent_back, same(s.root[k], root_of(s, q, m)))
+
+    new = all_of(s.was_place[k] == Place.NONE, s.place[k] != Place.NONE)
+    return implies(
+        new, s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: of(c, q, m))))
+    )
+
+
+AFTER_A_FAILURE = _of_copies(
+    "copy-is-of-what-has-failed",
+    "A copy is made of a message with which a listener has failed, when that leaves its window, and says from which "
+    "message of the topic it stems.",
+    _after_a_failure,
+    "SB-1",
+    "CC-12",
+)
 
 
 def _delivered(s: State, k: IntLike) -> BoolLike:

@@ -56,6 +56,21 @@ LOCK_EXPIRES = Property(
     rules=("OR-1",),
 )
 
+
+def _ordered_meanwhile(s: State) -> BoolLike:
+    return s.exists(Consumer, lambda c: all_of(s.reset_due[c], s.resetting[c]))
+
+
+RESET_AFTERWARDS = Property(
+    id="reset-ordered-meanwhile-follows",
+    statement="A reset that is ordered while a client carries one out is carried out after it.",
+    kind=Kind.EVENTUALLY,
+    after=_ordered_meanwhile,
+    holds=lambda s: s.exists(Consumer, lambda c: all_of(s.reset_due[c], not_(s.resetting[c]))),
+    assuming=("one client, which lives",),
+    rules=("OF-31",),
+)
+
 _ALONE: Constants = {"messages": 1, "consumers": 1}
 
 
@@ -65,6 +80,7 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, "leaves": 1}, (STOP_ENDS,)),
         ({**_ALONE, "mode": "broadcasting", "leaves": 1}, (STOP_ENDS,)),
         ({**_ALONE, "messages": 2, "held_updates": 1}, (UPDATED_AT_LAST,)),
+        ({**_ALONE, "version": "4.9.8", "resets": 2}, (RESET_AFTERWARDS,)),
         # A queue that is new holds its first message in memory: the broker answers 0 (OF-21).
         (
             {**_ALONE, "queues": 2, "group": "scaled", "arriving": 1, "head_in_memory": 1, "starts": "steps"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, State, all_of, any_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.long_polling import Request, behind, hold_time, long_polling, wanted
 from ..model.rebalance import Queue
 from .claim import Claim, claims_of
@@ -92,6 +92,37 @@ HANGS_IN_A_STEP = Property(
     rules=("PL-1",),
 )
 
+_HANDS = {
+    Request.WAITING: (Request.STEP,),
+    Request.STEP: (Request.SENT, Request.LATER),
+    Request.LATER: (Request.WAITING,),
+    Request.SENT: (Request.LOOKED, Request.FOUND, Request.FILTERED),
+    Request.LOOKED: (Request.HELD,),
+    Request.HELD: (Request.WOKEN,),
+    Request.WOKEN: (Request.FOUND, Request.FILTERED, Request.NOTHING),
+    Request.FOUND: (Request.WAITING,),
+    Request.FILTERED: (Request.WAITING,),
+    Request.NOTHING: (Request.WAITING,),
+}
+"""Who may have a request next."""
+
+
+def _handed_on(s: State, q: IntLike) -> BoolLike:
+    was, now = s.was_request[q], s.request[q]
+    handed = [all_of(was == giver, now == taker) for giver, takers in _HANDS.items() for taker in takers]
+    return any_of(same(was, now), *handed)
+
+
+HANDED_ON = _always(
+    "request-goes-from-hand-to-hand",
+    "The request of a queue goes from the pull thread to the broker and back, or to a timer and back: nothing is sent "
+    "or put off but by that thread, and nothing is held before the broker has looked.",
+    _handed_on,
+    "PL-1",
+    "PL-7",
+    "PL-22",
+)
+
 
 def _holds_elsewhere(s: State) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, s.request[q] == Request.HELD))
@@ -145,7 +176,8 @@ STUCK_FOR_EVER: Constants = {**STUCK, "hang": "for-ever"}
 
 _CLAIMED: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
     ({}, (WAKES, ONE_ROUND, IN_TIME, NO_LONGER, NOT_EARLY, PULLED_IS_STORED, ARRIVES, HANDLED)),
-    ({"messages": 3, "cache": 1}, (CACHE_IS_BOUNDED, ARRIVES)),
+    ({"messages": 3, "cache": 1}, (CACHE_IS_BOUNDED, WAKES, ARRIVES)),
+    ({**TAGS, "cache": 0, "watch_steps": 1}, (HANDED_ON,)),
     (TAGS, (WAKES, ONE_ROUND, IN_TIME, NOT_EARLY, NO_OTHER_TAGS, ARRIVES)),
     (SHORT, (ONE_ROUND, IN_TIME, NO_LONGER, NOT_EARLY, ARRIVES)),
     (SHARED, (ONE_STEP, WAKES, ARRIVES)),

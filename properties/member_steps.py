@@ -92,13 +92,15 @@ def _stopping_keeps(s: State, c: IntLike) -> BoolLike:
     lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
     queues = s.forall(Queue, lambda q: same(s.owns[c, q], s.was_owns[c, q]))
     view = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.was_view[c].has(d)))
+    ends_no_pass = same(s.at[c], s.was_at[c]) if s.steps == "fine" else True
     locks = s.forall(Queue, lambda q: s.lock[q] != c + 1) if s.orderly else True
-    return all_of(implies(lasts, all_of(queues, view)), implies(s.life[c] == Life.STOPPING, locks))
+    return all_of(implies(lasts, all_of(queues, view, ends_no_pass)), implies(s.life[c] == Life.STOPPING, locks))
 
 
 STOPPING_KEEPS = _always(
     "stopping-client-rebalances-no-more",
-    "A client that shuts down keeps its queues until it is gone, takes no others, and has no locks any more.",
+    "A client that shuts down goes on with no pass, keeps its queues until it is gone, takes no others, and has no "
+    "locks any more.",
     _stopping_keeps,
     "ST-8",
     "ST-9",

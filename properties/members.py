@@ -12,7 +12,7 @@ from functools import partial
 
 from ..model.everything import everything
 from ..model.history import Regression
-from ..model.kernel import all_of, not_
+from ..model.kernel import all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import Queue, idle, wanted
 from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
@@ -46,6 +46,15 @@ LEFT_FOR_LATER = Property(
     rules=("RB-40",),
 )
 
+LISTED = Property(
+    id="queues-for-listed-members-only",
+    statement="A client that is not in the member list it goes by has no queue, not even one of the retry topic.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: any_of(s.view[c].has(c), s.forall(Queue, lambda q: not_(s.owns[c, q])))
+    ),
+    rules=("RB-20", "EN-10"),
+)
 COMMITTED = Property(
     id="what-is-done-is-committed",
     statement="Some time the committed offset of every queue is its end, if a client lives on.",
@@ -98,4 +107,5 @@ def claims() -> Iterator[Claim]:
         yield _claim(property, ALONE)
     for property in (CAUSED, FORGOTTEN, LEFT_FOR_LATER):
         yield _claim(property, CUT)
-    yield _claim(NEVER_LOST, RETRIES)
+    for property in (NEVER_LOST, LISTED):
+        yield _claim(property, RETRIES)

@@ -77,6 +77,16 @@ SAYS_COMMIT = _can(
     lambda s, c, q: s.result[c, q] == Result.COMMIT,
     "OR-7",
 )
+ROLLED_BACK = _can(
+    "rolled-back-batch-comes-again",
+    "Without autoCommit a listener may say ROLLBACK: what was taken since the last commit is consumed again.",
+    lambda s, c, q: all_of(
+        _acted_upon(s, c, q, Result.ROLLBACK),
+        s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
+    ),
+    "OR-7",
+    "PQ-6",
+)
 NEVER_SUCCEEDS = _always(
     "poison-message-never-succeeds",
     "No call succeeds with a message that no attempt can handle.",
@@ -179,6 +189,20 @@ CALLS_LOCKED = _always(
     _calls_locked,
     "OR-4",
     "OR-6",
+)
+
+
+def _pulled_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(s.was_owns[c, q], s.owns[c, q], s.was_next_offset[c, q] < s.next_offset[c, q])
+    return implies(moved, all_of(s.was_locked[c, q], s.was_life[c] == Life.UP))
+
+
+PULLED_LOCKED = _always(
+    "orderly-queue-is-pulled-under-its-lock",
+    "An orderly client that has learnt that its lock is lost pulls no messages of that queue.",
+    _pulled_locked,
+    "PL-10",
+    "OR-9",
 )
 LOCK_IS_NEW = _always(
     "lock-is-new-to-who-gets-it",

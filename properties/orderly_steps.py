@@ -38,9 +38,11 @@ from .orderly_call_steps import (
     NEVER_SUCCEEDS,
     OFFSET_OF_A_BATCH,
     ORDERLY_STANDS_STILL,
+    PULLED_LOCKED,
     RENEWS_DROPPED,
     RENEWS_OWNED,
     RETURNS_WHILE_STOPPING,
+    ROLLED_BACK,
     SAYS_COMMIT,
     UNLOCKS_AT_LAST,
 )
@@ -371,7 +373,7 @@ def claims() -> Iterator[Claim]:
         ),
         (
             {**_STILL, **_CHANGES, "messages": 2, "auto_commit": 0, "failures": 1, "moves": 1},
-            (OFFSET_OF_A_BATCH, KEPT_IS_TAKEN, SAYS_COMMIT, DROPPED_IN_ORDER),
+            (OFFSET_OF_A_BATCH, KEPT_IS_TAKEN, SAYS_COMMIT, ROLLED_BACK, DROPPED_IN_ORDER),
         ),
         (
             {**_STILL, "messages": 1, "poison": 1, "give_up": "attempts", "attempts": 1, "auto_commit": 0},
@@ -383,6 +385,7 @@ def claims() -> Iterator[Claim]:
         ),
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (GIVEN_UP_IDLE,)),
         ({**_WATCHED, "late_locks": 1}, (LOCK_IS_NEW,)),
+        ({**_WATCHED, **_CHANGES}, (PULLED_LOCKED,)),
         (
             {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
             (OFFSET_OF_A_BATCH, DROPPED_IN_ORDER),

@@ -100,6 +100,14 @@ COUNT = Property(
     assuming=("no failed send-back was followed by a fallback (SB-6)", "no fallback needs a second attempt (SB-8)"),
     rules=("SB-14", "U9"),
 )
+BEGINS_ANEW = Property(
+    id="second-attempt-carries-no-count",
+    statement="What a client produces at the second attempt has count 0: its message may fail as often as a new one.",
+    kind=Kind.ALWAYS,
+    holds=every_copy(lambda s, k: implies(s.reason[k] == Cause.SENT_TWICE, s.times[k] == 0)),
+    assuming=("no first attempt was stored",),
+    rules=("SB-8",),
+)
 DELAY_AS_ASKED = Property(
     id="delay-as-asked",
     statement="A retry waits at the level its listener asked for, or at level 3 + attempts where it asked for none.",
@@ -376,6 +384,7 @@ def claims() -> Iterator[Claim]:
             yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
     yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
     yield _claim(AFTER_DELIVERY, {**COUNT_LOST, "causes": 1})
+    yield _claim(BEGINS_ANEW, COUNT_LOST)
     yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
     yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):

@@ -17,8 +17,9 @@ from .call_steps import (
     RUNS_ON,
 )
 from .claim import Claim, claims_of
-from .client_steps import ANNOUNCES, DIES_WITH_ITS_PROCESS, STANDS_STILL, STOPPED
+from .client_steps import ANNOUNCES, DIES_WITH_ITS_PROCESS, SETTLED, STANDS_STILL, STOPPED
 from .copy_steps import (
+    AFTER_A_FAILURE,
     ARRIVES,
     AS_IT_IS,
     BEGINS_THERE,
@@ -73,6 +74,7 @@ from .window_steps import (
     OVERDUE,
     PART_FAILS,
     PASSED,
+    PULLED_IS_THERE,
     PUT,
     REQUEST,
     RETURNS_ONCE,
@@ -96,7 +98,7 @@ _COPIES: Constants = {
     "levels": 3,
     "watch_changes": 1,
 }
-_STORED = (ON_ITS_WAY, AS_IT_IS, ARRIVES, GOES_ON)
+_STORED = (AFTER_A_FAILURE, ON_ITS_WAY, AS_IT_IS, ARRIVES, GOES_ON)
 _ALONE: Constants = {**_ONE, "mode": "broadcasting"}
 _TAGS: Constants = {"expression": "Aa", "tags": "Aa,C"}
 _WINDOW = (BEGINS, NOTHING_LEFT, MOVES, IN_ORDER, FOLLOWS)
@@ -112,7 +114,9 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "pull_batch": 2, "batch": 2, "moves": 1, "failures": 1}, (*_WINDOWS, PART_FAILS)),
         ({**_WATCHED, "pulls": "fine", "moves": 1}, _REQUESTS),
         ({**_WATCHED, "pulls": "fine", "removals": 1}, (*_REQUESTS, PASSED)),
+        ({**_WATCHED, "pulls": "fine", "moves": 1, "broker_restarts": 1}, (LATE_ANSWER,)),
         ({**_WATCHED, "removals": 1, "moves": 1}, (*_WINDOWS, PASSED)),
+        ({**_WATCHED, "retentions": 1, "corrections": "steps"}, (PULLED_IS_THERE, CORRECTED)),
         ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, *_GONE, LATE_ANSWER_COMES)),
         ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),
         ({**_ONE, "pulls": "fine", "pauses": 1, "leaves": 1}, (*_REQUESTS, STANDS_STILL, STOPPED)),
@@ -152,10 +156,10 @@ def claims() -> Iterator[Claim]:
         ({**_ONE, "group": "new", "starts": "steps", "crashes": 1, "restarts": 1}, (ASKED_FIRST, *_GONE)),
         ({**_WATCHED, "expression": "C", "tags": "C,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
         ({**_WATCHED, "expression": "Aa", "tags": "BB,Aa", "moves": 1}, (*_WINDOWS, PUT, MATCHED_NOTHING)),
-        ({**_ONE, **_TAGS, "consumers": 2, "other_expression": "C"}, (ANNOUNCES,)),
+        ({**_ONE, **_TAGS, "consumers": 2, "other_expression": "C"}, (ANNOUNCES, SETTLED)),
         (
             {**_ONE, **_TAGS, "consumers": 2, "next_expression": "C", "crashes": 1, "restarts": 1},
-            (ANNOUNCES, STOPPED),
+            (ANNOUNCES, SETTLED, STOPPED),
         ),
         ({**_CHAIN, "failures": 2, "refusals": 1}, (*_WINDOWS, AGAIN)),
         ({**_CHAIN, "expiries": 1, "crashes": 1}, (OVERDUE, RETURNS_ONCE, WAS_SENT, DIES_WITH_ITS_PROCESS)),

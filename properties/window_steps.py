@@ -6,7 +6,7 @@ that are possible anyway, or shifts an offset that the next commit would shift a
 
 from __future__ import annotations
 
-from ..model.consume_queue import Message, end
+from ..model.consume_queue import Message, end, start
 from ..model.filtering import broker_passes
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, ite, maximum, not_, same
 from ..model.membership import Consumer
@@ -153,6 +153,23 @@ PASSED = _always(
     _passed,
     "PL-19",
     "PL-23",
+)
+
+
+def _pulled_is_there(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def there(m: IntLike) -> BoolLike:
+        pulled = all_of(s.was_stage[c, q, m] == Stage.ABSENT, s.stage[c, q, m] == Stage.WAITING)
+        return implies(pulled, all_of(start(s, q) <= m, m < end(s, q)))
+
+    return s.forall(Message, there)
+
+
+PULLED_IS_THERE = _always(
+    "deleted-message-is-never-pulled",
+    "A pull finds only messages that the broker still has: what retention has deleted comes to no client.",
+    _pulled_is_there,
+    "PL-19",
+    "G2",
 )
 
 

@@ -7,7 +7,7 @@ import multiprocessing
 import time
 import types
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -20,6 +20,7 @@ from ...model.kernel.plain import PlainMachine
 from ...properties.verdict import Verdict
 from ..liveness.graph import reachable_graph
 from ..run import counted, replay, story
+from ..suite import Row
 from . import hunt as hunting
 from .changes import Change, Sort
 from .ground import LIVENESS, Ground, Setting, texts_of
@@ -56,6 +57,7 @@ class Outcome:
         fate: what became of it.
         row: id of the first row that changes; ``how`` and ``where``: in which way, and in which configuration.
         kills: ids of all rows known to change.
+        asked: ids of the rows that might have changed: of all configurations in which it makes a difference.
         used, differs: in how many configurations its text is used, and in how many it makes a difference.
         compared: states in which its steps were compared with the right ones.
         run: where it survived, the shortest run that tells it from the right machine, and what is different then.
@@ -69,6 +71,7 @@ class Outcome:
     how: str = ""
     where: str = ""
     kills: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     used: int = 0
     differs: int = 0
     compared: int = 0
@@ -188,6 +191,7 @@ class _Judge:
     ) -> None:
         self._cases = [_Case(change) for change in changes]
         self._suite = suite
+        self._rows = {setting.title: setting.rows for setting in suite}
         self._theorems = theorems
         self._effort = effort
         self._journal = journal
@@ -198,7 +202,8 @@ class _Judge:
     def run(self) -> list[Outcome]:
         for case in self._cases:
             self._note(case, THEOREMS, 0, self._ask_theorems)
-        alive = [case for case in self._cases if not case.kills and not case.proved]
+        every = self._effort.every_row
+        alive = [case for case in self._cases if not case.proved and (every or not case.kills)]
         asked = [
             (setting, texts_of(setting), setting.machine.configure(**setting.constants).actions())
             for setting in (self._suite if alive else ())
@@ -209,7 +214,7 @@ class _Judge:
             here = [case for case in alive if _may_matter(case.change, actions, texts)]
             self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
             self._round(setting, here, self._effort.states)
-            alive = [case for case in alive if self._effort.every_row or not case.kills]
+            alive = [case for case in alive if every or not case.kills]
             if not alive:
                 break
         few = [case for case in alive if case.limits and len(case.limits) <= FEW and not case.kills]
@@ -313,6 +318,12 @@ class _Judge:
                     break
         return Finding(used=1, differs=1, kills=tuple(kills))
 
+    def _rows_of(self, case: _Case) -> Iterator[Row]:
+        """The rows of all configurations in which a mutant makes a difference, and the theorems that call its text."""
+        for where, found in case.findings.items():
+            if found.differs:
+                yield from self._theorems.using(case.change) if where == THEOREMS else self._rows[where]
+
     def _outcome(self, case: _Case) -> Outcome:
         kills, limits = case.kills, case.limits
         never = Counter(name for found in case.findings.values() for name in found.never)
@@ -344,6 +355,7 @@ class _Judge:
             how=str(how),
             where=where,
             kills=tuple(dict.fromkeys(row for row, _, _ in kills)),
+            asked=tuple(dict.fromkeys(row.id for row in self._rows_of(case))),
             used=used,
             differs=differs,
             compared=case.total("compared"),

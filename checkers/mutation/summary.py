@@ -49,10 +49,58 @@ def whole(outcomes: Iterable[Outcome]) -> Score:
     return Score(name="all", fates=Counter(item.fate for item in outcomes))
 
 
-def notices(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> dict[str, int]:
-    """Id of each row of the suite → how many mutants it is known to notice: at least so many."""
-    kills = Counter(row for item in outcomes for row in item.kills)
-    return {row.id: kills[row.id] for row in rows}
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """What a property of the suite notices, in all configurations in which it is claimed.
+
+    Attributes:
+        id, machine, statement: the property, and the machines of which it is claimed.
+        asked: how many mutants make a difference in one of these configurations.
+        mutants: ids of those that it is known to notice: at least these.
+    """
+
+    id: str
+    machine: str
+    statement: str
+    asked: int
+    mutants: tuple[str, ...]
+
+
+def notices(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> list[Notice]:
+    """What each property notices, in the order of the suite."""
+    asked = Counter(name for item in outcomes for name in item.asked)
+    noticed: dict[str, list[str]] = {}
+    for item in outcomes:
+        for name in item.kills:
+            noticed.setdefault(name, []).append(item.change.id)
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row.id, []).append(row)
+    return [
+        Notice(
+            id=name,
+            machine=", ".join(dict.fromkeys(row.machine for row in group)),
+            statement=group[0].statement,
+            asked=asked[name],
+            mutants=tuple(noticed.get(name, ())),
+        )
+        for name, group in grouped.items()
+    ]
+
+
+def only_one(found: Sequence[Notice]) -> list[Notice]:
+    """The properties that notice one mutant only."""
+    return [item for item in found if len(item.mutants) == 1]
+
+
+def idle(found: Sequence[Notice]) -> list[Notice]:
+    """The properties that notice none, though some make a difference where they are claimed: are they needed?"""
+    return [item for item in found if item.asked and not item.mutants]
+
+
+def not_asked(found: Sequence[Notice]) -> list[Notice]:
+    """The properties of which nothing is known: no mutant makes a difference where they are claimed."""
+    return [item for item in found if not item.asked and not item.mutants]
 
 
 def _scores(pairs: Iterable[tuple[str, Fate]]) -> list[Score]:

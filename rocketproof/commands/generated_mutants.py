@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..checkers.catalogue import default_rows
 from ..checkers.mutation.changes import Change, all_changes, parts, stratified
 from ..checkers.mutation.ground import settings
 from ..checkers.mutation.judge import Effort, Fate, Outcome, in_words, judge
-from ..checkers.mutation.summary import Score, by_kind, by_part, notices, whole
+from ..checkers.mutation.summary import Score, by_kind, by_part, idle, not_asked, notices, only_one, whole
 from ..checkers.mutation.theorems import Theorems
 from ..checkers.suite import Row
 from ..errors import InputError
@@ -128,6 +128,7 @@ def exit_code(outcomes: Sequence[Outcome], at_least: float | None) -> int:
 
 def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> dict[str, Any]:
     """Everything for other programs."""
+    found = notices(outcomes, rows)
     return {
         "part": asked.part,
         "sample": asked.sample,
@@ -136,7 +137,11 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
         "score": _score(whole(outcomes)),
         "parts": [_score(item) for item in by_part(outcomes)],
         "kinds": [_score(item) for item in by_kind(outcomes)],
-        "rows": notices(outcomes, rows),
+        "rows": {item.id: len(item.mutants) for item in found},
+        "properties": [asdict(item) for item in found],
+        "notice one mutant only": [item.id for item in only_one(found)],
+        "notice none": [item.id for item in idle(found)],
+        "not asked": [item.id for item in not_asked(found)],
         "mutants": [
             {
                 "id": item.change.id,
@@ -164,13 +169,15 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
 def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> str:
     """A page of HTML that stands by itself."""
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_PAGE)
-    counts = notices(outcomes, rows)
+    found = notices(outcomes, rows)
     return template.render(
         title=_title(outcomes, asked),
         fates=list(Fate),
         tables=[("part", by_part(outcomes)), ("kind of change", by_kind(outcomes))],
-        idle=[name for name, count in counts.items() if not count],
-        one=[name for name, count in counts.items() if count == 1],
+        one=only_one(found),
+        idle=idle(found),
+        not_asked=not_asked(found),
+        told={item.change.id: item.change.told for item in outcomes},
         whole=asked.matrix,
         outcomes=[(item, in_words(item)) for item in outcomes],
         percent=_percent,
@@ -194,16 +201,30 @@ def _print(
                 console.print(Text(f"    {line}"), soft_wrap=True)
     console.print()
     if asked.matrix:
-        counts = notices(outcomes, rows)
-        for number, what in ((1, "one mutant only"), (0, "none of these mutants")):
-            names = [name for name, count in counts.items() if count == number]
-            console.print(Text(f"Properties that notice {what}: {', '.join(names) or 'none'}"), soft_wrap=True)
+        print_notices(console, outcomes, rows)
     score = whole(outcomes)
     counted = ", ".join(f"{score.fates[fate]} {fate}" for fate in Fate if score.fates[fate])
     states = limit.states or USUAL_STATES
     bound = f"configurations of up to {states:,} states"
     share = f"{_percent(score)} of those not equivalent killed; " if score.share is not None else ""
     console.print(Text(f"{counted or 'nothing tried'}; {share}{bound}; {seconds:.1f} s"), soft_wrap=True)
+
+
+def print_notices(console: Console, outcomes: Sequence[Outcome], rows: Sequence[Row]) -> None:
+    """Print which properties notice one mutant only, and which none; known where every row was asked."""
+    found = notices(outcomes, rows)
+    one, none, unasked = only_one(found), idle(found), not_asked(found)
+    width = max((len(item.id) for item in (*one, *none)), default=0)
+    console.print(Text(f"{len(one)} properties notice one mutant only", style="bold"), soft_wrap=True)
+    for item in one:
+        console.print(Text(f"  {item.id:{width}}  {item.mutants[0]}, of {item.asked}"), soft_wrap=True)
+    head = f"{len(none)} properties notice none of those that differ where they are claimed"
+    console.print(Text(head, style="bold"), soft_wrap=True)
+    for item in none:
+        console.print(Text(f"  {item.id:{width}}  of {item.asked}"), soft_wrap=True)
+    head = f"{len(unasked)} properties are claimed only where none of these differs"
+    console.print(Text(head, style="bold"), soft_wrap=True)
+    console.print()
 
 
 def _print_scores(console: Console, name: str, scores: Sequence[Score]) -> None:
@@ -255,8 +276,19 @@ pre { background: #8881; padding: .5rem; overflow-x: auto; }
 {% if not whole %}
 <p>A mutant is asked until one row changes, so what a property notices is counted from below.</p>
 {% endif %}
-<details><summary>{{ one|length }} properties notice one mutant only</summary><p>{{ one|join(", ") }}</p></details>
-<details><summary>{{ idle|length }} properties notice none of these</summary><p>{{ idle|join(", ") }}</p></details>
+<details><summary>{{ one|length }} properties notice one mutant only</summary>
+<table><tr><th>property</th><th>what it says</th><th>mutant</th><th>what it changes</th><th>of</th></tr>
+{% for item in one %}
+<tr><td>{{ item.id }}</td><td>{{ item.statement }}</td>
+<td>{{ item.mutants[0] }}</td><td>{{ told[item.mutants[0]] }}</td><td>{{ item.asked }}</td></tr>
+{% endfor %}</table></details>
+<details><summary>{{ idle|length }} properties notice none of those that differ where they are claimed</summary>
+<table><tr><th>property</th><th>what it says</th><th>machine</th><th>of</th></tr>
+{% for item in idle %}
+<tr><td>{{ item.id }}</td><td>{{ item.statement }}</td><td>{{ item.machine }}</td><td>{{ item.asked }}</td></tr>
+{% endfor %}</table></details>
+<details><summary>{{ not_asked|length }} properties are claimed where none of these mutants differs</summary>
+<p>{{ not_asked|map(attribute="id")|join(", ") }}</p></details>
 <h2>Mutants</h2>
 {% for item, words in outcomes %}
 <p><b>{{ item.change.id }}</b> <span class="{{ item.fate }}">{{ item.fate }}</span> {{ item.change.sort }}:

@@ -18,6 +18,7 @@ ROWS = [claim_row(claim) for claim in claims()]
         ("any_assignment", "drop", "without the guard working", "stopping-client-begins-nothing"),
         ("shutdown", "stop", "without the guard working", "process-that-stands-still-does-nothing"),
         ("filtering", "heartbeat", "without the guard s.unannounced", "subscription-is-announced-when-it-is-new"),
+        ("filtering", "heartbeat", "without any_of(not_(latest)", "newest-subscription-settles-the-others"),
         ("filtering", "another_expression", "without version_is_now", "subscription-is-announced-when-it-is-new"),
     ],
 )

@@ -13,14 +13,15 @@ ROWS = [claim_row(claim) for claim in claims()]
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "row"),
+    ("part", "text", "told", "row"),
     [
-        ("replicate", "without s.replicated", "replica-begins-where-its-copy-says"),
-        ("promote", "without s.saved", "delivery-goes-on-entry-by-entry"),
+        ("retry_copy", "store", "without s.root[k]", "copy-is-of-what-has-failed"),
+        ("schedule", "replicate", "without s.replicated", "replica-begins-where-its-copy-says"),
+        ("schedule", "promote", "without s.saved", "delivery-goes-on-entry-by-entry"),
     ],
 )
-def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
-    (change, *_) = [item for item in all_changes("schedule") if item.text == text and told in item.told]
+def test_a_broken_mechanism_is_noticed(part: str, text: str, told: str, row: str) -> None:
+    (change, *_) = [item for item in all_changes(part) if item.text == text and told in item.told]
     here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
     (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
     assert row in outcome.kills

@@ -4,6 +4,10 @@ import pytest
 
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.liveness import check_eventually
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import claim_row, run_suite
 from rocketproof.model.long_polling import long_polling
 from rocketproof.properties.long_polling import claims
@@ -14,6 +18,7 @@ STATES = {
     "": 224,
     "messages=3 cache=1": 475,
     "others=1": 559,
+    "others=1 cache=0 watch_steps=1": 736,
     "polling=short": 187,
     "queues=2 messages=1": 3084,
     "queues=2 messages=1 cache=0 listener=hangs-on-q0": 2332,
@@ -32,6 +37,20 @@ def test_every_claim_is_as_expected() -> None:
         if outcome.row.configuration in STATES
     }
     assert found == STATES
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "row"),
+    [
+        ("put_off_full", "without the guard s.request[q] == Request.STEP", "request-goes-from-hand-to-hand"),
+        ("at_rest", "all_of(s.request[q] == Request.LATER, full(s, q)) without full", "message-wakes-held-request"),
+    ],
+)
+def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
+    rows = [claim_row(claim) for claim in claims() if claim.property.id == row]
+    (change, *_) = [item for item in all_changes("long_polling") if item.text == text and told in item.told]
+    (outcome,) = judge([change], settings(rows), Theorems([]), Effort())
+    assert (outcome.row, outcome.how) == (row, "violated")
 
 
 def test_a_message_that_slips_in_before_the_hold_waits_for_a_look() -> None:

@@ -10,7 +10,7 @@ STATES = {
     "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 leaves=1 crashes=1": 179,
     "consumers=2 running=2 queues=2 watch_steps=1 pauses=1 crashes=1": 46,
     "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 broker_restarts=1": 57,
-    "consumers=2 running=1 queues=2 watch_steps=1 steps=fine leaves=1": 930,
+    "consumers=2 running=1 queues=2 watch_steps=1 steps=fine leaves=1": 1093,
     "consumers=2 running=1 queues=2 watch_steps=1 repairs=1": 150,
     "consumers=2 running=2 queues=2 watch_steps=1 route_changes=1 crashes=1": 132,
     "consumers=2 running=1 queues=2 watch_steps=1 periodic=0 leaves=1 crashes=1": 336,

@@ -29,7 +29,7 @@ def test_what_is_claimed() -> None:
         179,
         46,
         57,
-        930,
+        1_093,
         150,
         132,
         336,
@@ -41,6 +41,7 @@ def test_what_is_claimed() -> None:
 @pytest.mark.parametrize(
     ("text", "told", "row"),
     [
+        ("topic_and_retry_queue", "without view.has(c)", "queues-for-listed-members-only"),
         ("offset_known", "without not_cut_off(s, c, q)", "every-message-is-handled"),
         ("offsets_persisted", "without s.persisted[c] = True", "stop-comes-to-its-end"),
     ],

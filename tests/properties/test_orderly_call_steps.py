@@ -11,6 +11,7 @@ from rocketproof.properties.orderly_steps import claims
 BROKEN = (
     ("orderly", "_commit", "always commit_offset", "orderly-offset-moves-with-its-batch"),
     ("orderly", "roll_back", "without s.kept", "kept-batch-waits-for-its-commit"),
+    ("orderly", "say_rollback", "without _returned", "rolled-back-batch-comes-again"),
     ("orderly", "say_commit", "without the guard _may_succeed", "poison-message-never-succeeds"),
     ("orderly", "publishing_fails", "without s.suspended", "each-failure-is-counted"),
     ("orderly", "publishing_fails", "the guard is not not_(_is_put_back", "failed-publishing-goes-on-counting"),
@@ -20,6 +21,7 @@ BROKEN = (
     ("orderly_ownership", "renew", "always s.owns", "dropped-queue-is-renewed-in-4.9.8"),
     ("orderly_ownership", "renew", "without the guard working", "orderly-process-that-stands-still-does-nothing"),
     ("orderly_ownership", "lock_late", "without s.holder[", "late-lock-request-locks-a-free-queue"),
+    ("orderly_ownership", "locked_pull", "without s.locked", "orderly-queue-is-pulled-under-its-lock"),
     ("orderly_ownership", "remove", "without the guard _tree_empty", "cached-messages-put-the-unlock-off"),
     ("orderly_ownership", "unlock_later", "the guard is not working", "unlock-that-was-put-off-comes"),
     (

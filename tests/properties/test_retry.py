@@ -3,6 +3,10 @@
 import pytest
 
 from rocketproof.checkers.explore import explore
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import Effort, judge
+from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import claim_rows, run_suite
 from rocketproof.checkers.theorems import prove_theorem
 from rocketproof.model.consumption import consumption
@@ -89,6 +93,17 @@ SIZES = [
 def test_exact_sizes(constants: dict[str, int | str], states: int, transitions: int) -> None:
     found = explore(consumption.configure(**constants), [])
     assert (found.states, found.transitions) == (states, transitions)
+
+
+def test_a_count_that_a_second_attempt_keeps_is_noticed() -> None:
+    (change,) = [
+        item
+        for item in all_changes("send_back")
+        if item.text == "_attempted_again" and item.told == "1 for 0 in times=0"
+    ]
+    rows = [row for row in claim_rows(claims()) if row.id == "second-attempt-carries-no-count"]
+    (outcome,) = judge([change], settings(rows), Theorems([]), Effort())
+    assert (outcome.row, outcome.how) == ("second-attempt-carries-no-count", "violated")
 
 
 def small(claim: Claim) -> bool:

@@ -11,7 +11,9 @@ STATES = {
     f"messages=2 {ALONE} pull_batch=2 batch=2 moves=1 failures=1": 67,
     f"messages=2 {ALONE} pulls=fine moves=1": 730,
     f"messages=2 {ALONE} pulls=fine removals=1": 139,
+    f"messages=2 {ALONE} pulls=fine moves=1 broker_restarts=1": 3059,
     f"messages=2 {ALONE} removals=1 moves=1": 196,
+    f"messages=2 {ALONE} retentions=1 corrections=steps": 80,
     f"messages=1 {ALONE} pulls=fine moves=1 crashes=1 restarts=1": 334,
     f"messages=1 {ALONE} pulls=fine leaves=1 crashes=1": 88,
     f"messages=1 {ALONE} pulls=fine pauses=1 leaves=1": 131,
@@ -65,4 +67,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 64
+    assert len({outcome.row.id for outcome in outcomes}) == 67

@@ -27,6 +27,7 @@ ROWS = [claim_row(claim) for claim in claims()]
             "without the guard s.next_offset[c, q] == end(s, q)",
             "offset-follows-the-lowest-message",
         ),
+        ("pull", "inside", "without start(s, q) <= offset", "deleted-message-is-never-pulled"),
         ("filtering", "receive_matching", "without s.put_end", "put-is-what-was-kept"),
         (
             "first_query",
