@@ -204,7 +204,8 @@ class Tables(NamedTuple):
         terms: how far clocks may be apart, ms; whether what leaves a window is recorded; whether the recording begins
             with the first event; when it ends; whether send-backs are recorded; how long a lock lasts, ms,
             and whether that was told; how long a listener may run at least, ms, NEVER where nothing was told; how
-            often a client stores its offsets, ms; how long a queue may not be pulled before it is dropped, ms.
+            often a client stores its offsets, ms; how long a queue may not be pulled before it is dropped, ms; whether
+            lost locks are recorded.
     """
 
     judged: Any
