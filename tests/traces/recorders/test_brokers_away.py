@@ -7,7 +7,7 @@ from rocketproof.traces.recorders.joining import join
 from rocketproof.traces.recorders.recording import Recording
 from rocketproof.traces.recorders.replicas import replicas_named
 
-from ...agents import QUEUE, Line, at, client
+from ...agents import Line, at, client
 
 SECOND = 1_000_000
 START = 1_700_000_000_000
@@ -77,16 +77,23 @@ def test_what_a_slave_did_is_not_what_its_master_did() -> None:
 
 
 def test_what_joining_adds_keeps_its_times_whatever_it_adds_first() -> None:
-    """A gap that was found later, and is about an earlier time, looked as if a clock had been set back."""
-    again = [broker(62, "broker_start"), broker(95, "broker_stop")]
-    late = [at(70 * SECOND, "client_start", client="d", group="orders"), at(75 * SECOND, "pull", **client("d"))]
-    members = at(90 * SECOND, "members", **{**QUEUE, "queue": None}, members=["c"])
-    files = {
-        "client-1-orders.jsonl": CLIENT,
-        "client-4-orders.jsonl": late,
-        "broker-2-broker-a.jsonl": [*again[:1], members, again[1]],
-    }
+    """Gaps about an earlier time that are found after others looked as if a clock had been set back."""
+    names = ["c", "d", "e", "f"]
+
+    def lives(name: str, *seconds: int) -> list[Line]:
+        start = at(0, "client_start", client=name, group="orders")
+        return [start, *(at(n * SECOND, "pull", **client(name)) for n in seconds)]
+
+    def members(seconds: int, *left: str) -> Line:
+        return at(seconds * SECOND, "members", group="orders", broker="broker-a", members=list(left))
+
+    files = {f"client-{n}-orders.jsonl": lives(name, 10, 20) for n, name in enumerate(names, 1)}
+    files["client-1-orders.jsonl"] = lives("c", 10, 20, 60, 80)
+    files["broker-9-broker-a.jsonl"] = [
+        broker(0, "broker_start"),
+        *(members(5, *names), members(25, "c", "e", "f"), members(27, "c", "f"), members(29, "c"), members(90)),
+    ]
     joined = join([Recording.of_events(name, lines) for name, lines in files.items()])
     gaps = [event for event in joined.table.to_pylist() if event["kind"] == "gap"]
-    assert len(gaps) == 2
-    assert all(gap["due"] <= gap["time"] for gap in gaps)
+    spans = [((gap["due"] - START) // 1000, (gap["time"] - START) // 1000) for gap in gaps]
+    assert spans == [(20, 25), (20, 27), (20, 29), (80, 90)]
