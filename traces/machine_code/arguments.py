@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from ctypes import c_void_p
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-
-_address_at = c_void_p.from_address
-_POINTER = object.__basicsize__
-"""Where an array has the address of its data, behind what every object has; to ask numpy for it takes ten times as
-long, and all tables of a simulated cluster are arguments of each call."""
 
 Form = tuple[Any, ...]
 """What compiled code depends on of its arguments: for an array its type, number of dimensions and whether it may be
@@ -88,7 +82,7 @@ def _add(argument: Any, form: list[Any], words: list[int]) -> None:
             )
         shape = argument.shape
         form += (argument.dtype, len(shape), flags & _WRITEABLE)
-        words.append(_address_at(id(argument) + _POINTER).value or 0)
+        words.append(argument.ctypes.data)
         words += shape
     elif isinstance(argument, tuple):
         form.append(type(argument))
