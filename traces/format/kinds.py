@@ -126,7 +126,10 @@ BROKER_RUNS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH,
 CALLS = frozenset({Kind.DELIVER, Kind.RESULT})
 """A call of a listener, its beginning and its end."""
 
-OF_BROKERS = BROKER_RUNS | {Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.MEMBERS}
+STORES = frozenset({Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER})
+"""A message that a broker stores."""
+
+OF_BROKERS = BROKER_RUNS | STORES | {Kind.MEMBERS}
 """Kinds that only brokers record, or who watches them, also where the event names a client."""
 
 CONTEXT = frozenset(

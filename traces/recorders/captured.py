@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..errors import TraceError, named
 from ..format.header import Stated, merge
-from ..format.kinds import Kind
+from ..format.kinds import STORES, Kind
 from ..format.problems import Problems, Trouble
 from ..format.schema import ARROW
 from ..io.compressed import pieces_of
@@ -28,7 +28,6 @@ from .joining import join
 from .processes import Death
 from .recording import Recording
 
-_STORES = (Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
 CUT_OFF = "last lines that were not written to their end"
 
 
@@ -125,7 +124,7 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
     releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
     evidence = header.evidence
     if _is_log_unseen([recording for _, recording in recorded]):
-        evidence -= set(_STORES)
+        evidence -= STORES
     if evidence:
         evidence |= {Kind.CLIENT_CRASH}
         if any(side_of(one.file, one.header.source) == "broker" for one in files):
@@ -145,7 +144,7 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
 
 def _is_log_unseen(recordings: Sequence[Recording]) -> bool:
     """Whether brokers recorded no message at all, and clients got some: DLedger's log takes them on another way."""
-    if any(len(one.rows(_STORES)) for one in recordings):
+    if any(len(one.rows(STORES)) for one in recordings):
         return False
     return any(one.of_broker for one in recordings) and any(len(one.rows((Kind.DELIVER,))) for one in recordings)
 

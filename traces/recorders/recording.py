@@ -7,7 +7,7 @@ recording nothing is moved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -119,7 +119,7 @@ class Recording:
         """The places of the first events as a master of one that was a slave before."""
         return (np.flatnonzero(self.as_slave[:-1] & ~self.as_slave[1:]) + 1).tolist()
 
-    def rows(self, kinds: Sequence[Kind]) -> Any:
+    def rows(self, kinds: Collection[Kind]) -> Any:
         """The places of the events of some kinds."""
         return np.flatnonzero(_numpy(pc.is_in(self.table.column("kind"), pa.array(map(str, kinds), pa.string()))))
 

@@ -11,7 +11,7 @@ by who stores messages: a slave stores none that anybody sends it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import Kind, Result
+from ..format.kinds import STORES, Kind, Result
 from ..format.schema import ARROW, slave_of
 from .processes import UNWRITTEN
 from .recording import Event, Recording
 
 ONLY_A_SLAVE = "commits that only a slave took, whose master's table counts"
 
-_STORES = (Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
-_OF_MASTERS = (*_STORES, Kind.COMMIT, Kind.RESET)
+_OF_MASTERS = (*STORES, Kind.COMMIT, Kind.RESET)
 _TOGETHER = 1_000_000
 """A broker that is started anew may write its first event before the last one of the process before it, µs."""
 
@@ -66,10 +65,10 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
         of_broker: all recordings of that broker, this one among them.
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
-    stores = _stamps(recording, _STORES)
+    stores = _stamps(recording, STORES)
     if len(recording.rows((Kind.ROLE_CHANGE,))):
         return _as_told(recording, beside)
-    others = [(one, *_span(one)) for one in beside if len(one.rows(_STORES))]
+    others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
         return np.full(len(recording), bool(others))
     as_slave = np.zeros(len(recording), np.bool_)
@@ -91,9 +90,9 @@ def _as_told(recording: Recording, beside: Sequence[Recording]) -> Any:
     changes = recording.rows((Kind.ROLE_CHANGE,))
     is_slave = [event.get("result") == Result.SLAVE for event in recording.events(changes)]
     until = int(recording.stamps[changes[0]])
-    began_as_slave = not (_stamps(recording, _STORES) < until).any()
+    began_as_slave = not (_stamps(recording, STORES) < until).any()
     if not is_slave[0]:
-        began_as_slave &= any((_stamps(one, _STORES) < until).any() for one in beside)
+        began_as_slave &= any((_stamps(one, STORES) < until).any() for one in beside)
     told = list(zip(recording.stamps[changes].tolist(), is_slave, strict=True))
     for other in beside:
         rows = other.rows((Kind.ROLE_CHANGE,))
@@ -120,11 +119,11 @@ def _is_beside(one: Recording, other: Recording) -> bool:
 
 def _span(recording: Recording) -> tuple[int, int]:
     """When a process stored its first message, and its last, µs."""
-    stamps = _stamps(recording, _STORES)
+    stamps = _stamps(recording, STORES)
     return int(stamps.min()), int(stamps.max())
 
 
-def _stamps(recording: Recording, kinds: Sequence[Kind]) -> Any:
+def _stamps(recording: Recording, kinds: Collection[Kind]) -> Any:
     return recording.stamps[recording.rows(kinds)]
 
 
