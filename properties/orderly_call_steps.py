@@ -78,8 +78,8 @@ SAYS_COMMIT = _can(
     "OR-7",
 )
 ROLLED_BACK = _can(
-    "rolled-back-batch-comes-again",
-    "Without autoCommit a listener may say ROLLBACK: what was taken since the last commit is consumed again.",
+    "rolled-back-batch-waits-to-be-taken",
+    "Without autoCommit a listener may say ROLLBACK: what was taken since the last commit waits to be taken.",
     lambda s, c, q: all_of(
         _acted_upon(s, c, q, Result.ROLLBACK),
         s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),

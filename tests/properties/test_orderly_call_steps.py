@@ -11,7 +11,7 @@ from rocketproof.properties.orderly_steps import claims
 BROKEN = (
     ("orderly", "_commit", "always commit_offset", "orderly-offset-moves-with-its-batch"),
     ("orderly", "roll_back", "without s.kept", "kept-batch-waits-for-its-commit"),
-    ("orderly", "say_rollback", "without _returned", "rolled-back-batch-comes-again"),
+    ("orderly", "say_rollback", "without _returned", "rolled-back-batch-waits-to-be-taken"),
     ("orderly", "say_commit", "without the guard _may_succeed", "poison-message-never-succeeds"),
     ("orderly", "publishing_fails", "without s.suspended", "each-failure-is-counted"),
     ("orderly", "publishing_fails", "the guard is not not_(_is_put_back", "failed-publishing-goes-on-counting"),
