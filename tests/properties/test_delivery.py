@@ -35,6 +35,7 @@ SIZES: dict[str, tuple[int, int]] = {
     "messages=2 causes=1 crashes=1 late_commits=1 repeats=1": (9749, 34901),
     "messages=2 causes=1 crashes=1 broker_restarts=1 repeats=1": (14730, 55419),
     "messages=1 arriving=1 consumers=1 pulls=fine": (14, 23),
+    "messages=1 arriving=1 consumers=1 truncations=1 causes=1": (20, 26),
     "messages=2 causes=1 overlaps=0 version=4.9.8 resets=1 repeats=1": (20_987, 69_203),
     "messages=2 causes=1 overlaps=0 version=4.9.8 corrections=steps retentions=1 moves=1 repeats=1": (914, 1_962),
     "messages=2 causes=1 consumers=1 listener=orderly failures=1 repeats=1": (429, 1_364),
