@@ -127,6 +127,11 @@ def is_of_slave(event: Mapping[str, Any]) -> bool:
     return str(event.get("broker") or "").startswith(_SLAVE)
 
 
+def may_change_master(event: Mapping[str, Any]) -> bool:
+    """Whether a process of a broker is told its role, or starts as a slave, which it may not have been until then."""
+    return event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event))
+
+
 def origin_of(key: str) -> int:
     """The origin of a unique key: the first 8 bytes of its BLAKE2b digest, as a signed number."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little", signed=True)

@@ -13,7 +13,7 @@ from ..encoding.names import Actor
 from ..engine.context import Context
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
-from ..format.schema import is_of_slave, master_of, slave_of
+from ..format.schema import is_of_slave, master_of, may_change_master, slave_of
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Broker, Event, Member
 
@@ -45,7 +45,7 @@ class BrokerSteps:
         they tell of members counts, and that they were there to be asked.
         """
         take = _TAKEN.get(event["kind"])
-        if event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event)):
+        if may_change_master(event):
             name = master_of(event.get("broker") or "")
             self._brokers.setdefault(name, Broker(Actor(name, -1))).elections.append(event["time"])
         if take is not None and (take is BrokerSteps.members or not is_of_slave(event)):

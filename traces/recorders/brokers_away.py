@@ -59,11 +59,10 @@ def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
             continue
         rows = one.rows((Kind.PULL_RESULT,))
         given = one.table.select(["result", "broker"]).take(pa.array(rows))
-        is_answer = pc.is_in(given.column("result"), results).to_numpy()
-        names = given.column("broker").to_pylist()
-        for name in sorted({name for name in names if name}):
-            of_it = np.array([each == name for each in names], np.bool_) & is_answer
-            times[name].append(one.stamps[rows[of_it]] // 1000)
+        answered = pc.is_in(given.column("result"), results)
+        for name in sorted(filter(None, pc.unique(given.column("broker")).to_pylist())):
+            of_it = pc.and_(pc.equal(given.column("broker"), name), answered)
+            times[name].append(one.stamps[rows[of_it.fill_null(False).to_numpy()]] // 1000)
     return {name: np.concatenate(found) for name, found in times.items()}
 
 

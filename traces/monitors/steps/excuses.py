@@ -16,7 +16,7 @@ from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
-from ...format.schema import is_of_slave, master_of
+from ...format.schema import master_of, may_change_master
 from ..standstills import Standstills
 from ..subscriptions import parse_subscription
 from .pulls import HELD
@@ -68,7 +68,7 @@ class Excuses:
                 self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
                 if event["kind"] == Kind.BROKER_START:
                     self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
-                if event["kind"] == Kind.ROLE_CHANGE or is_of_slave(event):
+                if may_change_master(event):
                     self._elections.setdefault(master_of(event.get("broker") or ""), []).append(event["time"])
                 if event["kind"] == Kind.BROKER_STOP:
                     self._stops.setdefault(event.get("broker") or "", []).append(event["time"])
