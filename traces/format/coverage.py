@@ -102,7 +102,7 @@ class Coverage:
     Args:
         recorded: mask of the kinds whose absence means something.
         begin: time of the first event, ms; ``end``: of the last one.
-        holes: where the recording has any.
+        holes: where the recording has any; those of groups that are not judged do not count.
         of_groups: the same mask for groups of which less was recorded.
         groups: those that can be judged; empty where that is not known.
         not_judged: groups of which nothing can be judged, each with the reason in words.
@@ -125,6 +125,7 @@ class Coverage:
         told: Mapping[tuple[str, str, int], int] | None = None,
     ) -> None:
         self.recorded, self.begin, self.end = recorded, begin, end
+        holes = [hole for hole in holes if hole.group not in (not_judged or {})]
         self.holes = tuple(sorted(holes, key=lambda hole: (hole.since, hole.until, hole.file, hole.line, hole.why)))
         self.of_groups = dict(of_groups or {})
         self.groups = tuple(groups)

@@ -10,7 +10,7 @@ from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
 from .kinds import Kind
 from .problems import Problems, Trouble
-from .schema import BOTH, MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
+from .schema import BOTH, BY_BROKERS, MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
@@ -218,7 +218,9 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             known = groups.setdefault(group, {})
             for name, value in one.said_of(group).items():
                 kept, file = known.setdefault(name, (value, one.file))
-                if kept not in (value, BOTH):
+                if BY_BROKERS in (kept, value):
+                    known[name] = BY_BROKERS, file
+                elif kept not in (value, BOTH):
                     otherwise.setdefault(f"{name} of group {group} is {value}, in {file} {kept}", []).append(one.file)
                     if name in _MODES:
                         known[name] = BOTH, file

@@ -143,6 +143,11 @@ BOTH = "both"
 BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
 BOTH_MODES = "some of its members consume in broadcasting, and others in clustering"
 
+BY_BROKERS = "BROKER"
+"""The strategy of a group whose queues brokers divide: ``DefaultMQPushConsumer#isClientRebalance`` is false (5.x)."""
+
+DIVIDED_BY_BROKERS = "brokers divide its queues (clientRebalance=false), and may let it take messages by pop"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
@@ -153,7 +158,7 @@ class Group:
             where its members differ: then it is not judged.
         listener: ``concurrently`` or ``orderly``, or ``both`` likewise.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
-        strategy: name of the allocation strategy, such as AVG.
+        strategy: name of the allocation strategy, such as AVG; ``BROKER`` where brokers divide the queues.
     """
 
     mode: str = "clustering"
@@ -163,9 +168,11 @@ class Group:
 
     @property
     def differs(self) -> str:
-        """Why the group is not judged: its members differ in what nearly all rules depend on; empty if they do not."""
+        """Why the group is not judged: what nearly all rules depend on is not one thing, or other; empty if it is."""
         if self.mode == BOTH:
             return BOTH_MODES
+        if self.strategy == BY_BROKERS:
+            return DIVIDED_BY_BROKERS
         return BOTH_LISTENERS if self.listener == BOTH else ""
 
     @property

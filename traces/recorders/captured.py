@@ -15,7 +15,7 @@ from ..errors import TraceError, named
 from ..format.header import Stated, merge
 from ..format.kinds import STORES, Kind
 from ..format.problems import Problems, Trouble
-from ..format.schema import ARROW
+from ..format.schema import ARROW, BY_BROKERS
 from ..io.compressed import pieces_of
 from ..io.events import EXTRA, ROWS
 from ..io.jsonl import JsonLines
@@ -119,7 +119,7 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
     from its end on. The release is that of the clients, if they have one: brokers may be older or newer, and the rules
     that differ are those of clients.
     """
-    files = [stated for stated, _ in recorded]
+    files = [_with_broker_strategy(*one) for one in recorded]
     header = merge(files, problems)
     releases = {one.header.release for one in files if side_of(one.file, one.header.source) == "client"}
     evidence = header.evidence
@@ -140,6 +140,17 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
         },
         file=named([one.file for one in files]),
     )
+
+
+def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
+    """What a file says, and that brokers divide the queues of its group where its clients take some and divide none."""
+    groups = {group for _, group in recording.clients}
+    divides = not {Kind.REBALANCE} <= stated.header.evidence or len(recording.rows((Kind.REBALANCE,)))
+    takes = all(len(recording.rows((kind,))) for kind in (Kind.CLIENT_START, Kind.ASSIGN))
+    if divides or not takes:
+        return stated
+    known = {name: replace(group, strategy=BY_BROKERS) for name, group in stated.header.groups.items() if name in groups}
+    return replace(stated, header=replace(stated.header, groups={**stated.header.groups, **known}))
 
 
 def _is_log_unseen(recordings: Sequence[Recording]) -> bool:

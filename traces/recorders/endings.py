@@ -68,8 +68,8 @@ def _stopped(recording: Recording) -> bool:
 def _never_joined(
     recording: Recording, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
 ) -> bool:
-    """Whether a client did nothing but start, and no broker knew it: what it consumes does not exist, for example."""
-    if recording.of_broker or len(recording.rows((Kind.CLIENT_START,))) < len(recording):
+    """Whether a client only started and learned routes, and no broker knew it: none of its topics exists, say."""
+    if recording.of_broker or len(recording.rows((Kind.CLIENT_START, Kind.ROUTE))) < len(recording):
         return False
     told = any(one.of_broker and len(one.rows((Kind.MEMBERS,))) for one in recordings)
     named = {(group, client) for _, group, members in lists for client in members}

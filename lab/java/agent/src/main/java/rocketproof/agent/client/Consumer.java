@@ -61,7 +61,9 @@ final class Consumer {
         client = clientOf(impl);
         orderly = (Boolean) Reflect.call(impl, "isConsumeOrderly");
         broadcasting = Reflect.call(settings, "getMessageModel").toString().equals("BROADCASTING");
-        strategy = Reflect.text(Reflect.call(settings, "getAllocateMessageQueueStrategy"), "getName");
+        strategy = isDividedByBrokers(settings)
+                ? "BROKER"
+                : Reflect.text(Reflect.call(settings, "getAllocateMessageQueueStrategy"), "getName");
         timeout = Reflect.number(settings, "getConsumeTimeout") * 60_000;
         members = new Json(128).text("client", client).number("incarnation", life).text("group", group).encoded();
         String release = release(impl.getClass().getClassLoader());
@@ -86,6 +88,15 @@ final class Consumer {
         String other = FIRST.merge(group, own, (first, second) -> first).equals(own) ? "" : own;
         String name = "client-" + Agent.pid() + "-" + group + other + ".jsonl";
         file = Agent.recorder().open(name, header).recordedBy(members);
+    }
+
+    /** RebalancePushImpl#clientRebalance: brokers of 5.x may divide queues, of concurrent listeners in clustering. */
+    private boolean isDividedByBrokers(Object settings) {
+        try {
+            return !orderly && !broadcasting && !(Boolean) Reflect.call(settings, "isClientRebalance");
+        } catch (ReflectiveOperationException none) {
+            return false; // 4.x: clients always divide queues themselves
+        }
     }
 
     /** The client id of the consumer's client instance. */
