@@ -12,11 +12,13 @@ from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, find_attempt, leave, wait, with_broker
 from .copies import MOVED, REPEATED, STORED, account
 from .notes import NOBODY, NOTHING, Seen, judge, violate
-from .retry_terms import HIGHEST_LEVEL
+from .retry_terms import HIGHEST_LEVEL, PRODUCERS
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
 _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-when-due"])
 _EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doubt.LEVELS)
+
+_PRODUCERS = int64(PRODUCERS)
 
 _STORED_WITHIN = int64(5_000)
 """ms. The delay counts from the stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``), and
@@ -131,7 +133,9 @@ def delay_deliver(
             doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
             doubt |= _LEVELS if attempt.assumed else NOTHING
             violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
-    account(known, terms, notes, chain, at, seen, stage, since)
+    if count > 0 or known.chains[chain].scope == _PRODUCERS or stage == REPEATED:
+        # SB-8: else a fallback began to count anew, which is told where a listener gets it.
+        account(known, terms, notes, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
     if attempt.first_moved == ABSENT:
         attempt.first_moved = seen.time

@@ -35,7 +35,8 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked
         _as_stored(s, q, time, actor, told if how == Result.OK else int64(UNKNOWN), asked)
     if how in (Result.OK, Result.MISSING):
         asks(s, q, actor)
-        slot.query_actor, slot.query_time, slot.query_stored = actor, time, slot.stored
+        slot.query_actor, slot.query_time = actor, time
+        slot.query_stored = slot.stored if slot.stored >= 0 else told  # OF-21: 0 may be told where nothing is stored
         slot.query_recent, slot.query_as_of = recently_stored(s, q, time, actor), time
         if slot.earlier <= told < slot.stored:
             # OF-3: the broker may have answered before that was stored, and the answer was under way.

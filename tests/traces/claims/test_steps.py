@@ -491,6 +491,15 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
     assert [told(*left, stop, goes_on) for stop in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
     assert told(*left, soon) == [Misstep.LEFT_UNSTORED]
+    # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
+    def taken(time: int) -> list[dict[str, Any]]:
+        query = event(time, Kind.OFFSET_QUERY, "one", result="none")
+        return [query, assign(time + 100, 0), pull(time + 200, 0), revoke(time + 10_000, "one", path="removal")]
+
+    empty = found(12_000, "one", 0, 0, count=0, log=0) | {"result": "no_new_message"}
+    assert told(taken(100), empty, memory(12_001, 0), taken(20_000), commit(60_000, "two", 0)) == []
+    set_again = memory(25_000, 0), commit(60_000, "two", 0)
+    assert told(taken(100), empty, memory(12_001, 0), taken(20_000), *set_again) == [Misstep.LEFT_UNSTORED]
     # What is set while the queue is given up may miss what is stored for it; but something is stored.
     given_up = *RIGHT[:-1], revoke(604, "one", path="removal"), commit(20_000, "two", 0)
     assert told(*given_up) == [Misstep.LEFT_UNSTORED]

@@ -45,6 +45,12 @@ def test_a_hole_counts_for_its_time_kinds_group_and_topic() -> None:
     assert found.lost(COMMITS, since=0, until=999) == hole
 
 
+def test_holes_of_groups_that_are_not_judged_leave_nothing_undecided() -> None:
+    hole = Hole(group="pops", why="lost")
+    assert coverage(hole).undecided(COMMITS) == hole
+    assert coverage(hole, not_judged={"pops": "it pops"}).undecided(COMMITS) is None
+
+
 def test_many_questions_are_answered_as_one_by_one() -> None:
     random = np.random.default_rng(5)
     queues = [("G", "T"), ("H", "T"), ("G", "U")]

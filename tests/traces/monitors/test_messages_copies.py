@@ -6,7 +6,7 @@ from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import Group
 
-from .message_events import ALL, SECOND, START, Script, check
+from .message_events import ALL, RETRY, SECOND, START, Script, check
 
 COPY = "every-copy-has-a-cause"
 
@@ -66,6 +66,22 @@ def test_a_request_that_stored_its_copy_and_seemed_to_fail():
     said = check(script.delay_store(5_013, 1, 3, 15_013).send_back(5_014, path="fallback"))
     assert said.violated == {}
     assert said.causes() == [(Cause.STORED_BUT_REFUSED, 1)]
+
+
+def test_the_messages_of_a_batch_that_a_client_produces_again_after_their_failure():
+    """SB-8: a fallback may begin to count anew; and all messages of a batch have one key."""
+    script = Script()
+    for offset in range(4):
+        script.deliver(offset, offset=offset).result(10 + offset, "later", offset=offset)
+        script.send_back(100 + 10 * offset, offset=offset, result="failed")
+        script.delay_store(101 + 10 * offset, 0, 3, 10_101 + 10 * offset)
+        script.send_back(102 + 10 * offset, offset=offset, path="fallback", level=None, named=None)
+    for number in range(4):
+        at = 10_101 + 10 * number
+        script.delay_deliver(at, 0, 20 + number).deliver(at + 1, topic=RETRY, offset=20 + number)
+        script.result(at + 2, "ok", topic=RETRY, offset=20 + number)
+    said = check(script)
+    assert (said.violated, said.doubtful) == ({}, {})
 
 
 @pytest.mark.parametrize("late", [0, 50])

@@ -213,6 +213,9 @@ def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:
         return [query, commit(11_000, "two", stores), assign(12_000, "two", offset)]
 
     assert reasons(STORED, asks(offset=4, stores=4)) == [Regression.OVERLAP]
+    # OF-21: a broker that has nothing stored tells 0.
+    untold = [event(4_000, Kind.OFFSET_QUERY, "two", result="ok", offset=0), commit(6_000, "two", 0)]
+    assert reasons(ONE_HAS_IT, commit(5_000, "one", 4), untold, assign(7_000, "two", 0)) == [Regression.OVERLAP]
     assert check(STORED, asks(offset=4, stores=3)).counts(BACK) == (1, 0)
     late = [commit(80_000, "two", 4), event(9_000, Kind.OFFSET_QUERY, "two", result="ok", offset=4)]
     assert check(STORED, late).counts(BACK) == (1, 0)

@@ -15,6 +15,7 @@ from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.source_lines import places
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import BY_BROKERS, DIVIDED_BY_BROKERS
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.io.writing import convert
 from rocketproof.traces.recorders.captured import CapturedTrace
@@ -53,6 +54,28 @@ def test_a_recording_is_told_by_its_name_its_header_and_its_events(tmp_path: Pat
     assert isinstance(open_trace([tmp_path]).sources[0], CapturedTrace)
     convert(open_trace([tmp_path]), tmp_path / "out" / "client-7-orders.jsonl")
     assert not isinstance(open_trace([tmp_path / "out"]).sources[0], CapturedTrace)
+
+
+def test_a_group_whose_queues_brokers_divide_is_not_judged(tmp_path: Path) -> None:
+    """A client of 5.x that takes queues and never divides any: ``clientRebalance=false``."""
+    start = at(5, "client_start", client="c", group="orders")
+    passed = at(8, "rebalance", client="c", group="orders", topic="order", members=["c"], queues=["broker-a:0"])
+    takes = [at(10, "assign", **client("c"), offset=0), at(20, "pull", **client("c"))]
+    said = {"groups": {"orders": {"strategy": "AVG"}}}
+
+    def why(*events: Line, evidence: list[str] | None = None) -> str:
+        write(tmp_path, "client-1-orders.jsonl", events, **said, **({"evidence": evidence} if evidence else {}))
+        trace = open_trace([tmp_path])
+        return check_locally(trace, settings=SETTINGS).coverage.not_judged.get("orders", "")
+
+    assert why(start, *takes) == DIVIDED_BY_BROKERS
+    assert conform(open_trace([tmp_path])).why == f"orders order@broker-a:0: {DIVIDED_BY_BROKERS}"
+    assert why(start, passed, *takes) == ""
+    assert why(*takes) == ""  # it may have divided them before
+    assert why(start, *takes, evidence=["client_start", "assign", "pull"]) == ""
+    write(tmp_path, "client-2-orders.jsonl", [start], groups={"orders": {"strategy": "BROKER"}})
+    assert open_trace([tmp_path]).header.groups["orders"].strategy == BY_BROKERS
+    assert not open_trace([tmp_path]).problems.kept
 
 
 def test_processes_of_two_hosts_may_have_one_number(tmp_path: Path) -> None:

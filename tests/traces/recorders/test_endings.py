@@ -110,6 +110,8 @@ def test_of_a_client_that_no_broker_ever_knew_nothing_is_missing() -> None:
     broker = [listed("d", when=0), STOPPED]
     files = {C: start, D: lives("d", 10, 200 * SECOND), BROKER: broker}
     assert found(files) == []
+    route = at(20, "route", client="c", group="orders", topic="order", queues=["broker-a:0"])
+    assert found({**files, C: [*start, route]}) == []
     assert found({**files, C: lives("c", 10, 20)})[0][:2] == ("gap", "c")
     assert found({**files, BROKER: [listed("c", "d", when=0), STOPPED]})[0][:2] == ("gap", "c")
     assert found({C: start, D: lives("d", 10, 200 * SECOND)})[0][:2] == ("gap", "c")

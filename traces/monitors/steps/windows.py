@@ -33,6 +33,7 @@ def take(t: Any, n: int, offset: int) -> None:
     if line.has == 1 and line.mended < 0:
         note_misstep(t, n, Misstep.TAKEN_TWICE, now, int64(UNKNOWN), int64(UNKNOWN))
     if t.flags[line.slot] & BROADCASTING == 0:
+        line.behind = UNKNOWN  # RB-40: what was in memory is removed before the stored offset is asked for
         if not line.queried and (line.window > 0 or t.terms[COMPLETE]):
             note_misstep(t, n, Misstep.NO_QUERY, now, int64(UNKNOWN), int64(UNKNOWN))
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
