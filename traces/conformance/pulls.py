@@ -150,6 +150,8 @@ def _stale(f: Follower, event: Event, c: int) -> bool:
         f.sides[c].values.add(f.at(event.next))
     stale = f.get("stale", c, texts.Q)
     if event.offset is not None and stale != NO_OFFSET and f.clamped(event.offset) == stale:
+        if event.result is Result.FOUND and event.next is not None:
+            _grow(f, f.at(event.next))
         f.take("answer_stale", "no such answer is under way", c=c)
         return True
     event.pass_over(DROPPED)

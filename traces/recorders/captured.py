@@ -149,7 +149,9 @@ def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
     takes = all(len(recording.rows((kind,))) for kind in (Kind.CLIENT_START, Kind.ASSIGN))
     if divides or not takes:
         return stated
-    known = {name: replace(group, strategy=BY_BROKERS) for name, group in stated.header.groups.items() if name in groups}
+    known = {
+        name: replace(group, strategy=BY_BROKERS) for name, group in stated.header.groups.items() if name in groups
+    }
     return replace(stated, header=replace(stated.header, groups={**stated.header.groups, **known}))
 
 

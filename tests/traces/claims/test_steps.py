@@ -491,6 +491,7 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
     assert [told(*left, stop, goes_on) for stop in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
     assert told(*left, soon) == [Misstep.LEFT_UNSTORED]
+
     # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
     def taken(time: int) -> list[dict[str, Any]]:
         query = event(time, Kind.OFFSET_QUERY, "one", result="none")

@@ -193,3 +193,24 @@ def test_a_listener_commits_by_hand_in_one_call_and_has_it_done_in_another(tmp_p
     assert wrong(*call(0, "ok"), first, *call(1, "commit"), second) == []
     assert wrong(*call(0, "ok"), *call(1, "commit"), first.replace("next=1", "next=2"), second) == []
     assert wrong(*call(0, "suspend"), first, *call(1, "commit"), second) == ["the batch has not succeeded"]
+
+
+def test_messages_that_come_late_to_a_dropped_window_leave_the_offset_as_it_is(tmp_path: Path) -> None:
+    """PL-24: the window is taken back below where it was left, and its last request is answered only then."""
+
+    def consumed(m: int, *, mark: int, epoch: int) -> list[str]:
+        told = (f"deliver c0 offset={m}", f"result c0 offset={m} result=ok", f"removed c0 offset={m} next={mark}")
+        return [*(f"{line} epoch={epoch}" for line in told), f"commit_memory c0 offset={mark}"]
+
+    lines = [
+        *("assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1"),
+        *("pull_result c0 result=found offset=0 next=2 count=2 epoch=1", "pull c0 offset=2 epoch=1"),
+        *(*consumed(1, mark=0, epoch=1), *consumed(0, mark=2, epoch=1), "revoke c0 epoch=1 path=removal"),
+        *("offset_query c0 result=missing", "assign c0 offset=0 epoch=2"),
+        "pull_result c0 result=found offset=2 next=3 count=1 epoch=1",
+        *("pull c0 offset=0 epoch=2", "pull_result c0 result=found offset=0 next=3 count=3 epoch=2"),
+        *consumed(0, mark=1, epoch=2),
+    ]
+    answer = of_lines(tmp_path, *lines)
+    assert whys(answer) == []
+    assert answer.followed == len(lines)
