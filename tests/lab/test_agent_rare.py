@@ -11,7 +11,9 @@ import pytest
 from rocketproof.lab.cluster import Cluster
 from rocketproof.lab.maven import DEFAULT_RELEASE, Toolchain
 from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.conformance import conform
+from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.io import open_trace
 
 from .programs import run_program
@@ -79,8 +81,8 @@ public final class Consumers {
         producer.setNamesrvAddr(namesrv);
         producer.start();
         Story[] stories = {
-            Consumers::tooSlow, Consumers::refused, Consumers::astray, Consumers::reset, Consumers::rolledBack,
-            () -> full("count"), () -> full("size"), () -> full("span"),
+            Consumers::tooSlow, Consumers::refused, Consumers::byHand, Consumers::astray, Consumers::reset,
+            Consumers::rolledBack, () -> full("count"), () -> full("size"), () -> full("span"),
         };
         ExecutorService all = Executors.newFixedThreadPool(stories.length);
         List<Future<?>> told = new ArrayList<>();
@@ -135,6 +137,26 @@ public final class Consumers {
         consumer.start();
         reaches(consumer, "refused", 1);
         reaches(consumer, "%RETRY%refused", 1);
+        consumer.shutdown();
+    }
+
+    /** The listener sends a message back itself, and has consumed it all the same. */
+    private static void byHand() throws Exception {
+        DefaultMQPushConsumer consumer = consumer("by-hand", 1, 10);
+        consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+            MessageExt message = messages.get(0);
+            try {
+                if (message.getReconsumeTimes() == 0) {
+                    consumer.sendMessageBack(message, 2);
+                }
+            } catch (Exception failure) {
+                throw new IllegalStateException(failure);
+            }
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        });
+        consumer.start();
+        reaches(consumer, "by-hand", 1);
+        reaches(consumer, "%RETRY%by-hand", 1);
         consumer.shutdown();
     }
 
@@ -264,7 +286,7 @@ public final class Consumers {
 }
 """
 FULL = ("count", "size", "span")
-GROUPS = ("slow", "refused", "astray", "reset", "books", *(f"full-{path}" for path in FULL))
+GROUPS = ("slow", "refused", "by-hand", "astray", "reset", "books", *(f"full-{path}" for path in FULL))
 MEMBERS = ("kind", "offset", "next", "result", "path", "level", "attempt", "max_attempts", "detail")
 
 
@@ -338,6 +360,19 @@ def test_a_refused_send_back_is_followed_by_a_copy_of_the_client_s_own(capture: 
         "result offset=0 result=ok attempt=1",
         "removed offset=0 next=1",
     ]
+
+
+def test_an_application_sends_a_message_back_that_it_consumes(capture: dict[str, Path]) -> None:
+    kinds = ("deliver", "result", "send_back", "removed")
+    assert told(capture["by-hand"], "by-hand", *kinds) == [
+        "deliver offset=0 next=1 attempt=0",
+        "send_back offset=0 result=ok path=application level=2 attempt=0 max_attempts=16",
+        "result offset=0 result=ok attempt=0",
+        "removed offset=0 next=1",
+    ]
+    assert told(capture["by-hand"], "%RETRY%by-hand", *kinds)[0] == "deliver offset=0 next=1 attempt=1"
+    result = check_locally(open_trace([capture["by-hand"]]), settings=Settings())
+    assert [verdict.claim.id for verdict in result.verdicts if verdict.verdict is Verdict.VIOLATED] == []
 
 
 def test_an_offset_outside_the_queue_is_corrected(capture: dict[str, Path]) -> None:

@@ -134,7 +134,8 @@ class Chain:
 def chain(
     events: Sequence[Event], key: str, *, until: int, group: Group, table: DelayTable, release: str
 ) -> Chain | None:
-    """What was recorded of a message in one group; None where it was never delivered, or is with too many processes.
+    """What was recorded of a message in one group; None where it was never delivered, is with too many processes, or
+    its application has sent it back, which no client of the model does.
 
     Args:
         events: of the message, and ends of the processes that had it.
@@ -146,7 +147,7 @@ def chain(
     """
     told = [event for event in events if event.time <= until and event.kind in _TOLD and not _of_producer(event)]
     deliveries = [event for event in told if event.kind is Kind.DELIVER]
-    if not deliveries:
+    if not deliveries or any(event.path is Path.APPLICATION for event in told):
         return None
     for begin in deliveries[-MOST_DELIVERIES:]:
         kept = told[told.index(begin) :]

@@ -109,6 +109,9 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
 
 def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
     """CC-12: one attempt to send a message back; the window follows when the message leaves it."""
+    if event.path is Path.APPLICATION:
+        event.pass_over("send-backs that an application has asked for")
+        return False
     m = f.at(event.offset)
     if f.orderly:
         return orderly.sent_back(f, event, c, m, found)

@@ -127,7 +127,7 @@ def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
     if request.attempt is None:
         return []
     times, asked = request.attempt, request.level or 0
-    if request.path is Path.FALLBACK:
+    if request.path is Path.FALLBACK or (request.path is Path.APPLICATION and request.level is None):
         # SB-15: a live lock of the group, or an old broker, gives up earlier. SB-8: a second attempt has no count.
         level = int(stored_level(fallback_level(times), table.levels))
         return [(count, level, dead) for count in (int(copy_times(times)), times, 0) for dead in (False, True)]

@@ -169,7 +169,11 @@ def _send_back(event: Event) -> str:
     level = event.get("level")
     asked = "" if level is None else " giving up" if level < 0 else f" for level {level}" if level else ""
     path, result = event.get("path"), event.get("result")
-    ways: dict[Any, str] = {Path.FALLBACK: " as a message of its own", Path.EXPIRED: " because it ran too long"}
+    ways: dict[Any, str] = {
+        Path.FALLBACK: " as a message of its own",
+        Path.EXPIRED: " because it ran too long",
+        Path.APPLICATION: " as its application wants it",
+    }
     ends: dict[Any, str] = {Result.FAILED: ", which fails", Result.ERROR: ", which fails"}
     return (
         f"{who(event)} sends {_message(event)}{_attempt(event)} back{ways.get(path, '')}{asked}{ends.get(result, '')}"

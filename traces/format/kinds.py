@@ -107,6 +107,7 @@ class Path(enum.StrEnum):
     SIZE = "size"
     SPAN = "span"
     ORDERLY = "orderly"  # flow_control: the queue is not locked
+    APPLICATION = "application"  # send_back: DefaultMQPushConsumer#sendMessageBack, whatever the listener answers
 
 
 _Word = TypeVar("_Word", bound=enum.StrEnum)

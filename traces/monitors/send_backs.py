@@ -35,7 +35,8 @@ def send_back(
 ) -> None:
     """A client sends a message back that it has at ``count``; ``result`` is the answer.
 
-    ``path`` is request 36, a fallback, or a request because the listener takes too long. ``asked`` is the level asked
+    ``path`` is request 36, a fallback, or a request because the listener takes too long, or the application wants it,
+    which fails the message whatever its listener answers. ``asked`` is the level asked
     for, ``named`` the maximum that the client names; each is ABSENT if it is not told.
     """
     at = attempt_of(known, chain, count)
@@ -43,7 +44,7 @@ def send_back(
     if path == Path.EXPIRED and attempt.expired == 0:
         failure(attempt, seen)
         attempt.expired += 1
-    elif _tells_of_a_failure(terms, attempt):
+    elif path == Path.APPLICATION or _tells_of_a_failure(terms, attempt):
         _has_failed(known, chain, attempt, seen)
     judge(notes, _ONLY)
     stored, _ = counts_at(known, chain, seen.slot, seen.offset)

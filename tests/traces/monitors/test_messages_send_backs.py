@@ -30,6 +30,17 @@ def test_what_ran_too_long_may_be_sent_back():
     assert check(Script().deliver(0).expire(900_000).send_back(900_001, path="expired")).judged(ONLY) == 1
 
 
+def test_what_its_application_sends_back_fails_whatever_its_listener_answers():
+    def sent_back(path: str) -> Script:
+        script = Script().deliver(0).delay_store(11, 1, 2, 5_011).send_back(12, path=path, level=2).result(13, "ok")
+        return script.delay_deliver(5_011, 1, 0).deliver(5_020, 1, offset=0).result(5_021, "ok", 1, offset=0)
+
+    said = check(sent_back("application"))
+    assert (said.violated, said.doubtful) == ({}, {})
+    assert said.judged(ONLY) == 1
+    assert check(sent_back("request")).violated == {ONLY: 1, "attempts-follow-each-other": 1}
+
+
 def test_where_expiry_is_not_recorded_it_may_explain():
     assert check(Script().deliver(0).send_back(12), evidence=ALL - {Kind.EXPIRE}).doubtful == {ONLY: 1}
 

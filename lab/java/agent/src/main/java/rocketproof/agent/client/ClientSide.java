@@ -115,6 +115,8 @@ public final class ClientSide implements Side {
 
     private static AgentBuilder sendBacks(AgentBuilder builder) {
         AgentBuilder with = Advices.around(builder, IMPL, "sendMessageBack", advice("SendBack", "ByRequest"));
+        with = Advices.around(
+                with, CLIENT + "consumer.DefaultMQPushConsumer", "sendMessageBack", advice("SendBack", "ByApplication"));
         with = Advices.around(with, ORDERLY, "sendMessageBack", advice("SendBack", "InOrder"));
         with = Advices.around(with, API, "consumerSendMessageBack", advice("SendBack", "Request"));
         return Advices.around(

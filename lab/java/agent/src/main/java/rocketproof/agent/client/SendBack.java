@@ -5,19 +5,23 @@ import rocketproof.agent.Reflect;
 
 /** A message on its way back to the broker, by a request and perhaps by its fallback (SB-1 to SB-5, OR-8, PQ-9). */
 public final class SendBack {
+    /** DefaultMQPushConsumer#sendMessageBack: a listener, or any thread, sends a message back by itself. */
+    static final String BY_APPLICATION = "application";
+
     private final Consumer consumer;
     private final byte[] members;
     /** The members that all events of a message have. */
     private final byte[] message;
-    private final boolean expired;
+    /** Who has it sent back: RocketMQ itself, by request, or as its time has expired, or the application. */
+    private final String path;
     /** Whether anything was told of it. */
     private boolean told;
 
-    private SendBack(Consumer consumer, byte[] members, byte[] message, boolean expired) {
+    private SendBack(Consumer consumer, byte[] members, byte[] message, String path) {
         this.consumer = consumer;
         this.members = members;
         this.message = message;
-        this.expired = expired;
+        this.path = path;
     }
 
     /**
@@ -47,7 +51,8 @@ public final class SendBack {
                         Reflect.number(message, "getQueueId"));
         byte[] own = Call.members(
                 offset, (int) Reflect.number(message, "getReconsumeTimes"), Reflect.text(message, "getMsgId"));
-        now.sendBack = new SendBack(consumer, members, own, expired);
+        String path = expired ? "expired" : BY_APPLICATION.equals(now.why) ? BY_APPLICATION : "request";
+        now.sendBack = new SendBack(consumer, members, own, path);
         if (expired) {
             consumer.record(now.sendBack.event("expire"));
         }
@@ -59,7 +64,7 @@ public final class SendBack {
         SendBack back = OnThread.get().sendBack;
         if (outermost) {
             if (back != null && error != null && !back.told) {
-                back.tell(back.expired ? "expired" : "request", null, error, null);
+                back.tell(back.path, null, error, null);
             }
             OnThread.get().sendBack = null;
         }
@@ -74,7 +79,7 @@ public final class SendBack {
     public static void requested(Object[] given, Throwable error) {
         SendBack back = OnThread.get().sendBack;
         if (back != null) {
-            back.tell(back.expired ? "expired" : "request", ((Integer) given[given.length - 1]).longValue(), error,
+            back.tell(back.path, ((Integer) given[given.length - 1]).longValue(), error,
                     (Integer) given[given.length - 3]);
         }
     }
@@ -88,7 +93,8 @@ public final class SendBack {
     public static void produced(String maximum, Throwable error) {
         SendBack back = OnThread.get().sendBack;
         if (back != null) {
-            back.tell("fallback", maximum == null ? -1 : Long.parseLong(maximum), error, null);
+            String path = back.path.equals(BY_APPLICATION) ? BY_APPLICATION : "fallback";
+            back.tell(path, maximum == null ? -1 : Long.parseLong(maximum), error, null);
         }
     }
 

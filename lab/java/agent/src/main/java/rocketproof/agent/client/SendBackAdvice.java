@@ -23,6 +23,19 @@ final class SendBackAdvice {
         }
     }
 
+    /** Around sendMessageBack of DefaultMQPushConsumer, which applications may call. */
+    static final class ByApplication {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static String enter() {
+            return OnThread.because(SendBack.BY_APPLICATION);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter String before) {
+            OnThread.back(before);
+        }
+    }
+
     /** Around sendMessageBack of ConsumeMessageOrderlyService. */
     static final class InOrder {
         @Advice.OnMethodEnter(suppress = Throwable.class)
