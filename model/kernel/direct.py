@@ -59,6 +59,7 @@ class Direct:
         }
         self.values: dict[str, Values] = {name: Values(self, family) for name, family in self.frame.families.items()}
         self._state = DirectState(self)
+        self._remembered = configuration.machine.remembers(known)
         self._varied: dict[tuple[tuple[str, int | str], ...], Constants] = {}
         self.ranges: dict[str, Sequence[int]] = {}
         self.changed: set[str] = set()
@@ -170,7 +171,7 @@ class Direct:
                     action.function(self._state, **arguments)
             else:
                 action.function(self._state, **arguments)
-            self.frame.configuration.machine.end_step(self._state)
+            self.frame.configuration.machine.end_step(self._state, self._remembered)
         except NotEnabled:
             return False
         self._commit()
@@ -181,7 +182,7 @@ class Direct:
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)
-            self.frame.configuration.machine.end_step(self._state)
+            self.frame.configuration.machine.end_step(self._state, self._remembered)
         except NotEnabled:
             return False
         self._commit()

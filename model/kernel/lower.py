@@ -134,9 +134,10 @@ def _lower_instance(
         lowering.require([getattr(state, left) > 0])
         lowering.assign(left, (), getattr(state, left) - 1)
     with _saying_where(lowering):
-        lowering.frame.configuration.machine.begin_step(state, action)
+        machine = lowering.frame.configuration.machine
+        machine.begin_step(state, action)
         action.function(state, **given)
-        lowering.frame.configuration.machine.end_step(state)
+        machine.end_step(state, machine.remembers(state.constants))
         guard = as_bool(all_of(*recording.guards))
     simple = z3.simplify(guard, sort_disjunctions=False)  # sorted, they would tell what the process built before
     if z3.is_false(simple):

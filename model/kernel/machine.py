@@ -185,13 +185,16 @@ class Machine:
             )
             self.remembered.append(name)
 
-    def end_step(self, s: Any) -> None:
+    def remembers(self, constants: Constants) -> tuple[str, ...]:
+        """The variables of which is kept, with these constants, what they were before the last step."""
+        return tuple(name for name in self.remembered if self.variables[earlier(name)].when(constants))
+
+    def end_step(self, s: Any, remembered: Iterable[str]) -> None:
         """What belongs to every step, whichever action it is: what is remembered is written down."""
-        for name in self.remembered:
-            if self.variables[earlier(name)].when(s.constants):
-                before = getattr(s, name)
-                family = bool(self.variables[name].domains)
-                setattr(s, earlier(name), (lambda *index, before=before: before[index]) if family else before)
+        for name in remembered:
+            before = getattr(s, name)
+            family = bool(self.variables[name].domains)
+            setattr(s, earlier(name), (lambda *index, before=before: before[index]) if family else before)
 
     @typing.overload
     def action(self, function: ActionFunction, /) -> ActionFunction: ...
