@@ -24,7 +24,7 @@ WHOLLY = {
     "B8-busy": ("B8-busy",),
     "C5": ("C5",),
     "E6": ("E6",),
-    "B9": (),  # that answers are matched by queue shows in the windows of the follower, which no bug changes
+    "B9": ("B9",),
 }
 """Bug → the bugs with which the whole queue of its counterexample is a behaviour of the model."""
 
