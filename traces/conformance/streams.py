@@ -81,7 +81,7 @@ class Surroundings:
         self._of_actor: dict[Actor, list[Event]] = defaultdict(list)
         self._of_broker: dict[str, list[Event]] = defaultdict(list)
         self._of_all: list[Event] = []
-        self._ends = [event for event in self.events if event.kind in CLIENT_ENDS]
+        self._lives = [event for event in self.events if event.kind in (Kind.CLIENT_START, *CLIENT_ENDS)]
         for event in self.events:
             if event.kind in BROKER_RUNS:
                 self._of_broker[event.broker or ""].append(event)
@@ -93,8 +93,9 @@ class Surroundings:
                 self._of_all.append(event)
 
     def ended_before(self, number: int) -> Iterator[Actor]:
-        """The processes that have ended before an event."""
-        return (event.actor for event in self._ends if event.number < number and event.actor is not None)
+        """The clients that have ended before an event, and have not started again in their process."""
+        last = {event.actor: event.kind for event in self._lives if event.number < number}
+        return (actor for actor, kind in last.items() if actor is not None and kind in CLIENT_ENDS)
 
     def has_slave(self, broker: str) -> bool:
         """Whether a slave of a broker was recorded as well."""

@@ -214,3 +214,20 @@ def test_messages_that_come_late_to_a_dropped_window_leave_the_offset_as_it_is(t
     answer = of_lines(tmp_path, *lines)
     assert whys(answer) == []
     assert answer.followed == len(lines)
+
+
+def test_a_broadcasting_consumer_that_starts_again_in_its_process_keeps_its_place(tmp_path: Path) -> None:
+    """EN-7: processes of a host have one client id, and each its window; only who has ended is taken the place of."""
+
+    def reads(process: int, begin: int, end: int) -> list[str]:
+        of = f"epoch=0 incarnation={process}"
+        return [
+            *(f"client_start c0 incarnation={process}", f"assign c0 offset={begin} {of}") * (begin == 0),
+            f"pull c0 offset={begin} {of}",
+            f"pull_result c0 result=found offset={begin} next={end} count={end - begin} {of}",
+        ]
+
+    stopped = ["unregister c0 incarnation=0", "client_stop c0 incarnation=0"]
+    lines = [*reads(0, 0, 1), *stopped, *reads(0, 0, 2), *reads(1, 0, 2), *reads(0, 2, 3)]
+    answer = of_lines(tmp_path, *lines, mode="broadcasting")
+    assert (whys(answer), answer.passed_over) == ([], {})
