@@ -11,7 +11,7 @@ by who stores messages: a slave stores none that anybody sends it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import STORES, Kind, Result
+from ..format.kinds import STORES, Kind, Path, Result
 from ..format.schema import ARROW, slave_of
 from .processes import UNWRITTEN
 from .recording import Event, Recording
@@ -37,7 +37,23 @@ def replicas_named(recordings: Sequence[Recording]) -> list[Recording]:
     for one in recordings:
         if one.broker:
             of_brokers[one.broker].append(one)
-    return [_named(one, _slave_rows(one, of_brokers[one.broker])) if one.broker else one for one in recordings]
+    sent = _offsets_sent(recordings)
+    named = (_slave_rows(one, of_brokers[one.broker], sent[one.broker]) if one.broker else () for one in recordings)
+    return [_named(one, rows) if one.broker else one for one, rows in zip(recordings, named, strict=True)]
+
+
+def _offsets_sent(recordings: Sequence[Recording]) -> Mapping[str, Any]:
+    """When clients sent offsets to which broker, µs, in their order; what goes to a file goes to none."""
+    sent: defaultdict[str, list[Any]] = defaultdict(list)
+    for one in recordings:
+        rows = one.rows((Kind.COMMIT,)) if not one.of_broker else np.empty(0, np.int64)
+        table = one.table.take(pa.array(rows))
+        to_file = pc.equal(table.column("path"), str(Path.FILE)).fill_null(False)
+        brokers = pc.if_else(to_file, None, table.column("broker").cast(pa.string()))
+        for broker in brokers.unique().drop_null().to_pylist():
+            sent[broker].append(one.stamps[rows[pc.equal(brokers, broker).fill_null(False).to_numpy()]])
+    none = np.empty(0, np.int64)
+    return defaultdict(lambda: none, {name: np.sort(np.concatenate(each)) for name, each in sent.items()})
 
 
 def promotions(recordings: Iterable[Recording]) -> list[Event]:
@@ -57,12 +73,13 @@ def promoted_at(recording: Recording, row: int) -> int:
     return int(recording.stamps[row]) // 1000 - 1
 
 
-def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
+def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any) -> Any:
     """For each event of a process whether it was a slave then.
 
     Args:
         recording: of the process.
         of_broker: all recordings of that broker, this one among them.
+        sent: when clients sent offsets to that broker, µs: those that took none are not its master.
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
     stores = _stamps(recording, STORES)
@@ -70,7 +87,9 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording]) -> Any:
         return _as_told(recording, beside)
     others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
-        return np.full(len(recording), bool(others))
+        first, last = np.searchsorted(sent, (recording.stamps[0] + _TOGETHER, recording.stamps[-1] - _TOGETHER))
+        is_passed_over = last > first and not len(recording.rows(_OF_MASTERS))
+        return np.full(len(recording), bool(others) or is_passed_over)
     as_slave = np.zeros(len(recording), np.bool_)
     before = [(last, one) for one, _, last in others if last < stores[0]]
     after = [first for _, first, _ in others if stores[-1] < first]

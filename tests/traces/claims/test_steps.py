@@ -478,6 +478,8 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     crash = event(500, Kind.BROKER_CRASH, group=None, topic=None, queue=None)
     assert told(*WRONG[Misstep.END_AHEAD], crash, name=STORES) == []
     assert told(*WRONG[Misstep.NOT_UNLOCKED], broker_restart(1_500), groups=ORDERLY) == []
+    gone = event(1_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
+    assert told(*WRONG[Misstep.NOT_UNLOCKED], gone, groups=ORDERLY) == []
     assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
     left = WRONG[Misstep.LEFT_UNSTORED]
     assert told(*left, broker_restart(3_000)) == told(*left, commit(2_100, "one", 2)) == []
