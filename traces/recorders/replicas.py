@@ -79,7 +79,7 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any)
     Args:
         recording: of the process.
         of_broker: all recordings of that broker, this one among them.
-        sent: when clients sent offsets to that broker, µs: those that took none are not its master.
+        sent: when clients sent offsets to that broker, µs: if none of its recordings took any, none is its master's.
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
     stores = _stamps(recording, STORES)
@@ -88,7 +88,7 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any)
     others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
         first, last = np.searchsorted(sent, (recording.stamps[0] + _TOGETHER, recording.stamps[-1] - _TOGETHER))
-        is_passed_over = last > first and not len(recording.rows(_OF_MASTERS))
+        is_passed_over = last > first and not any(len(one.rows(_OF_MASTERS)) for one in of_broker)
         return np.full(len(recording), bool(others) or is_passed_over)
     as_slave = np.zeros(len(recording), np.bool_)
     before = [(last, one) for one, _, last in others if last < stores[0]]
