@@ -443,6 +443,16 @@ def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
 
 
+def test_a_lock_that_is_refused_for_longer_shows_that_its_broker_answers() -> None:
+    free = WRONG[Misstep.REFUSED_FREE][:-1]
+    later = [locked(55_000) | {"client": "two", "result": "failed"}]
+    answered = beats(40_000, "two") | {"broker": "b"}
+    assert told(free, answered, groups=ORDERLY) == []
+    assert told(free, answered, later, groups=ORDERLY) == [Misstep.REFUSED_FREE]
+    assert told(free, answered | {"broker": "c"}, later, groups=ORDERLY) == []
+    assert told(free, answered, [one | {"time": 70_000} for one in later], groups=ORDERLY) == []
+
+
 def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
     over = [*(locked(time) | {"client": "two", "result": "failed"} for time in (59_000, 75_000)), locked(50)]
     over += [passes(72_000, client="two")]

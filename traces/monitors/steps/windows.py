@@ -209,6 +209,10 @@ def _tell_if_free(t: Any, n: int) -> None:
         other = one.beside
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
+        # The longer it goes on, the more there is to show that the broker answers.
+        found = t.missteps[n, Misstep.REFUSED_FREE]
+        if found.since == since and found.expected == whose and line.last - since <= t.terms[LOCK_LIFE]:
+            found.time = line.last
 
 
 @part
