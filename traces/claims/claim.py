@@ -28,6 +28,8 @@ class TraceClaim:
         violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
             said to hold. Of each tuple one is enough. What rows of tables need is added, see :mod:`.shown`.
         excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
+        excused_in_topics: the same of what is found of an original, with the count 0, in a topic that is no group's:
+            what consumers do leads to no copy there. None where it makes no difference.
         lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
             shortly before what seems the violation began.
         within: what excuses it comes after that beginning, as the result of a call comes after the call.
@@ -52,6 +54,7 @@ class TraceClaim:
     needs: tuple[tuple[Kind, ...], ...]
     violated_by: tuple[tuple[Kind, ...], ...] = ()
     excused_by: tuple[Kind, ...]
+    excused_in_topics: tuple[Kind, ...] | None = None
     lasts: bool = False
     within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()

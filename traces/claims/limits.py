@@ -134,6 +134,20 @@ GIVEN_COUNT = Step(
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("EN-14", "SB-6"),
 )
+PUT_OFF_UNCOUNTED = Step(
+    statement="An orderly listener is given a message alone that it put off with a higher count than before.",
+    told="was given {message} again with the count {expected}, with which it had put it off",
+    needs=(*_LEAVING, Kind.ASSIGN),
+    seen=(Kind.RESULT, Kind.ASSIGN),
+    rules=("OR-7", "OR-8"),
+)
+OTHER_LEVEL = Step(
+    statement="A message that failed is sent back with the delay level that its listener has asked for.",
+    told="sent {message} back with another delay level than its listener had asked for, {expected}",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
+    seen=(Kind.DELIVER, Kind.SEND_BACK),
+    rules=("CC-12", "CC-14"),
+)
 OUT_OF_TURN = Step(
     claim=_STORES,
     statement="A broker delivers what waits at one level in the order in which it was stored.",

@@ -59,6 +59,7 @@ OF_MESSAGES = (
         needs=DELIVERIES,
         violated_by=(*DELIVERIES, *((kind,) for kind in SCHEDULE), (Kind.DEAD_LETTER,)),
         excused_by=(*LISTENERS, *SCHEDULE, *BROKERS, *ENDS),
+        excused_in_topics=(*SCHEDULE, *BROKERS),
         of_others=(Kind.DELIVER,),
         rules=("SB-7", "SB-17", "PQ-9"),
         bugs=("C3", "F3", "H2", "H3", "H4", "H5"),

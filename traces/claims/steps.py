@@ -487,3 +487,5 @@ class Misstep(Steps):
     OUT_OF_TURN = limits.OUT_OF_TURN
     AGAIN_UNCOUNTED = limits.AGAIN_UNCOUNTED
     LEGAL = limits.LEGAL
+    PUT_OFF_UNCOUNTED = limits.PUT_OFF_UNCOUNTED
+    OTHER_LEVEL = limits.OTHER_LEVEL

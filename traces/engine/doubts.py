@@ -101,7 +101,7 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
         others = {actor.name for actor in names.actors if (named if actor.incarnation >= 0 else slot.broker)}
         others -= named | {slot.broker}
     return coverage.lost(
-        _kinds_lost(claim, slot),
+        _kinds_lost(claim, slot, int(row["value"])),
         group=slot.group,
         topic=_topic(claim, slot),
         since=int(_since(claim, row["since"], coverage, settings)),
@@ -111,9 +111,18 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     )
 
 
-def _kinds_lost(claim: TraceClaim, slot: Slot) -> int:
+def _kinds_lost(claim: TraceClaim, slot: Slot, value: int) -> int:
     """Mask of what an excuse may be. What is told of a queue whose broker is lost may be about any other queue."""
-    return ALL_KINDS | SETTINGS if _is_placeless(slot) else evidence_mask(claim.excused_by) | SETTINGS
+    if _is_placeless(slot):
+        return ALL_KINDS | SETTINGS
+    of_topic = _excuses_in_topic(claim, slot, value)
+    return evidence_mask(claim.excused_by if of_topic is None else of_topic) | SETTINGS
+
+
+def _excuses_in_topic(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind] | None:
+    """What may excuse what is found of an original in a topic that is no group's own; None where it is not that."""
+    is_original = bool(slot.topic) and not slot.group and value == 0
+    return claim.excused_in_topics if is_original else None
 
 
 def _is_placeless(slot: Slot) -> bool:
@@ -169,17 +178,18 @@ def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) ->
     actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
     asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in actors]
     asked += [((slot.broker, -1), 0, needs.of_broker)] * bool(slot.broker)
-    asked += [(who, 0, needs.of_others) for who in coverage.clients(slot.group) if needs.of_others]
+    of_others = needs.of_others if _excuses_in_topic(claim, slot, int(row["value"])) is None else 0
+    asked += [(who, 0, of_others) for who in coverage.clients(slot.group) if of_others]
     for who, seen, seen_or_told in asked:
         unseen = coverage.unseen(slot.group, who, seen, seen_or_told)
         if unseen:
             return who[0], [kind for kind in Kind if EVIDENCE_BIT[kind] & unseen]
-    if needs.of_others:
+    if of_others:
         # A member that no file is about, or whose file has a gap, is one of them.
         since, until = int(row["since"]), int(row["time"])
-        hole = coverage.lost(needs.of_others, group=slot.group, topic=slot.topic, since=since, until=until)
+        hole = coverage.lost(of_others, group=slot.group, topic=slot.topic, since=since, until=until)
         if hole is not None and hole.group:
-            return hole.recorder, [kind for kind in Kind if EVIDENCE_BIT[kind] & hole.kinds & needs.of_others]
+            return hole.recorder, [kind for kind in Kind if EVIDENCE_BIT[kind] & hole.kinds & of_others]
     unstored = coverage.unstored(slot.group, slot.broker, needs.at_broker) if slot.broker else 0
     return (slot.broker, [kind for kind in Kind if EVIDENCE_BIT[kind] & unstored]) if unstored else None
 

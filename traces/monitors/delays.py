@@ -64,7 +64,8 @@ def delay_store(
         counted = seen.time + delay
         rounding, bend = terms.given[0].rounding, terms.given[0].bend
         # Less than from any of RocketMQ's levels to the one below, so that what waits as if it were of that is told.
-        early = max(rounding, min(_STORED_WITHIN, delay * 2 // 5))
+        below = delay_of(terms, level - 1) if level > 1 else int64(0)
+        early = max(rounding, min(_STORED_WITHIN, max(delay * 2 // 5, (delay - below) * 9 // 10)))
         is_off = due != ABSENT and (due > counted + rounding or due < counted - early)
         if not is_retry or is_off:
             judge(notes, _LEVEL)

@@ -60,7 +60,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             unseen = not context.evidence & _BROKERS and not is_fast
         elif row["claim"] == _OVERLAPS:
             both = (names.actors[row["actor"]], names.actors[row["other"]])
-            keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, both, since, until)
+            keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, since, until, both)
             keep[at] &= row["value"] - group.stood_still(both, since, until) > row["expected"]
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
         elif row["claim"] == _OWNERS:
@@ -72,6 +72,8 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             if row["claim"] == _OWNED:
                 takers = [names.actors[row["actor"]]] if row["actor"] >= 0 else []
                 delay = group.held_up(since, until) + group.stood_still(takers, since, until)
+                learnt = group.routes_learnt(slot, since, until)
+                delay += learnt * settings.new_topic - settings.rounds if learnt else 0
                 keep[at] &= row["value"] - delay > row["expected"]
             unseen = not context.evidence & _SIGNS
             if row["claim"] == _OWNED and not context.evidence & _BROKERS:
@@ -191,16 +193,17 @@ class _Groups:
         """For how long of a period one of some processes stood still, and knew of nothing."""
         return max((within(self._still.of_client(actor), since, until) for actor in actors), default=0)
 
-    def routes_learnt(self, slot: Slot, actors: Collection[Actor], since: int, until: int) -> int:
-        """EN-11: by how many other lists of queues of a topic than one some processes have divided it in a period.
+    def routes_learnt(self, slot: Slot, since: int, until: int, actors: Collection[Actor] = ()) -> int:
+        """EN-11: by how many other lists of queues of a topic than one some processes, or all, divided it in a period.
 
-        Each is learnt at the next poll of routes, so that two clients may give themselves one queue until then.
+        Each is learnt at the next poll of routes, so that two clients may give themselves one queue until then, or
+        each may leave it to the other.
         """
         seen = {
             frozenset(run.queues)
             for run in self._told.of(slot.group, Kind.REBALANCE)
             if run.topic == slot.topic
-            and run.actor in actors
+            and (not actors or run.actor in actors)
             and run.queues is not None
             and run.first <= until
             and run.last >= since - self._settings.rounds

@@ -287,6 +287,14 @@ WRONG: dict[Misstep, list[Any]] = {
     Misstep.LEGAL: [*RIGHT, illegal(800, 2, 4)],
     Misstep.MARK_LEFT: [*BEGIN, *done(500, 0, 0)],
     Misstep.GIVEN_COUNT: [*BEGIN, deliver(500, "one", 0) | {"attempt": 2}],
+    Misstep.PUT_OFF_UNCOUNTED: [
+        *[locked(50), *BEGIN, deliver(500, "one", 0, count=1), result(510, "one", 0, "suspend")],
+        *(deliver(1_512, "one", 0, count=1), result(1_520, "one", 0), removed(1_521, 0, 1)),
+    ],
+    Misstep.OTHER_LEVEL: [
+        *(*BEGIN, deliver(500, "one", 0), result(510, "one", 0, "later") | {"level": 2}),
+        unsent(600, "request") | {"result": "ok", "level": 0},
+    ],
     Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
 }
 OF_ORDERLY = (
@@ -296,6 +304,7 @@ OF_ORDERLY = (
     Misstep.TWO_AT_ONCE,
     Misstep.NOT_UNLOCKED,
     Misstep.TOO_SOON,
+    Misstep.PUT_OFF_UNCOUNTED,
     Misstep.NOT_RENEWED,
     Misstep.REFUSED_FREE,
     Misstep.CLEANED_ORDERLY,
@@ -408,6 +417,9 @@ def test_a_pull_is_given_up_where_the_broker_is_not_heard_of() -> None:
     assert told([one for one in silent if one["time"] != 22_000]) == []
     several = [one | {"queues": ["b:0", "c:0"]} if one["kind"] == Kind.REBALANCE else one for one in silent]
     assert told(several) == []
+    answered = [beats(time) | {"broker": "b"} for time in (22_000, 54_000)]
+    assert told(several, answered) == [Misstep.NOT_ANSWERED]
+    assert told(several, [one | {"broker": "c"} for one in answered]) == []
     assert told(RIGHT, unanswered(2_000)) == []
     assert told(RIGHT, unanswered(2_000), unanswered(200_000)) == []
 
@@ -429,6 +441,16 @@ def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     # Nobody knows whether the broker was reached, by who was refused or by who gave the lock back.
     assert told(free[:-1], groups=ORDERLY) == told(free[:-2], free[-1:], groups=ORDERLY) == []
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
+
+
+def test_a_lock_that_is_refused_for_longer_shows_that_its_broker_answers() -> None:
+    free = WRONG[Misstep.REFUSED_FREE][:-1]
+    later = [locked(55_000) | {"client": "two", "result": "failed"}]
+    answered = beats(40_000, "two") | {"broker": "b"}
+    assert told(free, answered, groups=ORDERLY) == []
+    assert told(free, answered, later, groups=ORDERLY) == [Misstep.REFUSED_FREE]
+    assert told(free, answered | {"broker": "c"}, later, groups=ORDERLY) == []
+    assert told(free, answered, [one | {"time": 70_000} for one in later], groups=ORDERLY) == []
 
 
 def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
@@ -576,6 +598,56 @@ def test_what_was_put_off_comes_after_a_pause(why: str) -> None:
     assert not is_told(520)
     assert not is_told(510, again=1)
     assert not is_told(510, listener="concurrently")
+
+
+@pytest.mark.parametrize("why", ["suspend", "exception", "null"])
+def test_what_was_put_off_alone_comes_with_a_higher_count(why: str) -> None:
+    def is_told(attempt: int, *, count: int = 1, of: str = "orderly", why: str = why) -> bool:
+        calls = [(500, 0, why), (1_600, attempt, "ok")]
+        each = [
+            (
+                deliver(time, "one", 0, count=count, next=count) | {"attempt": times},
+                result(time + 10, "one", 0, status) | {"attempt": times},
+            )
+            for time, times, status in calls
+        ]
+        groups = {"G": Group(listener=of)}
+        left = removed(1_611, 0, 1)
+        return Misstep.PUT_OFF_UNCOUNTED in told(
+            locked(50), *BEGIN, *(e for one in each for e in one), left, groups=groups
+        )
+
+    assert is_told(0)
+    assert not is_told(1)
+    assert not is_told(2)  # the call between was not recorded
+    assert not is_told(0, count=2)
+    assert not is_told(0, of="concurrently")
+    assert not is_told(0, why="rollback")
+
+
+def test_a_message_goes_back_with_the_level_that_its_listener_asked_for() -> None:
+    def is_told(asked: int | None, sent: int, path: str = "request") -> bool:
+        failed = deliver(500, "one", 0), result(510, "one", 0, "later") | {"level": asked}
+        return Misstep.OTHER_LEVEL in told(*BEGIN, *failed, unsent(600, path) | {"result": "ok", "level": sent})
+
+    assert is_told(2, 0)
+    assert is_told(-1, 0)
+    assert is_told(0, 3)
+    assert not is_told(3, 3)
+    assert not is_told(None, 3)
+    assert not is_told(0, 3, "expired")  # PQ-9: always 3
+
+
+def test_a_lock_that_was_not_given_back_is_told_though_the_queue_is_taken_again() -> None:
+    def is_told(again: int, *parts: Any) -> bool:
+        left = [locked(50), *RIGHT, revoke(2_000, "one", path="removal")]
+        taken = [locked(again), asked(again + 10, 2), assign(again + 20, 2)]
+        balances = [event(time, Kind.REBALANCE, "one", broker=None, queue=None) for time in (1_000, 60_000)]
+        return Misstep.NOT_UNLOCKED in told(left, taken, balances, *parts, store(80_000, 0), groups=ORDERLY)
+
+    assert is_told(40_000)
+    assert not is_told(20_000)
+    assert not is_told(40_000, locked(2_100, Kind.UNLOCK))
 
 
 def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is_resumed() -> None:

@@ -15,6 +15,7 @@ from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import FOLDER, settings_for
@@ -258,3 +259,36 @@ def test_a_recording_that_ends_before_added_queues_are_learnt_of(tmp_path: Path,
     kept = [line for line in lines[1:] if json.loads(line)["time"] < begin + seconds * 1000]
     answer = check(written(tmp_path / "less.jsonl", [lines[0], *kept])).verdict("every-queue-is-readable")
     assert (answer.verdict, answer.judged) == (Verdict.HOLDS, 2)
+
+
+def test_consumers_of_which_nothing_is_known_put_no_copies_of_originals_into_a_topic(tmp_path: Path) -> None:
+    """What waits at a delay level is moved by its broker alone: a gap of a client excuses no second move."""
+    header = {"rocketproof_trace": 1, "source": "test", "evidence": [str(kind) for kind in Kind], "groups": {"G": {}}}
+    message = {
+        "broker": "b",
+        "topic": "T",
+        "queue": 0,
+        "key": "0A00000712670000",
+        "attempt": 0,
+        "level": 1,
+        "due": 102_000,
+    }
+    of_client = {"client": "c", "group": "G"}
+
+    def verdict_with(*more: dict[str, Any]) -> Verdict:
+        events: list[dict[str, Any]] = [
+            {"time": 500, "kind": "broker_start", "broker": "b"},
+            {"time": 101_000, "kind": "delay_store", **message},
+            {"time": 102_010, "kind": "delay_deliver", **message, "offset": 0},
+            {"time": 102_020, "kind": "deliver", **of_client, **message, "offset": 0},
+            {"time": 160_000, "kind": "delay_deliver", **message, "offset": 1},
+            {"time": 190_000, "kind": "file_persist", "broker": "b"},
+            *more,
+        ]
+        ordered = sorted(events, key=lambda event: event["time"])
+        path = written(tmp_path / "trace.jsonl", map(json.dumps, [header, *ordered]))
+        return check(path).verdict("every-copy-has-a-cause").verdict
+
+    assert verdict_with() is Verdict.VIOLATED
+    assert verdict_with({"time": 170_000, "kind": "gap", "due": 101_500, "count": 9, **of_client}) is Verdict.VIOLATED
+    assert verdict_with({"time": 170_000, "kind": "gap", "due": 101_500, "count": 9, "broker": "b"}) is Verdict.UNKNOWN

@@ -88,6 +88,11 @@ def test_a_message_may_be_appended_long_after_its_stamp_and_not_at_another_level
     assert (LEVEL in check(stored(level, count=level - 2, due=due), end=100).violated) == is_off
 
 
+@pytest.mark.parametrize(("due", "is_off"), [(479, False), (130, False), (110, True), (20, True)])
+def test_what_waits_a_second_may_be_appended_nearly_that_long_after_its_stamp(due: int, is_off: bool):
+    assert (LEVEL in check(stored(1, asked=1, due=due), end=100).violated) == is_off
+
+
 @pytest.mark.parametrize(("bend", "doubt"), [(1_900, 0), (2_000, Doubt.SKEW)])
 def test_a_clock_that_is_corrected_otherwise_when_it_is_due_leaves_it_in_doubt(bend: int, doubt: int):
     run = Run(since=0, times=(0, 10**15), offsets=(0, bend * 1_000 - 1))

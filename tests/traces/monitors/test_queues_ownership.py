@@ -231,6 +231,20 @@ def test_a_member_that_learns_the_route_at_its_next_poll_takes_the_queue_after_t
     assert check(before, learns(230_300), assign(271_000, "one#1", 0), end=280_000).counts(OWNED) == (1, 0)
 
 
+def test_members_with_different_routes_may_leave_a_queue_to_each_other_until_the_next_poll() -> None:
+    # EN-11: "one" knows one queue and gives itself none of it, "two" knows both and leaves the second to "one".
+    def passes(client: str, *times: int, queues: list[str]) -> list[dict[str, object]]:
+        told = {"queue": None, "broker": None, "topic": "T", "queues": queues, "members": ["one", "two"]}
+        return [{**event(t, Kind.REBALANCE, client), **told} for t in times]
+
+    late = [*HEARTBEATS, assign(1_000, "one", 0), revoke(60_000, "one"), assign(129_500, "one", 0)]
+    old, new = passes("one", 60_000, 80_000, queues=["b:0"]), passes("two", 61_000, 81_000, queues=["a:0", "b:0"])
+    assert check(late, old, new, end=300_000).broken == {}
+    assert check(late, old, passes("two", 61_000, 81_000, queues=["b:0"]), end=300_000).counts(OWNED) == (1, 0)
+    longer = [*late[:-1], assign(130_500, "one", 0)]
+    assert check(longer, old, new, end=300_000).counts(OWNED) == (1, 0)
+
+
 def test_doubts_about_owners() -> None:
     assert check(HEARTBEATS, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
     assert check(HEARTBEATS, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]

@@ -84,6 +84,8 @@ class Excuses:
                     self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
                 self._beats.setdefault(actor_of(event), []).append(event["time"])
+                if event.get("broker"):
+                    self._answered.setdefault((actor_of(event), event["broker"]), []).append(event["time"])
                 for text in event.get("subscriptions") or ():
                     topic, expression, _ = parse_subscription(text)
                     key = event.get("group") or "", topic

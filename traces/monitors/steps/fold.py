@@ -55,7 +55,7 @@ from .state import (
     note_misstep,
 )
 from .stores import COPIES, stored
-from .windows import UNLOCKS, give_up, lock, lose, query, reset, take, tell_if_unstored, unlock
+from .windows import give_up, lock, lose, query, reset, take, tell_if_kept, tell_if_unstored, unlock
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
@@ -302,7 +302,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.RESULT:
             if offset >= 0:
-                result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]))
+                result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]), int64(e.level[i]))
         elif kind == Kind.REMOVED:
             if offset >= 0:
                 removed(t, n, offset, e.next[i])
@@ -348,7 +348,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
             if offset >= 0:
                 discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.SEND_BACK:
-            send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]), int64(e.attempt[i]))
+            send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]), int64(e.attempt[i]), int64(e.level[i]))
         elif kind == Kind.EXPIRE:
             expire(t, n, offset)
     return len(e.time)
@@ -365,8 +365,7 @@ def _finish(t: Any) -> None:
             note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
         tell_if_not_handed(t, n)
         tell_if_unstored(t, n, int64(t.terms[END]))
-        if line.kept != NEVER and t.terms[END] - line.kept > UNLOCKS + SILENCE:
-            note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
+        tell_if_kept(t, n, int64(t.terms[END]))
         tell_if_forgotten(t, n, line.low - 1)
         if line.sets and line.window == 0 and not line.queried:
             note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, int64(UNKNOWN))

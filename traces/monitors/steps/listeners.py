@@ -7,6 +7,7 @@ from typing import Any
 from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
 from ...format.kinds import Path, Result, codes
+from ...format.schema import ABSENT
 from ...machine_code.compiled import int64, part
 from .limits import sent_to_broker, split
 from .offsets import tell_if_forgotten
@@ -82,6 +83,7 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         item = t.items[at]
         item.running = item.earlier = item.expired = item.left = item.sent = 0
         item.passed = item.put_off = NEVER
+        item.counted = UNKNOWN
         line.given += 1
         if line.given > line.found > 0 and line.fresh and t.terms[LEAVING]:
             note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
@@ -92,9 +94,12 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         handed(t, n, offset)
     if item.window != line.window:
         item.earlier = item.running
-    elif item.put_off != NEVER and 0 <= now - item.put_off < SHORTEST_PAUSE:
-        note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, int64(UNKNOWN))
-    item.put_off = NEVER
+    elif item.put_off != NEVER:
+        if 0 <= now - item.put_off < SHORTEST_PAUSE:
+            note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, int64(UNKNOWN))
+        if 0 <= attempt <= item.counted and not line.manual:
+            note_misstep(t, n, Misstep.PUT_OFF_UNCOUNTED, item.put_off, offset, attempt)
+    item.put_off, item.counted, item.wanted, item.alone = NEVER, UNKNOWN, ABSENT, count == 1
     item.running += 1
     item.returned = item.left = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
@@ -135,8 +140,8 @@ def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
 
 
 @part
-def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: int) -> None:
-    """A listener returns."""
+def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: int, level: int) -> None:
+    """A listener returns, and asks for a delay ``level``, ABSENT where that is not told, if it failed."""
     line = t.lines[n]
     now = line.last
     at = find(t, n, offset)
@@ -163,6 +168,9 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
         return
     if t.flags[line.slot] & ORDERLY and (int64(1) << status) & _PUT_OFF:
         item.put_off = now
+        # OR-8: of several messages, those that were dead-lettered meanwhile come again as they were.
+        item.counted = item.attempt if item.alone and status != Result.ROLLBACK else int64(UNKNOWN)
+    item.wanted = level
     if not t.terms[LEAVING] or (item.left and item.earlier == 0):
         line.strays += 1
         drop(t, at)
@@ -242,10 +250,14 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
 
 
 @part
-def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: int) -> None:
-    """A message goes back to the broker, or cannot."""
+def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: int, level: int) -> None:
+    """A message goes back to the broker, which is asked for a delay ``level``, or cannot."""
     line = t.lines[n]
     at = find(t, n, offset)
+    if at >= 0 and path == Path.REQUEST and t.items[at].earlier == 0:
+        wanted = t.items[at].wanted
+        if ABSENT not in (level, wanted) and level != wanted:
+            note_misstep(t, n, Misstep.OTHER_LEVEL, line.last, offset, wanted)
     if path != Path.EXPIRED:
         sent_to_broker(t, n, offset)
     if status != Result.OK:

@@ -178,6 +178,9 @@ ITEM = np.dtype(
             "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; NEVER: none did
             "put_off",  # when an orderly listener put it off last, ms; NEVER: it did not
+            "alone",  # 1: it was given alone last
+            "counted",  # with which count it was put off last, where it was alone; -1: it was not
+            "wanted",  # the delay level that its listener asked for when it failed; ABSENT: not known
             "passed",  # when the low-water mark passed it, ms; NEVER: it did not
         )
     ]

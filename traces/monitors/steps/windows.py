@@ -48,6 +48,7 @@ def take(t: Any, n: int, offset: int) -> None:
             note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
         elif line.queried and NEVER < line.answered_at < line.got_at:
             note_misstep(t, n, Misstep.ASKED_UNLOCKED, line.answered_at, offset, int64(UNKNOWN))
+    tell_if_kept(t, n, now)
     line.given_back = line.kept = NEVER
     line.taken_at = now
     line.owed, line.idle = 0, 0  # CC-13: of what left the window before after its end no offset was set
@@ -84,6 +85,14 @@ def tell_if_unstored(t: Any, n: int, until: int) -> None:
         else:
             note_misstep(t, n, Misstep.LEFT_UNSTORED, line.left_at, line.unstored - 1, line.unstored)
     line.unstored = UNKNOWN
+
+
+@part
+def tell_if_kept(t: Any, n: int, until: int) -> None:
+    """Whether the lock of a queue that was given up was not given back by ``until``, nor soon after."""
+    line = t.lines[n]
+    if line.kept != NEVER and until - line.kept > UNLOCKS + SILENCE:
+        note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
 
 
 @part
@@ -201,6 +210,10 @@ def _tell_if_free(t: Any, n: int) -> None:
         other = one.beside
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
+        # The longer it goes on, the more there is to show that the broker answers.
+        found = t.missteps[n, Misstep.REFUSED_FREE]
+        if found.since == since and found.expected == whose and line.last - since <= t.terms[LOCK_LIFE]:
+            found.time = line.last
 
 
 @part

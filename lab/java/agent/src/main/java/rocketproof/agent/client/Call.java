@@ -83,11 +83,24 @@ public final class Call {
         window.record(message("result", at, micros).text("result", result));
     }
 
+    /** That message has failed at that time; its listener asked for a delay level (CC-14). */
+    void failed(int at, String result, long micros, long level) {
+        window.record(message("result", at, micros).text("result", result).number("level", level));
+    }
+
     /** The same became of all messages. */
     void result(String result) {
         long now = Event.now();
         for (int at = 0; at < size; at++) {
             result(at, result, now);
+        }
+    }
+
+    /** All messages have failed; their listener asked for a delay level (CC-14). */
+    void failed(String result, long level) {
+        long now = Event.now();
+        for (int at = 0; at < size; at++) {
+            failed(at, result, now, level);
         }
     }
 

@@ -122,7 +122,7 @@ public final class Calls {
             status = consume.invokeExact(given[0], given[1]);
         } catch (Throwable thrown) {
             if (call != null) {
-                call.result("exception");
+                fails(call, "exception", given[1]);
             }
             throw thrown;
         }
@@ -143,7 +143,7 @@ public final class Calls {
     private static void returns(Call call, Object status, Object context) {
         try {
             if (status == null) {
-                call.result("null");
+                fails(call, "null", context);
             } else if (call.window.consumer.orderly) {
                 call.result(inOrder(call, ((Enum<?>) status).name(), context));
             } else {
@@ -154,13 +154,35 @@ public final class Calls {
         }
     }
 
+    /** CC-14: what failed goes back with the level that the context has; orderly listeners ask for none. */
+    private static void fails(Call call, String result, Object context) {
+        try {
+            if (call.window.consumer.orderly) {
+                call.result(result);
+            } else {
+                call.failed(result, level(context));
+            }
+        } catch (Throwable ignored) {
+            // The application does not notice.
+        }
+    }
+
+    private static long level(Object context) throws ReflectiveOperationException {
+        return Reflect.number(context, "getDelayLevelWhenNextConsume");
+    }
+
     /** CC-10: of a success, what is behind the ackIndex has failed. */
     private static void concurrently(Call call, String status, Object context) throws ReflectiveOperationException {
         long last = status.equals("CONSUME_SUCCESS") ? Reflect.number(context, "getAckIndex") : -1;
         long now = Event.now();
         String success = success(call, now);
+        long level = level(context);
         for (int at = 0; at < call.size(); at++) {
-            call.result(at, at <= last ? success : "later", now);
+            if (at <= last) {
+                call.result(at, success, now);
+            } else {
+                call.failed(at, "later", now, level);
+            }
         }
     }
 

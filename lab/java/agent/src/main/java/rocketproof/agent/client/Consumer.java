@@ -37,6 +37,9 @@ final class Consumer {
     /** <code>consumeTimeout</code> in ms. */
     final long timeout;
 
+    /** <code>MixAll.MASTER_ID</code>. */
+    private static final Long MASTER = 0L;
+
     /** Mode and listener of the first consumer of each group in this JVM. */
     private static final Map<String, String> FIRST = new ConcurrentHashMap<>();
 
@@ -102,6 +105,21 @@ final class Consumer {
     /** The client id of the consumer's client instance. */
     static String clientOf(Object impl) throws ReflectiveOperationException {
         return Reflect.text(Reflect.call(impl, "getmQClientFactory"), "getClientId");
+    }
+
+    /** The broker whose master has an address, as its client instance knows; null where it does not. */
+    String masterAt(String address) throws ReflectiveOperationException {
+        Object consumer = impl.get();
+        if (consumer == null) {
+            return null;
+        }
+        Map<?, ?> brokers = (Map<?, ?>) Reflect.field(Reflect.call(consumer, "getmQClientFactory"), "brokerAddrTable");
+        for (Map.Entry<?, ?> each : brokers.entrySet()) {
+            if (address.equals(((Map<?, ?>) each.getValue()).get(MASTER))) {
+                return (String) each.getKey();
+            }
+        }
+        return null;
     }
 
     /** An event of this consumer; it is recorded by {@link #record}. */

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import rocketproof.agent.Agent;
+import rocketproof.agent.Event;
 import rocketproof.agent.Reflect;
 
 /** Lives of consumers: start, heartbeats, routes, departure and stop (ST-1 to ST-9). */
@@ -54,9 +55,12 @@ public final class Lives {
         for (Object each : (Collection<?>) Reflect.call(data, "getConsumerDataSet")) {
             Consumer consumer = Consumers.of(client, Reflect.text(each, "getGroupName"));
             if (consumer != null) {
-                consumer.record(consumer.event("heartbeat")
-                        .texts("subscriptions", consumer.subscriptions())
-                        .text("detail", "to " + address));
+                Event event = consumer.event("heartbeat").texts("subscriptions", consumer.subscriptions());
+                String broker = consumer.masterAt(address);
+                if (broker != null) {
+                    event.text("broker", broker);
+                }
+                consumer.record(event.text("detail", "to " + address));
             }
         }
     }

@@ -1,5 +1,6 @@
 package rocketproof.agent.client;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import net.bytebuddy.asm.Advice;
@@ -71,27 +72,49 @@ final class OffsetAdvice {
         }
     }
 
-    /** After persistAll of LocalFileOffsetStore. */
+    /** Around persistAll of LocalFileOffsetStore. */
     static final class WriteAll {
-        @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.This OffsetStore store, @Advice.Argument(0) Set<MessageQueue> queues) {
-            if (queues != null && !queues.isEmpty()) {
-                Offsets.written(store);
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static Map<MessageQueue, Long> enter(
+                @Advice.This OffsetStore store, @Advice.Argument(0) Set<MessageQueue> queues) {
+            Map<MessageQueue, Long> had = new HashMap<>();
+            if (queues != null) {
                 for (MessageQueue queue : queues) {
-                    Offsets.inFile(store, queue, store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY));
+                    had.put(queue, store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY));
+                }
+            }
+            return had;
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This OffsetStore store, @Advice.Enter Map<MessageQueue, Long> had)
+                throws ReflectiveOperationException {
+            if (!had.isEmpty()) {
+                Offsets.written(store);
+                Map<?, ?> file = Offsets.file(store);
+                for (Map.Entry<MessageQueue, Long> each : had.entrySet()) {
+                    long has = store.readOffset(each.getKey(), ReadOffsetType.READ_FROM_MEMORY);
+                    Offsets.inFile(store, each.getKey(), each.getValue(), has, file);
                 }
             }
         }
     }
 
-    /** After persist of LocalFileOffsetStore. */
+    /** Around persist of LocalFileOffsetStore. */
     static final class Write {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static long enter(@Advice.This OffsetStore store, @Advice.Argument(0) MessageQueue queue) {
+            return store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY);
+        }
+
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.This OffsetStore store, @Advice.Argument(0) MessageQueue queue) {
-            long offset = store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY);
-            if (offset >= 0) {
+        static void exit(
+                @Advice.This OffsetStore store, @Advice.Argument(0) MessageQueue queue, @Advice.Enter long had)
+                throws ReflectiveOperationException {
+            long has = store.readOffset(queue, ReadOffsetType.READ_FROM_MEMORY);
+            if (has >= 0) {
                 Offsets.written(store);
-                Offsets.inFile(store, queue, offset);
+                Offsets.inFile(store, queue, had, has, Offsets.file(store));
             }
         }
     }

@@ -1,5 +1,8 @@
 package rocketproof.agent.client;
 
+import java.lang.reflect.Method;
+import java.util.Collections;
+import java.util.Map;
 import rocketproof.agent.Event;
 import rocketproof.agent.Reflect;
 
@@ -81,9 +84,34 @@ public final class Offsets {
         }
     }
 
-    /** OF-10: an offset is in the file that was written. */
-    public static void inFile(Object store, Object queue, long offset) {
-        tell(store, queue, offset, "file");
+    /** OF-10: what is in the file, by queue; null where this release of RocketMQ reads it in another way. */
+    public static Map<?, ?> file(Object store) throws ReflectiveOperationException {
+        Method read;
+        try {
+            read = store.getClass().getDeclaredMethod("readLocalOffset");
+        } catch (NoSuchMethodException other) {
+            return null;
+        }
+        read.setAccessible(true);
+        Object file = read.invoke(store);
+        return file == null ? Collections.emptyMap() : (Map<?, ?>) Reflect.call(file, "getOffsetTable");
+    }
+
+    /**
+     * OF-10: the file was written when the offset in memory was <code>had</code>, and is <code>has</code> now.
+     *
+     * <p>Another process may write the same file (OF-11): then there may be a lower one, which is not ours.
+     */
+    public static void inFile(Object store, Object queue, long had, long has, Map<?, ?> file) {
+        if (file == null) {
+            tell(store, queue, has, "file");
+            return;
+        }
+        Object known = file.get(queue);
+        long offset = known == null ? -1 : ((Number) known).longValue();
+        if (offset >= had) {
+            tell(store, queue, Math.min(offset, has), "file");
+        }
     }
 
     private static void tell(Object store, Object queue, long offset, String path) {
