@@ -20,9 +20,6 @@ SILENT = 31_000
 EARLY = 60_000
 """A recording that ends so long before the last one ends early, ms; that of a broker that writes its offsets sooner."""
 
-_STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
-_STARTS = (Kind.CLIENT_START, Kind.BROKER_START)
-
 
 def endings(recordings: Sequence[Recording], processes: Processes, *, known: Sequence[Event] = ()) -> list[Event]:
     """Ends and gaps that follow from the recordings.
@@ -38,7 +35,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
     found: list[Event] = []
     for recording in recordings:
         last = _last(recording)
-        if last >= end or _stopped(recording) or _never_joined(recording, recordings, lists):
+        if last >= end or recording.stopped_in_order or _never_joined(recording, recordings, lists):
             continue
         gone = _gone(recording, recordings, processes, lists)
         for who in processes.who(recording):
@@ -57,12 +54,6 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
                 detail = "its recording ends before the others"
                 found.append({"time": end, "kind": str(Kind.GAP), **who, "due": last, "detail": detail})
     return found
-
-
-def _stopped(recording: Recording) -> bool:
-    """Whether the last that is told of the process is that it stopped in order."""
-    steps = recording.events(recording.rows((*_STOPS, *_STARTS)))
-    return bool(steps) and steps[-1]["kind"] in _STOPS
 
 
 def _never_joined(
@@ -99,7 +90,7 @@ def _gone(
     others = [one for one in recordings if one.process != recording.process]
     last = max(map(_last, own))
     seen: list[int] = []
-    for who in (who for one in own if not _stopped(one) for who in processes.who(one)):
+    for who in (who for one in own if not one.stopped_in_order for who in processes.who(one)):
         if "broker" in who:
             begins = [one for one in others if one.broker == who["broker"]]
             took_over = [promoted_at(one, row) for one in others for row in one.promoted if _was_of(one, row, who)]

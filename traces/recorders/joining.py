@@ -22,6 +22,7 @@ from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
 from .beginnings import beginnings
+from .broker_spans import BrokersRecorded
 from .brokers_away import brokers_away
 from .confirming import confirmed
 from .endings import endings
@@ -93,8 +94,8 @@ def join(
     names = _names(recordings)
     tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
     stamps = np.concatenate([recording.stamps for recording in recordings])
-    gaps = _gaps(recordings, killed, problems, missing)
-    added = [*killed, *gaps, *beginnings(recordings, processes), *missing_events(recordings, processes)]
+    lost = _lost(recordings, killed, problems, missing)
+    added = [*killed, *lost, *beginnings(recordings, processes), *missing_events(recordings, processes)]
     added = sorted([*added, *brokers_away(recordings)], key=lambda event: int(event["time"]))
     if added:
         tables.append(Recording.of_events("", added).table)
@@ -107,8 +108,7 @@ def join(
     table = pa.concat_tables(tables).unify_dictionaries().take(pa.array(order))
     of_slave = np.concatenate([*(one.as_slave for one in recordings), np.zeros(len(added), np.bool_)])[order]
     halves, of_slaves = _commits(table, stamps, owner, of_slave, recordings)
-    dead = {event["broker"] for event in killed if event["kind"] == Kind.BROKER_CRASH}
-    answer = confirmed(halves, recordings, processes, dead=dead)
+    answer = confirmed(halves, processes, BrokersRecorded(recordings, added))
     left_out.update(answer.counts + Counter({ONLY_A_SLAVE: len(of_slaves)}))
     table = _told(_stamped(table, stamps), answer.told)
     kept = np.ones(len(table), bool)
@@ -188,7 +188,7 @@ def _told(table: pa.Table, told: Mapping[int, Event]) -> pa.Table:
     return table
 
 
-def _gaps(
+def _lost(
     recordings: Sequence[Recording],
     killed: Sequence[Event],
     problems: Sequence[Problem],
