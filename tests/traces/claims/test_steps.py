@@ -579,6 +579,10 @@ def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:
     assert told(before, stopped, broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
     assert told(before, stopped | {"time": 6_000}, broker_restart(50_000)) == []
     assert told(idle, passes(70_000), revoke(90_000, "one"), broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
+    # One that stops soon after tells until when it has served.
+    ends = [*idle, passes(12_000), revoke(14_000, "one"), stopped | {"time": 15_000}]
+    assert told(ends, passes(3_000)) == [Misstep.NOT_PULLED_ON]
+    assert told(idle, passes(3_000), revoke(14_000, "one"), stopped | {"time": 15_000}) == []
     # Of one that was killed nobody knows since when it was down.
     assert told(idle, passes(20_000), revoke(45_000, "one"), broker_restart(40_000)) == []
 

@@ -199,10 +199,15 @@ class Excuses:
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
         """Whether a process pulled nothing for long although it went on and its broker answered all the while.
 
-        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
+        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed. A broker that
+        stops serves as long as it tells who is in the group (RB-4).
         """
         broker = self._names.slots[line["slot"]].broker
-        away = [(time - LATE, time + LATE + apart) for time in self._restarts.get(broker, ())]
+        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        away = [
+            (max([time - LATE, *(at for at in answered if at < time)]), time + LATE + apart)
+            for time in self._restarts.get(broker, ())
+        ]
         away += [(begin - LATE, end + LATE) for begin, end in self._gaps.get(broker, ())]
         starts = self._starts.get(broker, set())
         times = since, *self._restarts.get(broker, ())
