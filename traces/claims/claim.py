@@ -41,6 +41,8 @@ class TraceClaim:
         of_broker: the same of the broker of the queue.
         of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
             another client leaves no doubt.
+        by_members: it goes by who is in the group, which a pass asks any broker (RB-4): a hole of any of them leaves a
+            doubt, not only of the one that has the queue.
         rules: rules of RocketMQ it rests on.
         bugs: entries of the zoo of known bugs that break it.
         settled_by: which recording would settle it where it cannot be observed.
@@ -60,6 +62,7 @@ class TraceClaim:
     of_others: tuple[Kind, ...] = ()
     of_broker: tuple[Kind, ...] = ()
     of_itself: bool = False
+    by_members: bool = False
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
     settled_by: str

@@ -127,7 +127,9 @@ def _is_placeless(slot: Slot) -> bool:
 
 def _place(claim: TraceClaim, slot: Slot) -> tuple[str, str, str]:
     """The group, topic and broker of what may excuse: the copies of a message are in several topics, at any broker."""
-    return (slot.group, "", "") if claim.monitor is Monitor.MESSAGES else (slot.group, slot.topic, slot.broker)
+    if claim.monitor is Monitor.MESSAGES:
+        return slot.group, "", ""
+    return slot.group, slot.topic, "" if claim.by_members else slot.broker
 
 
 def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
