@@ -14,6 +14,7 @@ import numpy as np
 
 from ..claims.claim import Monitor, TraceClaim
 from ..claims.claims import CLAIMS
+from ..claims.evidence import LISTENERS
 from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
 from ..encoding.names import Actor, Names, Slot
@@ -26,17 +27,7 @@ from .findings import Doubt, Note
 
 _CALLS = evidence_mask(CALLS)
 _SAVES_A_MESSAGE = evidence_mask(
-    {
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.SEND_BACK,
-        Kind.EXPIRE,
-        Kind.PULL_RESULT,
-        Kind.DELAY_STORE,
-        Kind.DEAD_LETTER,
-        Kind.RESET,
-        Kind.CORRECT,
-    }
+    (*LISTENERS, Kind.PULL_RESULT, Kind.DELAY_STORE, Kind.DEAD_LETTER, Kind.RESET, Kind.CORRECT)
 )
 """What may have become of a message that seems lost."""
 
@@ -59,7 +50,8 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         settings: an excuse may be older than what it excuses by ``rounds``.
     """
     known = coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged
-    if not (known or outcome.passed_over or _lacks(coverage.recorded)):
+    lacks = any(missing((*claim.needs, *claim.counts_with), coverage.recorded) for claim in CLAIMS)
+    if not (known or outcome.passed_over or lacks):
         return outcome
     rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
@@ -72,7 +64,6 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
             continue
         found = rows[at]
         doubt = _doubts(claim, found, names, coverage, settings)
-        doubt[_unrecorded(claim, found, names, coverage)] |= int(Doubt.EVIDENCE)
         if claim.monitor is Monitor.MESSAGES and outcome.passed_over.get(WITHOUT_ORIGIN):
             doubt |= int(Doubt.EVIDENCE)  # any message may be the one that they are about
         gone = left_out[at] = _of_others(claim, found, groups, coverage)
@@ -98,7 +89,8 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     group, topic, broker = _place(claim, slot)
     since, until = int(row["since"]), int(row["time"])
     excuse = coverage.lost(
-        _kinds_lost(claim, slot),
+        # What is told of a queue whose broker is lost may be about any other queue.
+        SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(claim.excused_by)),
         group=group,
         topic=topic,
         broker=broker,
@@ -114,11 +106,6 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
 def _named(row: Any, names: Names) -> list[Actor]:
     """The processes that a finding names."""
     return [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
-
-
-def _kinds_lost(claim: TraceClaim, slot: Slot) -> int:
-    """Mask of what an excuse may be. What is told of a queue whose broker is lost may be about any other queue."""
-    return ALL_KINDS | SETTINGS if _is_placeless(slot) else evidence_mask(claim.excused_by) | SETTINGS
 
 
 def _is_placeless(slot: Slot) -> bool:
@@ -145,9 +132,10 @@ def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings
 
 def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, settings: Settings) -> Any:
     doubt = np.zeros(len(found), np.uint8)
+    needs = {value: presupposed(claim.id, value) for value in np.unique(found["value"]).tolist()}
     mask = evidence_mask(claim.excused_by) | SETTINGS
-    for value in np.unique(found["value"]).tolist():
-        mask |= presupposed(claim.id, value).of_others
+    for each in needs.values():
+        mask |= each.of_others
     lost = coverage.is_lost(
         mask,
         [_place(claim, slot) for slot in names.slots],
@@ -161,15 +149,11 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
     doubt[lost] |= int(Doubt.GAP)
     if missing((*claim.needs, *claim.counts_with), coverage.recorded):
         doubt |= int(Doubt.EVIDENCE)
+    unseen = np.isin(found["value"], [value for value, each in needs.items() if each.excuses & ~coverage.recorded])
+    if coverage.processes:
+        unseen |= np.array([unrecorded(claim, row, names, coverage) is not None for row in found])
+    doubt[unseen] |= int(Doubt.EVIDENCE)
     return doubt
-
-
-def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage) -> list[int]:
-    """Places of findings that may be excused by what nobody records, or by what a process that they name did not."""
-    unseen = [bool(presupposed(claim.id, int(row["value"])).excuses & ~coverage.recorded) for row in found]
-    if not coverage.processes:
-        return [place for place, is_unseen in enumerate(unseen) if is_unseen]
-    return [place for place, row in enumerate(found) if unseen[place] or unrecorded(claim, row, names, coverage)]
 
 
 def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) -> tuple[str, list[Kind]] | None:
@@ -197,11 +181,6 @@ def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: C
     }
     others |= coverage.not_judged.keys()
     return np.array([*(group in others for group in groups), False])[found["slot"]]
-
-
-def _lacks(recorded: int) -> bool:
-    """Whether some kind is not recorded that some violation needs to count."""
-    return any(missing((*claim.needs, *claim.counts_with), recorded) for claim in CLAIMS)
 
 
 def _save(rows: Any, statuses: Any, names: Names, coverage: Coverage) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import OF_BROKERS, Kind
+from .kinds import IN_WINDOW, OF_BROKERS, Kind
 from .schema import Header, master_of
 
 EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
@@ -30,11 +30,7 @@ OF_CLIENTS = (
     Kind.CORRECT,
     Kind.COMMIT_MEMORY,
     Kind.FLOW_CONTROL,
-    Kind.DELIVER,
-    Kind.RESULT,
-    Kind.REMOVED,
-    Kind.DISCARDED,
-    Kind.EXPIRE,
+    *IN_WINDOW,
 )
 """Kinds that only clients record."""
 
@@ -140,7 +136,7 @@ class Coverage:
         alike: dict[tuple[int, str, str, str], list[Hole]] = {}
         for hole in self.holes:
             alike.setdefault((hole.kinds, hole.group, hole.topic, hole.broker), []).append(hole)
-        self._alike = [(holes[0], *_spans(holes)) for holes in alike.values()]
+        self._alike = [(holes[0], joined((hole.since, hole.until) for hole in holes)) for holes in alike.values()]
 
     def recorded_of(self, group: str) -> int:
         """Mask of the kinds that were recorded of a group."""
@@ -231,12 +227,12 @@ class Coverage:
             until: ms.
         """
         lost = np.zeros(len(at), np.bool_)
-        for hole, begins, ends in self._alike:
+        for hole, spans in self._alike:
             if not hole.kinds & kinds:
                 continue
             concerned = np.array([*(hole.concerns(*queue) for queue in queues), True])[at]
-            first = np.minimum(np.searchsorted(ends, since), len(ends) - 1)
-            lost |= concerned & (ends[first] >= since) & (begins[first] <= until)
+            first = np.minimum(np.searchsorted(spans[:, 1], since), len(spans) - 1)
+            lost |= concerned & (spans[first, 1] >= since) & (spans[first, 0] <= until)
         return lost
 
 
@@ -249,16 +245,15 @@ def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind
     return [each for each in kinds if not recorded & evidence_mask(each)]
 
 
-def _spans(holes: Sequence[Hole]) -> tuple[Any, Any]:
-    """Beginnings and ends of holes that are sorted, those that touch put together."""
-    spans: list[list[int]] = []
-    for hole in holes:
-        if spans and hole.since <= spans[-1][1]:
-            spans[-1][1] = max(spans[-1][1], hole.until)
+def joined(spans: Iterable[tuple[int, int]]) -> Any:
+    """Spans in order, with those that touch put together: two columns."""
+    found: list[list[int]] = []
+    for since, until in sorted(spans):
+        if found and since <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], until)
         else:
-            spans.append([hole.since, hole.until])
-    table = np.array(spans, np.int64)
-    return table[:, 0].copy(), table[:, 1].copy()
+            found.append([since, until])
+    return np.array(found, np.int64).reshape(-1, 2)
 
 
 def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int, end: int) -> list[Hole]:

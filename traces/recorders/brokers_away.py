@@ -13,16 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import Kind, Result
+from ..format.kinds import ANSWERS, Kind
 from .broker_spans import spans_of
-from .recording import Event, Recording
+from .recording import Event, Recording, gap
 
 SLACK = 5_000
 """Answers come so long after its last event, or before its first one, from a broker that was not recorded, ms: less
 may be the way of an answer, and clocks."""
-
-_ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-_DETAIL = "it answered, and was not recorded"
 
 
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
@@ -40,15 +37,14 @@ def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
     for broker, answered in sorted(_answers(recordings).items()):
         for since, until in _between(spans.get(broker, ()), begin, end):
             if np.any((answered > since + SLACK * 1000) & (answered < until - SLACK * 1000)):
-                times = {"time": until // 1000, "due": since // 1000}
-                found.append({"kind": str(Kind.GAP), "broker": broker, **times, "detail": _DETAIL})
+                found.append(gap(since // 1000, until // 1000, "it answered, and was not recorded", {"broker": broker}))
     return found
 
 
 def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
     """When each broker answered pulls, µs."""
     times: defaultdict[str, list[np.ndarray]] = defaultdict(list)
-    results = pa.array(map(str, _ANSWERS), pa.string())
+    results = pa.array(map(str, ANSWERS), pa.string())
     for one in recordings:
         if one.of_broker:
             continue

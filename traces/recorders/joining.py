@@ -29,7 +29,7 @@ from .endings import endings
 from .in_time import put_in_time
 from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
-from .recording import Event, Recording, without_nulls
+from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
@@ -197,9 +197,8 @@ def _lost(
     """Gaps for what was recorded and cannot be read, and for members that were not recorded; all end with the trace."""
     end = max([event["time"] for event in killed] + [int(one.stamps.max()) // 1000 for one in recordings])
     begin = min(int(one.stamps.min()) // 1000 for one in recordings)
-    whole: Event = {"time": end, "kind": str(Kind.GAP), "due": begin}
     found = [
-        {**whole, "group": group, "client": client, "incarnation": 0, "detail": "not recorded"}
+        gap(begin, end, "not recorded", {"group": group, "client": client, "incarnation": 0})
         for group, clients in missing.items()
         for client in clients
     ]
@@ -207,5 +206,5 @@ def _lost(
     began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}
     for file, count in sorted(damaged.items()):
         since = began.get(file, begin)
-        found.append({**whole, "due": since, "count": count, "detail": f"not readable in {Path(file).name}"})
+        found.append({**gap(since, end, f"not readable in {Path(file).name}"), "count": count})
     return found

@@ -136,6 +136,11 @@ class Recording:
         return [without_nulls(event) for event in self.table.take(pa.array(rows)).to_pylist()]
 
 
+def gap(since: int, until: int, detail: str, who: Event | None = None) -> Event:
+    """That what happened between two times, ms, was not recorded: of whom, empty if nobody knows, and why."""
+    return {"time": until, "kind": str(Kind.GAP), **(who or {}), "due": since, "detail": detail}
+
+
 def without_nulls(event: Mapping[str, Any]) -> Event:
     """The event with what is known of it."""
     return {name: value for name, value in event.items() if value is not None}
