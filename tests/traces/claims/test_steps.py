@@ -486,6 +486,8 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
         queues = [f"{broker}:0" for broker in brokers]
         passed = event(1_999, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=queues)
         assert told(*left, passed) == expected
+        unlocked = told(*WRONG[Misstep.NOT_UNLOCKED], passed, groups=ORDERLY)
+        assert unlocked == ([Misstep.NOT_UNLOCKED] if expected else [])
     # It closes its connections, too, and is done later; who goes on learns of the route without it.
     soon, late = (event(time, Kind.BROKER_STOP, group=None, topic=None, queue=None) for time in (30_000, 40_000))
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])

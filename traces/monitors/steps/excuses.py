@@ -162,7 +162,8 @@ class Excuses:
             # What waits when the process ends, or stands still, is not sent.
             until = found["since"] + UNLOCKS + SILENCE
             is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
-            return not is_alive or self._is_unheard(line, found["since"], until)
+            since = int(found["since"])
+            return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_DISCARDED:
             ends = self._ends.get(self._names.actors[line["actor"]], ())
             return any(found["since"] <= time <= found["since"] + LATE for time in ends)
