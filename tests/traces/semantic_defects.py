@@ -16,6 +16,7 @@ Events = list[Event]
 RETRY = "%RETRY%lab"
 DEAD, BACK, DEADLINE = "failures-to-dead-letter-5.3.3", "orderly-hand-over-5.3.3", "slow-listener-timeout-5.3.3"
 STEADY, SCALED, DELAYS = "steady-5.3.3", "scale-out-and-in-5.3.3", "broker-restart-delays-5.3.3"
+SCALED_OLD = "scale-out-and-in-4.9.8"
 KILLED, USUAL = "kill-9-mid-batch-5.3.3", "usual-timers-5.3.3"
 BROADCAST, LONG, LONG_ORDERLY = "broadcast-5.3.3", "simulated", "simulated-orderly"
 OF_MESSAGES = ("deliver", "result", "removed", "commit_memory")
@@ -411,6 +412,7 @@ DEFECTS = (
     _d("a client stops, and does not store its last offsets", STEADY, STEPS, shutdown_stores_nothing),
     _d("a queue is given up, and its offset not stored", SCALED, STEPS, removal_stores_nothing),
     _d("a queue is taken, and not pulled until it is given up", SCALED, STEPS, never_begins_to_pull),
+    _d("a queue is not pulled until its client stops, soon before its broker", SCALED_OLD, STEPS, never_begins_to_pull),
     _d("a dead letter goes to those of another group", DEAD, STORES, dead_letter_of_another_group),
     _d("a dead letter goes to a queue that there is not", DEAD, STORES, dead_letter_in_a_later_queue),
     _d("two threads of a process consume an orderly queue at once", BACK, STEPS, called_twice_at_once),

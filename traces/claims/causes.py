@@ -7,6 +7,7 @@ on: in a complete recording, or where its start was recorded.
 from __future__ import annotations
 
 from ..format.kinds import Kind
+from .evidence import PULLS
 from .step import Step, Steps
 
 _CLAIM = "nothing-without-its-cause"
@@ -37,15 +38,7 @@ class Missing(Steps):
         claim=_CLAIM,
         statement="A client pulls, delivers, finishes and gives up what is of queues that it has taken.",
         told="used {queue}, which it had never taken",
-        of=(
-            Kind.PULL,
-            Kind.PULL_RESULT,
-            Kind.DELIVER,
-            Kind.REVOKE,
-            Kind.REMOVED,
-            Kind.DISCARDED,
-            Kind.EXPIRE,
-        ),
+        of=(*PULLS, Kind.DELIVER, Kind.REVOKE, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE),
         needs=(Kind.ASSIGN,),
         seen=(Kind.ASSIGN,),
         rules=("RB-30", "RB-32", "PL-1"),

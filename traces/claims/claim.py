@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from ..format.kinds import Kind
+from .rests_on import RestsOn
 
 
 class Monitor(enum.StrEnum):
@@ -17,8 +18,8 @@ class Monitor(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TraceClaim:
-    """One claim.
+class TraceClaim(RestsOn):
+    """One claim, and what each of its violations rests on.
 
     Attributes:
         id: short name with dashes.
@@ -36,13 +37,10 @@ class TraceClaim:
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
-        seen: kinds of which each process that a violation names must have recorded some: who never did may not record
-            them at all, and the violation is in doubt then.
-        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
-        of_others: the same as ``seen_or_told`` of every client of the group, where nobody may be named.
-        of_broker: the same of the broker of the queue.
         of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
             another client leaves no doubt.
+        by_members: it goes by who is in the group, which a pass asks any broker (RB-4): a hole of any of them leaves a
+            doubt, not only of the one that has the queue.
         rules: rules of RocketMQ it rests on.
         bugs: entries of the zoo of known bugs that break it.
         settled_by: which recording would settle it where it cannot be observed.
@@ -58,11 +56,8 @@ class TraceClaim:
     lasts: bool = False
     within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
-    seen: tuple[Kind, ...] = ()
-    seen_or_told: tuple[Kind, ...] = ()
-    of_others: tuple[Kind, ...] = ()
-    of_broker: tuple[Kind, ...] = ()
     of_itself: bool = False
+    by_members: bool = False
     rules: tuple[str, ...]
     bugs: tuple[str, ...]
     settled_by: str

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ..format.kinds import Kind
+from ..format.kinds import IN_WINDOW, Kind
 
 DELIVERIES = ((Kind.DELIVER,),)
+PULLS = (Kind.PULL, Kind.PULL_RESULT)
+LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 RESULTS = ((Kind.DELIVER,), (Kind.RESULT,))
 ENDS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 LIFE = (Kind.CLIENT_START, *ENDS, Kind.HEARTBEAT, Kind.UNREGISTER)
@@ -18,11 +20,7 @@ WINDOW_STEPS = (
     Kind.REVOKE,
     Kind.PULL,
     Kind.PULL_RESULT,
-    Kind.DELIVER,
-    Kind.RESULT,
-    Kind.EXPIRE,
-    Kind.REMOVED,
-    Kind.DISCARDED,
+    *IN_WINDOW,
     Kind.COMMIT_MEMORY,
     Kind.OFFSET_QUERY,
     Kind.RESET,

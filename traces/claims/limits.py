@@ -6,23 +6,22 @@ They are read as the others are, and stand here for their number.
 from __future__ import annotations
 
 from ..format.kinds import Kind
+from .evidence import LEAVING, PULLS
 from .step import Step
 
 _STORES = "stores-follow-each-other"
-_PULLS = (Kind.PULL, Kind.PULL_RESULT)
-_LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
 BATCH_ABOVE = Step(
     statement="All calls that a pull is cut into have one number of messages, but the last one, which may have less.",
     told="was given {message} in calls of other sizes than {expected}, into which it had cut a pull",
-    needs=(Kind.DELIVER, *_PULLS, Kind.ASSIGN, Kind.RESULT),
+    needs=(Kind.DELIVER, *PULLS, Kind.ASSIGN, Kind.RESULT),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("CC-1", "OR-6"),
 )
 NOTHING_CACHED = Step(
     statement="A client that puts a pull off, since it holds too much of the queue, holds something of it.",
     told="put off a pull of {queue} as if it held too much of it, and held {expected} messages",
-    needs=(Kind.FLOW_CONTROL, *_PULLS, *_LEAVING, Kind.ASSIGN),
+    needs=(Kind.FLOW_CONTROL, *PULLS, *LEAVING, Kind.ASSIGN),
     seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
     rules=("PL-7", "PL-8", "PL-9", "PQ-8"),
 )
@@ -36,7 +35,7 @@ TOO_FULL = Step(
     statement="A client that holds more than 1,000 messages of a queue, or a span of 2,000, does not pull it; in "
     "doubt, as the limits may be others.",
     told="pulled {queue} from offset {offset} while it held {expected} messages, or offsets, of it",
-    needs=(*_PULLS, *_LEAVING, Kind.ASSIGN, Kind.REVOKE),
+    needs=(*PULLS, *LEAVING, Kind.ASSIGN, Kind.REVOKE),
     seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
     rules=("PL-7", "PL-9"),
 )
@@ -49,7 +48,7 @@ CLEANED_ORDERLY = Step(
 CLEANED_BEHIND = Step(
     statement="A client cleans the first message of a window, and none behind it.",
     told="cleaned {message}, and had offset {expected} before it in the window",
-    needs=(*_LEAVING, Kind.EXPIRE, Kind.ASSIGN),
+    needs=(*LEAVING, Kind.EXPIRE, Kind.ASSIGN),
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("PQ-9",),
 )
@@ -89,7 +88,7 @@ NEVER_RESET = Step(
 NOTHING_WRONG = Step(
     statement="A client mends an offset, and drops a queue for it, when a broker has found it illegal.",
     told="mended its offset of {queue}, which no broker had found illegal",
-    needs=(Kind.ASSIGN, *_PULLS),
+    needs=(Kind.ASSIGN, *PULLS),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("PL-23",),
 )
@@ -130,7 +129,7 @@ MARK_LEFT = Step(
 GIVEN_COUNT = Step(
     statement="A message of a topic of its producers is given for the first time with the count 0.",
     told="was given {message} for the first time with the count {expected}",
-    needs=(*_LEAVING, Kind.ASSIGN),
+    needs=(*LEAVING, Kind.ASSIGN),
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("EN-14", "SB-6"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from ..format.kinds import Kind, Path, Result
+from ..format.kinds import ANSWERS, Kind, Path, Result
 
 
 class Mark(enum.IntEnum):
@@ -68,9 +68,6 @@ class Who(enum.IntEnum):
     ANYBODY = 0
     OWNER = 1
 
-
-ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-"""Results of a pull that was served."""
 
 REFUSALS = (
     Result.SUBSCRIPTION_NOT_LATEST,

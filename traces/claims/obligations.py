@@ -13,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..format.kinds import Kind
+from .evidence import PULLS
 from .marks import Condition, Mark
+from .rests_on import RestsOn
 from .settings import CONSUME_TIMEOUT, Settings
 
 
@@ -56,8 +58,8 @@ class Listeners(enum.Flag):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Obligation:
-    """Something that has to come.
+class Obligation(RestsOn):
+    """Something that has to come, and what it rests on that it has not.
 
     Attributes:
         claim: id of the claim that a late one violates.
@@ -78,10 +80,6 @@ class Obligation:
         broadcasting: it is meant for broadcasting groups too.
         listeners: for which groups it is meant.
         needs: kinds that must be recorded; of each tuple one is enough.
-        seen_or_told: kinds of which the owner must have recorded some, or its recording says that there are none: else
-            what is late is in doubt.
-        of_others: the same of every client of the group.
-        at_broker: the same of what is stored at the broker of the queue, by whomever.
         excused_by: kinds that must be recorded at all for a late one to count: it may be one of them that has come.
         rules: rules of RocketMQ it rests on.
     """
@@ -104,14 +102,10 @@ class Obligation:
     broadcasting: bool = True
     listeners: Listeners = Listeners.ALL
     needs: tuple[tuple[Kind, ...], ...] = ()
-    seen_or_told: tuple[Kind, ...] = ()
-    of_others: tuple[Kind, ...] = ()
-    at_broker: tuple[Kind, ...] = ()
     excused_by: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 
-_PULLS = (Kind.PULL, Kind.PULL_RESULT)
 _NO_COMMITS = Condition.COPIED | Condition.UNANSWERED | Condition.REFUSED
 
 OBLIGATIONS = (
@@ -180,8 +174,8 @@ OBLIGATIONS = (
         behind=Mark.LOG_END,
         idle=True,
         unless=Condition.UNLOCKED,
-        met_by=_PULLS,
-        needs=(_PULLS,),
+        met_by=PULLS,
+        needs=(PULLS,),
         seen_or_told=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-22", "PQ-11"),
     ),
@@ -193,7 +187,7 @@ OBLIGATIONS = (
         idle=True,
         during=Condition.POLLING,
         unless=Condition.UNLOCKED,
-        met_by=_PULLS,
+        met_by=PULLS,
         moves=False,
         needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
         rules=("PL-1", "PL-22"),
@@ -207,7 +201,7 @@ OBLIGATIONS = (
         during=Condition.ASKING,
         unless=Condition.UNLOCKED,
         balances=True,
-        met_by=_PULLS,
+        met_by=PULLS,
         moves=False,
         needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,), (Kind.REBALANCE,)),
         rules=("PL-1", "PL-22"),

@@ -1,19 +1,16 @@
-"""What a process must have recorded for a finding about it to count: who never recorded a kind may not record it.
-
-Some recorders see only listeners, or only what brokers are asked; what others recorded says nothing of them.
-"""
+"""What a finding rests on, by its claim and its row: the kinds of :class:`.rests_on.RestsOn` as masks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..format.coverage import OF_CLIENTS, evidence_mask
 from ..format.kinds import Kind
 from .causes import Missing
-from .claim import TraceClaim
 from .claims import CLAIMS
 from .group_steps import GroupMisstep
 from .obligations import OBLIGATIONS, Obligation
+from .rests_on import RestsOn
 from .step import Step
 from .steps import Misstep
 from .unexplained import Unexplained
@@ -21,14 +18,9 @@ from .unexplained import Unexplained
 
 @dataclass(frozen=True, kw_only=True)
 class Presupposed:
-    """Masks of kinds, see ``coverage.evidence_mask``.
+    """Masks of kinds, see ``coverage.evidence_mask``; those of :class:`.rests_on.RestsOn`, and one more.
 
     Attributes:
-        seen: kinds that each process that is named has recorded.
-        seen_or_told: kinds of which there may be none; that they are recorded may be said instead.
-        of_others: the same of every client of the group.
-        of_broker: the same of the broker of the queue.
-        at_broker: kinds that somebody has recorded of the broker of the queue, or it is said that they are recorded.
         excuses: kinds that must be recorded at all.
     """
 
@@ -40,14 +32,8 @@ class Presupposed:
     excuses: int = 0
 
     def __or__(self, other: Presupposed) -> Presupposed:
-        return Presupposed(
-            seen=self.seen | other.seen,
-            seen_or_told=self.seen_or_told | other.seen_or_told,
-            of_others=self.of_others | other.of_others,
-            of_broker=self.of_broker | other.of_broker,
-            at_broker=self.at_broker | other.at_broker,
-            excuses=self.excuses | other.excuses,
-        )
+        names = [field.name for field in fields(Presupposed)]
+        return Presupposed(**{name: getattr(self, name) | getattr(other, name) for name in names})
 
 
 def presupposed(claim: str, value: int) -> Presupposed:
@@ -60,43 +46,26 @@ def presupposed(claim: str, value: int) -> Presupposed:
     return _OF_CLAIMS[claim] | _OF_ROWS.get((claim, value), Presupposed())
 
 
-_CLIENTS = evidence_mask(OF_CLIENTS)
+def _of(one: RestsOn) -> Presupposed:
+    return Presupposed(**{field.name: evidence_mask(getattr(one, field.name)) for field in fields(RestsOn)})
 
 
-def _step(one: Step) -> Presupposed:
-    return Presupposed(
-        seen=evidence_mask(one.seen),
-        # What the row needs at all, each client must have recorded that it is asked of.
-        seen_or_told=evidence_mask(one.seen_or_told) | (evidence_mask(one.needs) & _CLIENTS),
-        of_broker=evidence_mask(one.of_broker),
-        of_others=evidence_mask(one.of_others),
-        excuses=evidence_mask(one.excused_by),
-    )
+def _of_row(one: Step | Obligation) -> Presupposed:
+    return _of(one) | Presupposed(excuses=evidence_mask(one.excused_by))
 
 
-def _duty(one: Obligation) -> Presupposed:
-    return Presupposed(
-        seen_or_told=evidence_mask(one.seen_or_told),
-        of_others=evidence_mask(one.of_others),
-        at_broker=evidence_mask(one.at_broker),
-        excuses=evidence_mask(one.excused_by),
-    )
+def _of_step(one: Step) -> Presupposed:
+    """What the row needs at all, each client must have recorded that it is asked of."""
+    return _of_row(one) | Presupposed(seen_or_told=evidence_mask(set(one.needs) & set(OF_CLIENTS)))
 
 
-def _claim(one: TraceClaim) -> Presupposed:
-    return Presupposed(
-        seen=evidence_mask(one.seen),
-        seen_or_told=evidence_mask(one.seen_or_told),
-        of_others=evidence_mask(one.of_others),
-        of_broker=evidence_mask(one.of_broker),
-    )
-
-
-_OF_CLAIMS = {one.id: _claim(one) for one in CLAIMS}
-_OF_ROWS = {(one.step.claim, one.value): _step(one.step) for steps in (Missing, Misstep, GroupMisstep) for one in steps}
+_OF_CLAIMS = {one.id: _of(one) for one in CLAIMS}
+_OF_ROWS = {
+    (one.step.claim, one.value): _of_step(one.step) for steps in (Missing, Misstep, GroupMisstep) for one in steps
+}
 for _one in OBLIGATIONS:  # several may have one reason
     _key = _one.claim, int(_one.reason)
-    _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _duty(_one)
+    _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _of_row(_one)
 _OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.FAILED)] = Presupposed(
     seen_or_told=evidence_mask((Kind.SEND_BACK,))
 )

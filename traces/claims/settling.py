@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..format.kinds import Kind
+from ..format.kinds import LOCKS, Kind
 from .claim import TraceClaim
 
 RECORDED: Mapping[str, tuple[Kind, ...]] = {
@@ -13,7 +13,7 @@ RECORDED: Mapping[str, tuple[Kind, ...]] = {
     "pull results of the consumer (an RPC hook)": (Kind.PULL_RESULT,),
     "send-backs with their answers (an RPC hook)": (Kind.SEND_BACK,),
     "the client's log of added and removed queues": (Kind.ASSIGN, Kind.REVOKE),
-    "the lock requests of the consumer (an RPC hook)": (Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST),
+    "the lock requests of the consumer (an RPC hook)": LOCKS,
     "the broker's schedule topic": (Kind.DELAY_STORE, Kind.DELAY_DELIVER),
     "what brokers store, which the capture agent in them sees": (Kind.STORE,),
     "the broker's dead-letter topic": (Kind.DEAD_LETTER,),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from ..format.kinds import Kind
+from .rests_on import RestsOn
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """A row of a table of steps.
+class Step(RestsOn):
+    """A row of a table of steps, and what it rests on.
 
     Attributes:
         statement: what must be so, in one sentence.
@@ -24,11 +25,6 @@ class Step:
         in_part_without: kinds without which not all that is wrong is seen.
         excused_by: kinds that make right what it tells: it is in doubt where they are not recorded.
         complete: it is asked only of recordings that begin with the first event of their groups.
-        seen: kinds of which the process must have recorded some: who never did may not record them, and then what
-            does not follow is in doubt.
-        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
-        of_broker: the same of the broker of the queue.
-        of_others: the same of every client of the group.
         rules: rules of RocketMQ it rests on.
     """
 
@@ -41,10 +37,6 @@ class Step:
     in_part_without: tuple[Kind, ...] = ()
     excused_by: tuple[Kind, ...] = ()
     complete: bool = False
-    seen: tuple[Kind, ...] = ()
-    seen_or_told: tuple[Kind, ...] = ()
-    of_broker: tuple[Kind, ...] = ()
-    of_others: tuple[Kind, ...] = ()
     rules: tuple[str, ...]
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from ..format.kinds import Kind
 from . import limits
+from .evidence import LEAVING, PULLS
 from .step import Step, Steps
 
 _FIT, _STORES = "events-fit-each-other", "stores-follow-each-other"
 _STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START)
-_PULLS = (Kind.PULL, Kind.PULL_RESULT)
-_LEAVING = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
 
 
 class Misstep(Steps):
@@ -22,14 +21,14 @@ class Misstep(Steps):
     NOT_ASKED = Step(
         statement="A pull is answered once.",
         told="was answered a pull of {queue} from offset {offset} that was not under way",
-        needs=(*_PULLS, Kind.ASSIGN),
+        needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
     )
     ELSEWHERE = Step(
         statement="A pull asks from where the window begins, or where the answer before told it to go on.",
         told="pulled {queue} from offset {offset}, and was to go on from {expected}",
-        needs=(*_PULLS, Kind.ASSIGN),
+        needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-19", "RB-41"),
     )
@@ -37,7 +36,7 @@ class Misstep(Steps):
         statement="A client does not pull a queue anew as long as it waits for an answer; a pull that failed unseen is "
         "repeated a second later.",
         told="pulled {queue} from offset {offset} again while it waited for the answer",
-        needs=(*_PULLS, Kind.ASSIGN),
+        needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL_RESULT,),
         rules=("PL-1", "PL-22"),
     )
@@ -73,7 +72,7 @@ class Misstep(Steps):
     NOT_RETURNED = Step(
         statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
         told="let {message} leave the window although no listener had returned it",
-        needs=(*_LEAVING, Kind.EXPIRE),
+        needs=(*LEAVING, Kind.EXPIRE),
         in_part_without=(Kind.SEND_BACK,),
         seen=(Kind.DELIVER, Kind.RESULT),
         seen_or_told=(Kind.EXPIRE,),
@@ -82,7 +81,7 @@ class Misstep(Steps):
     NOT_LEFT = Step(
         statement="The low-water mark of a window passes only messages that have left it; what is finished leaves.",
         told="finished {message}, and kept it in the window",
-        needs=(*_LEAVING, Kind.DISCARDED),
+        needs=(*LEAVING, Kind.DISCARDED),
         beside=(Kind.REMOVED,),
         seen=(Kind.DELIVER, Kind.RESULT, Kind.REMOVED),
         rules=("CC-13", "PQ-2"),
@@ -116,7 +115,7 @@ class Misstep(Steps):
         claim=_FIT,
         statement="The answer to a pull is one to what was asked for.",
         told="pulled {queue} from offset {expected}, and was answered from {offset}",
-        needs=(*_PULLS, Kind.ASSIGN),
+        needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
     )
@@ -187,7 +186,7 @@ class Misstep(Steps):
     NEVER_RETURNED = Step(
         statement="A result is discarded once, after its listener has returned.",
         told="discarded a result of {message} that no listener had returned",
-        needs=(*_LEAVING, Kind.DISCARDED),
+        needs=(*LEAVING, Kind.DISCARDED),
         seen=(Kind.DELIVER, Kind.RESULT),
         rules=("CC-9",),
     )
@@ -247,7 +246,7 @@ class Misstep(Steps):
     NOT_BROUGHT = Step(
         statement="Listeners are given as many messages as pulls brought, at most: filtered ones are not among them.",
         told="was given {message}, one more than the {expected} messages that its pulls had brought",
-        needs=(*_LEAVING, *_PULLS, Kind.ASSIGN),
+        needs=(*LEAVING, *PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
         seen_or_told=(Kind.ASSIGN,),
         rules=("FI-3", "PL-19", "CC-1"),
@@ -277,7 +276,7 @@ class Misstep(Steps):
     LEFT_UNSTORED = Step(
         statement="A client that gives a queue up by rebalance, or leaves its group, stores its in-memory offset.",
         told="gave up {queue} with offset {expected} in memory, and did not store it",
-        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *_PULLS, Kind.UNREGISTER),
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *PULLS, Kind.UNREGISTER),
         seen=(Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY),
         of_broker=(Kind.COMMIT,),
         rules=("OF-6", "RB-32", "ST-8"),
@@ -331,7 +330,7 @@ class Misstep(Steps):
     NOT_DISCARDED = Step(
         statement="What a listener returns when its queue was given up a while ago is discarded.",
         told="ended {message} when it had given up the queue, and did not discard the result",
-        needs=(Kind.ASSIGN, Kind.REVOKE, *_LEAVING, Kind.DISCARDED),
+        needs=(Kind.ASSIGN, Kind.REVOKE, *LEAVING, Kind.DISCARDED),
         seen=(Kind.ASSIGN, Kind.RESULT),
         seen_or_told=(Kind.DISCARDED,),
         rules=("CC-9",),
@@ -347,7 +346,7 @@ class Misstep(Steps):
     BELOW_WINDOW = Step(
         statement="A listener is given messages of the window, and none below it.",
         told="was given {message}, which lies below its window from offset {expected} on",
-        needs=(*_LEAVING, Kind.ASSIGN, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
+        needs=(*LEAVING, Kind.ASSIGN, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
         seen=(Kind.ASSIGN, Kind.REMOVED),
         seen_or_told=(Kind.EXPIRE,),
         rules=("CC-1", "PQ-2"),
@@ -355,7 +354,7 @@ class Misstep(Steps):
     TOO_SOON = Step(
         statement="An orderly listener is given a message that it put off after a pause of 10 ms at least.",
         told="was given {message} again {span} after it had put it off, and made no pause",
-        needs=(*_LEAVING, Kind.ASSIGN),
+        needs=(*LEAVING, Kind.ASSIGN),
         seen=(Kind.RESULT, Kind.ASSIGN),
         rules=("OR-7",),
     )
@@ -363,7 +362,7 @@ class Misstep(Steps):
         statement="Listeners are given the messages of a pull before those of later ones: one thread queues them all.",
         told="was given later messages of {queue} for {span}, and not {expected} of those that a pull from offset "
         "{offset} on had brought",
-        needs=(*_LEAVING, *_PULLS, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
+        needs=(*LEAVING, *PULLS, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
         seen=(Kind.PULL_RESULT, Kind.ASSIGN),
         seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-1", "PL-24"),
@@ -372,7 +371,7 @@ class Misstep(Steps):
         statement="A pull of a group that takes all messages of a topic brings every one up to where it goes on; in "
         "doubt where they may be older than a minute, as a compacted topic keeps the last one of each key.",
         told="pulled {queue} from offset {offset}, and was not brought {expected} of the messages before the next one",
-        needs=(*_PULLS, Kind.HEARTBEAT),
+        needs=(*PULLS, Kind.HEARTBEAT),
         seen=(Kind.PULL_RESULT, Kind.HEARTBEAT),
         of_others=(Kind.HEARTBEAT,),
         rules=("FI-3", "PL-17", "PL-19"),
@@ -380,7 +379,7 @@ class Misstep(Steps):
     NOT_ANSWERED = Step(
         statement="A broker that answers a client otherwise answers its pulls: after 15 s where there are no messages.",
         told="had no answer to two pulls of {queue} in {span}, while its broker told it who is in the group",
-        needs=(*_PULLS, Kind.REBALANCE, Kind.BROKER_START),
+        needs=(*PULLS, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.PULL_RESULT, Kind.REBALANCE),
         rules=("PL-13", "PL-22"),
     )
@@ -395,7 +394,7 @@ class Misstep(Steps):
     NOT_RENEWED = Step(
         statement="A client that goes on pulling an orderly queue asks for its lock again before that runs out.",
         told="let its lock of {queue} run out: it had asked for it {span} before",
-        needs=(Kind.LOCK, Kind.LOCK_LOST, Kind.ASSIGN, *_PULLS),
+        needs=(Kind.LOCK, Kind.LOCK_LOST, Kind.ASSIGN, *PULLS),
         seen=(Kind.LOCK, Kind.PULL_RESULT),
         of_broker=(Kind.BROKER_START,),
         rules=("OR-9", "OR-11"),
@@ -447,7 +446,7 @@ class Misstep(Steps):
         claim=_FIT,
         statement="An answer tells to go on at the end of the queue at most, as that is when the client does so.",
         told="was told to go on with {queue} at offset {offset}, and the queue ended at {expected} when it did",
-        needs=(*_PULLS, Kind.ASSIGN, Kind.BROKER_START),
+        needs=(*PULLS, Kind.ASSIGN, Kind.BROKER_START),
         seen=(Kind.PULL_RESULT,),
         rules=("PL-19", "FI-3"),
     )

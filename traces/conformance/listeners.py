@@ -159,11 +159,7 @@ def _failed_from(f: Follower, c: int, m: int, found: Window) -> tuple[int, int]:
     The results say how a call ended message by message, or the status that the listener returned, of each: then what
     is behind the ackIndex shows by being sent back.
     """
-    head = _head(f, c, m)
-    task = _task(f, c, head)
-    open_ = [o for o in task if found.results.get(o) is None]
-    if open_:
-        raise Impossible(_not_returned(f, m, open_))
+    head, task = _returned(f, c, m, found)
     first = min((o for o in task if found.results[o] in FAILURES), default=m)
     told = found.results[first]
     if first > m or (told not in FAILURES and told is not Result.TIMEOUT and f.batches[c] == 1):
@@ -177,10 +173,16 @@ def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:
     return running and all(o in found.results for o in _task(f, c, _head(f, c, m)))
 
 
-def _not_returned(f: Follower, m: int, open_: list[int]) -> str:
+def _returned(f: Follower, c: int, m: int, found: Window) -> tuple[int, list[int]]:
+    """The first message of the call that has ``m``, and all of them, with each of which the listener has returned."""
+    head = _head(f, c, m)
+    task = _task(f, c, head)
+    open_ = [o for o in task if found.results.get(o) is None]
     if open_ == [m]:
-        return "its listener has not returned"
-    return f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task"
+        raise Impossible("its listener has not returned")
+    if open_:
+        raise Impossible(f"the listener has not returned with {', '.join(map(f.told, open_))} of the same task")
+    return head, task
 
 
 def _head(f: Follower, c: int, m: int) -> int:
@@ -266,11 +268,7 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
 
 
 def _all_leave(f: Follower, c: int, m: int, found: Window) -> None:
-    head = _head(f, c, m)
-    task = _task(f, c, head)
-    open_ = [o for o in task if found.results.get(o) is None]
-    if open_:
-        raise Impossible(_not_returned(f, m, open_))
+    head, task = _returned(f, c, m, found)
     f.take("succeed", "the task cannot end so", c=c, m=head)
     found.removed |= set(task) - {m}
     for o in task:

@@ -75,9 +75,10 @@ class Unseen:
             return "whether the offset file of the process before was still there"
         if not clustering and event.kind is Kind.ASSIGN and event.epoch and not keeps_offsets(stream.header.release):
             return "whether the offset file still had the queue: releases before 4.9.8 and 5.2.0 may write it without"
-        mask = evidence_mask(kinds)
+        mask, place = evidence_mask(kinds), stream.place
         for hole in self.holes:
-            if hole.since <= event.time and hole.kinds & mask and hole.concerns(stream.place.group, stream.place.topic):
+            concerned = hole.concerns(place.group, place.topic, place.broker)
+            if hole.since <= event.time and hole.kinds & mask and concerned:
                 return hole.why
         if asks:
             for gap in stream.around:

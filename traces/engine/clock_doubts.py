@@ -110,8 +110,8 @@ def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor
 def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> Sequence[Hole]:
     """The times in which a clock was set: what happened then has no order between recorders.
 
-    By the clock of a client go the events of its own groups, by that of a broker those of any. Nothing happened in a
-    step of no length: the order of its recorder told it, and pairs with others what is left open.
+    By the clock of a client go the events of its own groups, by that of a broker those of any about its queues. Nothing
+    happened in a step of no length: the order of its recorder told it, and pairs with others what is left open.
 
     Args:
         clocks: of the recorders.
@@ -123,6 +123,7 @@ def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> S
             until=-(-step.until // 1000),
             why=str(step),
             recorder=_only(step.recorders),
+            broker=_only(step.recorders) if all(one.incarnation < 0 for one in step.recorders) else "",
             group=group,
         )
         for step in clocks.steps

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..claims.claim import Monitor, TraceClaim
 from ..claims.claims import CLAIMS
+from ..claims.evidence import LISTENERS
 from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
-from ..encoding.names import Names, Slot
+from ..encoding.names import Actor, Names, Slot
 from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import CALLS, Kind
 from ..format.message_status import MessageStatus
@@ -26,17 +27,7 @@ from .findings import Doubt, Note
 
 _CALLS = evidence_mask(CALLS)
 _SAVES_A_MESSAGE = evidence_mask(
-    {
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.SEND_BACK,
-        Kind.EXPIRE,
-        Kind.PULL_RESULT,
-        Kind.DELAY_STORE,
-        Kind.DEAD_LETTER,
-        Kind.RESET,
-        Kind.CORRECT,
-    }
+    (*LISTENERS, Kind.PULL_RESULT, Kind.DELAY_STORE, Kind.DEAD_LETTER, Kind.RESET, Kind.CORRECT)
 )
 """What may have become of a message that seems lost."""
 
@@ -59,11 +50,12 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         settings: an excuse may be older than what it excuses by ``rounds``.
     """
     known = coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged
-    if not (known or outcome.passed_over or _lacks(coverage.recorded)):
+    lacks = any(missing((*claim.needs, *claim.counts_with), coverage.recorded) for claim in CLAIMS)
+    if not (known or outcome.passed_over or lacks):
         return outcome
     rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
-    queues = [(slot.group, slot.topic) for slot in names.slots]
+    groups = [slot.group for slot in names.slots]
     is_violation = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)
     left_out = np.zeros(len(rows), np.bool_)
     for code, claim in enumerate(CLAIMS):
@@ -72,10 +64,9 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
             continue
         found = rows[at]
         doubt = _doubts(claim, found, names, coverage, settings)
-        doubt[_unrecorded(claim, found, names, coverage)] |= int(Doubt.EVIDENCE)
         if claim.monitor is Monitor.MESSAGES and outcome.passed_over.get(WITHOUT_ORIGIN):
             doubt |= int(Doubt.EVIDENCE)  # any message may be the one that they are about
-        gone = left_out[at] = _of_others(claim, found, queues, coverage)
+        gone = left_out[at] = _of_others(claim, found, groups, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
         kept_all = len(at) < MOST_KEPT
@@ -85,38 +76,37 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         else:  # those beyond are not known, and taken to be as these are
             violated[code], doubtful[code] = 0, violated[code] + doubtful[code] - np.count_nonzero(gone)
         rows["doubt"][at] |= doubt
-    _save(rows, statuses, queues, coverage)
-    not_judged = [code for code, (group, _) in enumerate(queues) if group in coverage.not_judged]
+    _save(rows, statuses, names, coverage)
+    not_judged = [code for code, group in enumerate(groups) if group in coverage.not_judged]
     statuses[not_judged] = 0
     left_out |= (rows["note"] == Note.OWNERSHIP) & np.isin(rows["slot"], not_judged)
     return replace(outcome, rows=rows[~left_out], violated=violated, doubtful=doubtful, statuses=statuses)
 
 
 def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, settings: Settings) -> Hole | None:
-    """The hole in which an excuse of a finding may be."""
+    """The hole in which an excuse of a finding may be, or what another member did on which it rests."""
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
-    others: set[str] = set()
-    if claim.of_itself:
-        named = {names.actors[actor].name for actor in (row["actor"], row["other"]) if actor >= 0}
-        others = {actor.name for actor in names.actors if (named if actor.incarnation >= 0 else slot.broker)}
-        others -= named | {slot.broker}
-    return coverage.lost(
-        _kinds_lost(claim, slot, int(row["value"])),
-        group=slot.group,
-        topic=_topic(claim, slot),
+    group, topic, broker = _place(claim, slot)
+    since, until = int(row["since"]), int(row["time"])
+    excuse = coverage.lost(
+        # What is told of a queue whose broker is lost may be about any other queue.
+        SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(_excuses(claim, slot, int(row["value"])))),
+        group=group,
+        topic=topic,
+        broker=broker,
         since=int(_since(claim, row["since"], coverage, settings)),
-        until=int(row["time"]),
-        besides=others,
-        living=int(row["since"]) - settings.rounds,
+        until=until,
+        clients=[one.name for one in _named(row, names)] if claim.of_itself else (),
+        living=since - settings.rounds,
     )
+    of_others = _needed_of_others(claim, slot, int(row["value"]))
+    return excuse or coverage.lost(of_others, group=group, topic=topic, broker=broker, since=since, until=until)
 
 
-def _kinds_lost(claim: TraceClaim, slot: Slot, value: int) -> int:
-    """Mask of what an excuse may be. What is told of a queue whose broker is lost may be about any other queue."""
-    if _is_placeless(slot):
-        return ALL_KINDS | SETTINGS
+def _excuses(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind]:
+    """Kinds of events that may excuse a finding."""
     of_topic = _excuses_in_topic(claim, slot, value)
-    return evidence_mask(claim.excused_by if of_topic is None else of_topic) | SETTINGS
+    return claim.excused_by if of_topic is None else of_topic
 
 
 def _excuses_in_topic(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind] | None:
@@ -125,13 +115,25 @@ def _excuses_in_topic(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kin
     return claim.excused_in_topics if is_original else None
 
 
+def _needed_of_others(claim: TraceClaim, slot: Slot, value: int) -> int:
+    """Mask of what other members must have recorded for a finding to count: nothing where brokers alone act."""
+    return 0 if _excuses_in_topic(claim, slot, value) is not None else presupposed(claim.id, value).of_others
+
+
+def _named(row: Any, names: Names) -> list[Actor]:
+    """The processes that a finding names."""
+    return [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
+
+
 def _is_placeless(slot: Slot) -> bool:
     return slot.queue >= 0 and not slot.broker
 
 
-def _topic(claim: TraceClaim, slot: Slot) -> str:
-    """The topic in which an excuse may be: the copies of a message are in several."""
-    return "" if claim.monitor is Monitor.MESSAGES else slot.topic
+def _place(claim: TraceClaim, slot: Slot) -> tuple[str, str, str]:
+    """The group, topic and broker of what may excuse: the copies of a message are in several topics, at any broker."""
+    if claim.monitor is Monitor.MESSAGES:
+        return slot.group, "", ""
+    return slot.group, slot.topic, "" if claim.by_members else slot.broker
 
 
 def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
@@ -147,11 +149,15 @@ def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings
 
 def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, settings: Settings) -> Any:
     doubt = np.zeros(len(found), np.uint8)
+    needs = {value: presupposed(claim.id, value) for value in np.unique(found["value"]).tolist()}
+    mask = evidence_mask(claim.excused_by) | SETTINGS
+    for each in needs.values():
+        mask |= each.of_others
     lost = coverage.is_lost(
-        evidence_mask(claim.excused_by) | SETTINGS,
-        [(slot.group, _topic(claim, slot)) for slot in names.slots],
+        mask,
+        [_place(claim, slot) for slot in names.slots],
         found["slot"],
-        _since(claim, found["since"], coverage, settings),
+        np.minimum(_since(claim, found["since"], coverage, settings), found["since"]),
         found["time"],
     )
     lost |= np.array([*map(_is_placeless, names.slots), False])[found["slot"]]
@@ -160,41 +166,30 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
     doubt[lost] |= int(Doubt.GAP)
     if missing((*claim.needs, *claim.counts_with), coverage.recorded):
         doubt |= int(Doubt.EVIDENCE)
+    unseen = np.isin(found["value"], [value for value, each in needs.items() if each.excuses & ~coverage.recorded])
+    if coverage.processes:
+        unseen |= np.array([unrecorded(claim, row, names, coverage) is not None for row in found])
+    doubt[unseen] |= int(Doubt.EVIDENCE)
     return doubt
-
-
-def _unrecorded(claim: TraceClaim, found: Any, names: Names, coverage: Coverage) -> list[int]:
-    """Places of findings that may be excused by what nobody records, or by what a process that they name did not."""
-    unseen = [bool(presupposed(claim.id, int(row["value"])).excuses & ~coverage.recorded) for row in found]
-    if not coverage.processes:
-        return [place for place, is_unseen in enumerate(unseen) if is_unseen]
-    return [place for place, row in enumerate(found) if unseen[place] or unrecorded(claim, row, names, coverage)]
 
 
 def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) -> tuple[str, list[Kind]] | None:
     """Who of those that a finding rests on never recorded what it must have, and the kinds; None if nobody."""
     needs = presupposed(claim.id, int(row["value"]))
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
-    actors = [names.actors[actor] for actor in (row["actor"], row["other"]) if actor >= 0]
-    asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in actors]
+    asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in _named(row, names)]
     asked += [((slot.broker, -1), 0, needs.of_broker)] * bool(slot.broker)
-    of_others = needs.of_others if _excuses_in_topic(claim, slot, int(row["value"])) is None else 0
+    of_others = _needed_of_others(claim, slot, int(row["value"]))
     asked += [(who, 0, of_others) for who in coverage.clients(slot.group) if of_others]
     for who, seen, seen_or_told in asked:
         unseen = coverage.unseen(slot.group, who, seen, seen_or_told)
         if unseen:
             return who[0], [kind for kind in Kind if EVIDENCE_BIT[kind] & unseen]
-    if of_others:
-        # A member that no file is about, or whose file has a gap, is one of them.
-        since, until = int(row["since"]), int(row["time"])
-        hole = coverage.lost(of_others, group=slot.group, topic=slot.topic, since=since, until=until)
-        if hole is not None and hole.group:
-            return hole.recorder, [kind for kind in Kind if EVIDENCE_BIT[kind] & hole.kinds & of_others]
     unstored = coverage.unstored(slot.group, slot.broker, needs.at_broker) if slot.broker else 0
     return (slot.broker, [kind for kind in Kind if EVIDENCE_BIT[kind] & unstored]) if unstored else None
 
 
-def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> Any:
+def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: Coverage) -> Any:
     """Which findings are about groups that cannot be judged, or of which less was recorded than the folds know of."""
     excuses = evidence_mask(claim.excused_by) & coverage.recorded
     others = {
@@ -203,21 +198,17 @@ def _of_others(claim: TraceClaim, found: Any, queues: Sequence[tuple[str, str]],
         if excuses & ~recorded or missing((*claim.needs, *claim.counts_with), recorded)
     }
     others |= coverage.not_judged.keys()
-    return np.array([*(group in others for group, _ in queues), False])[found["slot"]]
+    return np.array([*(group in others for group in groups), False])[found["slot"]]
 
 
-def _lacks(recorded: int) -> bool:
-    """Whether some kind is not recorded that some violation needs to count."""
-    return any(missing((*claim.needs, *claim.counts_with), recorded) for claim in CLAIMS)
-
-
-def _save(rows: Any, statuses: Any, queues: Sequence[tuple[str, str]], coverage: Coverage) -> None:
+def _save(rows: Any, statuses: Any, names: Names, coverage: Coverage) -> None:
     """Messages that may have been saved unseen: it is not known what became of them."""
     at = np.flatnonzero((rows["note"] == Note.CHAIN) & (rows["value"] == MessageStatus.LOST) & (rows["slot"] >= 0))
     if not len(at):
         return
     found = rows[at]
     ever = np.full(len(at), coverage.end)
+    queues = [(slot.group, slot.topic, "") for slot in names.slots]  # a retry of it may be at any broker
     lost = coverage.is_lost(_SAVES_A_MESSAGE, queues, found["slot"], found["since"], ever)
     others = {group for group, recorded in coverage.of_groups.items() if _SAVES_A_MESSAGE & ~recorded}
     others |= coverage.not_judged.keys()
@@ -226,7 +217,7 @@ def _save(rows: Any, statuses: Any, queues: Sequence[tuple[str, str]], coverage:
         for group in coverage.groups
         if any(coverage.unseen(group, who, 0, _CALLS) for who in coverage.clients(group))
     }
-    lost |= np.array([group in others for group, _ in queues])[found["slot"]]
+    lost |= np.array([slot.group in others for slot in names.slots])[found["slot"]]
     # A row of one message has its origin, and in ``until`` when its retry is due.
     messages = np.where(found["origin"] != 0, 1, np.maximum(found["until"] - found["offset"], 1))
     # What another monitor tells of is counted where it is told.

@@ -13,11 +13,12 @@ from ...model.history import Cause
 from ...properties.verdict import Verdict
 from ..claims.claim import TraceClaim
 from ..claims.claims import CLAIMS, CODE
+from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
 from ..claims.settling import would_settle
 from ..claims.shown import shown_by
 from ..encoding.names import Names
-from ..format.coverage import Coverage, evidence_mask, missing
+from ..format.coverage import EVIDENCE_BIT, Coverage, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
 from ..format.schema import Header
@@ -247,8 +248,10 @@ def _doubt(
     if who:
         lacks = _listed([(kind,) for kind in kinds])
         return Verdict.NOT_OBSERVABLE, f"{who} recorded no {lacks} events, without which it cannot be told"
-    excuses = [(kind,) for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE]
-    lacking = missing((*claim.counts_with, *excuses), coverage.recorded)[:MOST_NAMED]
+    asked = [presupposed(claim.id, value).excuses for value in np.unique(rows["value"]).tolist()]
+    excuses = [kind for kind in Kind if any(EVIDENCE_BIT[kind] & mask for mask in asked)]
+    excuses += [kind for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE and kind not in excuses]
+    lacking = missing((*claim.counts_with, *((kind,) for kind in excuses)), coverage.recorded)[:MOST_NAMED]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
     return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim, [kind for kinds in lacking for kind in kinds])}"
 

@@ -18,7 +18,7 @@ from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
 from ..encoding.names import Actor
 from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
-from ..format.kinds import CONTEXT, OWNERSHIP, Kind
+from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind
 from ..io import ROWS, SplitReader, Trace
 from ..io.source import Source
 from ..recorders.set_back import COLUMNS as OF_SET_BACK
@@ -51,7 +51,7 @@ _FEW = CONTEXT | OWNERSHIP
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
 """Columns that are looked at before events are judged."""
 
-_OF_A_MESSAGE = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE, Kind.COMMIT_MEMORY)
+_OF_A_MESSAGE = (*IN_WINDOW, Kind.COMMIT_MEMORY)
 _OF_A_QUEUE = (*_OF_A_MESSAGE, Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT)
 _OF_A_MEMBER = (Kind.CLIENT_START, Kind.HEARTBEAT, Kind.REBALANCE, Kind.UNREGISTER)
 _WHERE = {

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from ..encoding.coding import Coded, Coder
 from ..encoding.names import Actor, Names, Slot, group_of_topic
-from ..format.kinds import CONTEXT, Kind, Path, codes
+from ..format.coverage import joined
+from ..format.kinds import CONTEXT, IN_WINDOW, LOCKS, Kind, Path, codes
 from ..format.schema import ABSENT
 from ..io import Trace
 from ..monitors.runs import REPEATED
@@ -27,11 +28,7 @@ _CODES = codes(Kind)
 OF_MESSAGES = frozenset(
     {
         Kind.PULL_RESULT,
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.REMOVED,
-        Kind.DISCARDED,
-        Kind.EXPIRE,
+        *IN_WINDOW,
         Kind.SEND_BACK,
         Kind.STORE,
         Kind.DELAY_DELIVER,
@@ -44,9 +41,7 @@ OF_QUEUES = frozenset(
     {
         Kind.ASSIGN,
         Kind.REVOKE,
-        Kind.LOCK,
-        Kind.UNLOCK,
-        Kind.LOCK_LOST,
+        *LOCKS,
         Kind.OFFSET_QUERY,
         Kind.COMMIT,
         Kind.RESET,
@@ -243,14 +238,8 @@ def _within(number: int) -> int:
 
 
 def _ranges(ranges: Iterable[tuple[int, int]]) -> Any:
-    """Ranges in order, with those that touch put together: two columns. What is beyond 64 bits ends there."""
-    joined: list[list[int]] = []
-    for first, last in sorted((_within(first), _within(last)) for first, last in ranges):
-        if joined and first <= joined[-1][1]:
-            joined[-1][1] = max(joined[-1][1], last)
-        else:
-            joined.append([first, last])
-    return np.array(joined, np.int64).reshape(-1, 2)
+    """Ranges in order, joined; what is beyond 64 bits ends there."""
+    return joined((_within(first), _within(last)) for first, last in ranges)
 
 
 def _touches(ranges: Any, first: Any, last: Any) -> Any:

@@ -18,6 +18,7 @@ from ..io import Trace
 from ..monitors.runs import REPEATED
 from .by_model import told_by_model
 from .evidence import Found, Question, collect, turning_points
+from .listed_twice import OWNED, listed_twice, lists_of
 from .sentences import clock, tell
 from .source_lines import Place
 from .titles import has_offsets, title
@@ -119,9 +120,16 @@ def stories(
     chosen = _first_of_each_claim(rows, most)
     if not chosen:
         return ()
-    answers = collect(trace, [_question(row, names) for row in chosen], names)
-    told = [told_by_model(row, names, witnesses or {}) for row in chosen]
-    return tuple(_story(*one, names, events) for one in zip(chosen, answers, told, strict=True))
+    unowned = [
+        at for at, row in enumerate(chosen) if CLAIMS[row["claim"]].id == OWNED and not names.slots[row["slot"]].client
+    ]
+    asked = [_question(row, names) for row in chosen] + [lists_of(chosen[at], names) for at in unowned]
+    answers = collect(trace, asked, names)
+    causes = {at: listed_twice(chosen[at], lists) for at, lists in zip(unowned, answers[len(chosen) :], strict=True)}
+    return tuple(
+        _story(row, answers[at], told_by_model(row, names, witnesses or {}), causes.get(at, ""), names, events)
+        for at, row in enumerate(chosen)
+    )
 
 
 def sentences(found: Sequence[Found]) -> tuple[Sentence, ...]:
@@ -189,7 +197,7 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
     )
 
 
-def _story(row: Mapping[str, int], found: Sequence[Found], model: str, names: Names, events: int) -> Story:
+def _story(row: Mapping[str, int], found: Sequence[Found], model: str, cause: str, names: Names, events: int) -> Story:
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     claim = CLAIMS[row["claim"]]
     passed = row["offset"] if row["offset"] >= 0 and has_offsets(claim.id) else None
@@ -199,7 +207,7 @@ def _story(row: Mapping[str, int], found: Sequence[Found], model: str, names: Na
     kept = _nearest(row, _runs(found), events)
     return Story(
         claim=claim,
-        title=title(claim, row, names, found),
+        title=title(claim, row, names, found, cause=cause),
         certainty=certainty(Doubt(row["doubt"])),
         sentences=tuple(_sentence(run) for run in kept),
         left_out=len(found) - sum(len(run) for run in kept),

@@ -96,7 +96,9 @@ def has_offsets(claim: str) -> bool:
     return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
 
 
-def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = ()) -> str:
+def title(
+    claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = (), *, cause: str = ""
+) -> str:
     """What is wrong.
 
     Args:
@@ -104,6 +106,7 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
         row: the finding, by the columns of ``findings.ROW``.
         names: the names behind its codes.
         found: the events that belong to it, where the key of a message is, or which queues a client gave itself.
+        cause: the end of the sentence, where it is known.
     """
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     actor, other = (str(names.actors[row[role]]) if row[role] >= 0 else "somebody" for role in ("actor", "other"))
@@ -121,7 +124,8 @@ def title(claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequen
     if claim.id in _STEPS:
         template = template.replace("{misstep}", list(_STEPS[claim.id])[row["value"]].step.told)
     assigned, answer = _shares(row, slot, names, found) if "{assigned}" in template else ("", "")
-    text = template.format(
+    text = (template + "{cause}").format(
+        cause=cause,
         actor=actor,
         other=other,
         id=names.actors[row["actor"]].name if row["actor"] >= 0 else "somebody",

@@ -8,14 +8,14 @@ violate it was.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .kinds import OF_BROKERS, Kind
-from .schema import Header
+from .kinds import IN_WINDOW, OF_BROKERS, Kind
+from .schema import Header, master_of
 
 EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
 """Which bit of a mask of kinds stands for a kind."""
@@ -30,11 +30,7 @@ OF_CLIENTS = (
     Kind.CORRECT,
     Kind.COMMIT_MEMORY,
     Kind.FLOW_CONTROL,
-    Kind.DELIVER,
-    Kind.RESULT,
-    Kind.REMOVED,
-    Kind.DISCARDED,
-    Kind.EXPIRE,
+    *IN_WINDOW,
 )
 """Kinds that only clients record."""
 
@@ -64,6 +60,7 @@ class Hole:
         kinds: mask of what it may have been, SETTINGS among them.
         group: of which group; empty if that is not known, and it may be any.
         topic: of which topic; empty for any. What is lost of a topic may have been about its retries.
+        broker: of the queues of which broker; empty for any. What a broker did tells nothing of another one's queues.
         recorder: client id or broker whose recording it is; empty where that is not known.
         why: what took the evidence away, in words.
         file: where that is; empty without a place.
@@ -78,17 +75,23 @@ class Hole:
     kinds: int = ALL_KINDS
     group: str = ""
     topic: str = ""
+    broker: str = ""
     recorder: str = ""
     why: str
     file: str = ""
     line: int = 0
     outside: bool = False
 
-    def concerns(self, group: str, topic: str) -> bool:
-        """Whether it may be about a group and topic; empty ones are any."""
+    @property
+    def of_client(self) -> bool:
+        """Whether it is known to be in the recording of a client."""
+        return bool(self.recorder) and master_of(self.recorder) != self.broker
+
+    def concerns(self, group: str, topic: str, broker: str) -> bool:
+        """Whether it may be about a group, a topic and the queues of a broker; empty ones are any."""
         of_group = not self.group or not group or self.group == group
         of_topic = not self.topic or not topic or self.topic == topic or topic.startswith(_COPIES)
-        return of_group and of_topic
+        return of_group and of_topic and (not self.broker or not broker or self.broker == broker)
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -131,10 +134,10 @@ class Coverage:
         self.groups = tuple(groups)
         self.not_judged = dict(not_judged or {})
         self.processes, self.told = dict(processes or {}), dict(told or {})
-        alike: dict[tuple[int, str, str], list[Hole]] = {}
+        alike: dict[tuple[int, str, str, str], list[Hole]] = {}
         for hole in self.holes:
-            alike.setdefault((hole.kinds, hole.group, hole.topic), []).append(hole)
-        self._alike = [(holes[0], *_spans(holes)) for holes in alike.values()]
+            alike.setdefault((hole.kinds, hole.group, hole.topic, hole.broker), []).append(hole)
+        self._alike = [(holes[0], joined((hole.since, hole.until) for hole in holes)) for holes in alike.values()]
 
     def recorded_of(self, group: str) -> int:
         """Mask of the kinds that were recorded of a group."""
@@ -173,26 +176,29 @@ class Coverage:
         *,
         group: str = "",
         topic: str = "",
+        broker: str = "",
         since: int,
         until: int,
-        besides: Container[str] = (),
+        clients: Collection[str] = (),
         living: int = EVER,
     ) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any.
 
         Args:
             kinds: mask.
-            group: empty for any; ``topic`` too.
+            group: empty for any; ``topic`` and ``broker`` too.
             topic: see there.
+            broker: of the queue that it may be about.
             since: ms.
             until: ms.
-            besides: recorders whose holes do not count.
+            clients: those whose recordings count, those of brokers besides; empty for all.
             living: what is outside of the recording of a process and was over before this does not count, ms.
         """
-        found = self._lost(kinds, group, topic, since, until)
-        return next(
-            (one for one in found if one.recorder not in besides and not (one.outside and one.until < living)), None
-        )
+        for hole in self._lost(kinds, group, topic, broker, since, until):
+            of_another = clients and hole.of_client and hole.recorder not in clients
+            if not of_another and not (hole.outside and hole.until < living):
+                return hole
+        return None
 
     def undecided(self, kinds: int, group: str = "") -> Hole | None:
         """The first hole in the recording where something of ``kinds`` may be lost, those outside of it left out.
@@ -201,32 +207,33 @@ class Coverage:
             kinds: mask.
             group: which it may be about; empty for any.
         """
-        return next((hole for hole in self._lost(kinds, group, "", self.begin, self.end) if not hole.outside), None)
+        found = self._lost(kinds, group, "", "", self.begin, self.end)
+        return next((hole for hole in found if not hole.outside), None)
 
-    def _lost(self, kinds: int, group: str, topic: str, since: int, until: int) -> Iterator[Hole]:
+    def _lost(self, kinds: int, group: str, topic: str, broker: str, since: int, until: int) -> Iterator[Hole]:
         for hole in self.holes:
             if hole.since > until:
                 return
-            if hole.until >= since and hole.kinds & kinds and hole.concerns(group, topic):
+            if hole.until >= since and hole.kinds & kinds and hole.concerns(group, topic, broker):
                 yield hole
 
-    def is_lost(self, kinds: int, queues: Sequence[tuple[str, str]], at: Any, since: Any, until: Any) -> Any:
+    def is_lost(self, kinds: int, queues: Sequence[tuple[str, str, str]], at: Any, since: Any, until: Any) -> Any:
         """The same for many questions at once: an array of truth values.
 
         Args:
             kinds: mask.
-            queues: groups with topics.
+            queues: groups with topics and brokers.
             at: which of ``queues`` each question is about, -1 for any.
             since: ms, of each question.
             until: ms.
         """
         lost = np.zeros(len(at), np.bool_)
-        for hole, begins, ends in self._alike:
+        for hole, spans in self._alike:
             if not hole.kinds & kinds:
                 continue
-            concerned = np.array([*(hole.concerns(group, topic) for group, topic in queues), True])[at]
-            first = np.minimum(np.searchsorted(ends, since), len(ends) - 1)
-            lost |= concerned & (ends[first] >= since) & (begins[first] <= until)
+            concerned = np.array([*(hole.concerns(*queue) for queue in queues), True])[at]
+            first = np.minimum(np.searchsorted(spans[:, 1], since), len(spans) - 1)
+            lost |= concerned & (spans[first, 1] >= since) & (spans[first, 0] <= until)
         return lost
 
 
@@ -239,16 +246,15 @@ def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind
     return [each for each in kinds if not recorded & evidence_mask(each)]
 
 
-def _spans(holes: Sequence[Hole]) -> tuple[Any, Any]:
-    """Beginnings and ends of holes that are sorted, those that touch put together."""
-    spans: list[list[int]] = []
-    for hole in holes:
-        if spans and hole.since <= spans[-1][1]:
-            spans[-1][1] = max(spans[-1][1], hole.until)
+def joined(spans: Iterable[tuple[int, int]]) -> Any:
+    """Spans in order, with those that touch put together: two columns."""
+    found: list[list[int]] = []
+    for since, until in sorted(spans):
+        if found and since <= found[-1][1]:
+            found[-1][1] = max(found[-1][1], until)
         else:
-            spans.append([hole.since, hole.until])
-    table = np.array(spans, np.int64)
-    return table[:, 0].copy(), table[:, 1].copy()
+            found.append([since, until])
+    return np.array(found, np.int64).reshape(-1, 2)
 
 
 def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int, end: int) -> list[Hole]:
@@ -279,6 +285,7 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
                     kinds=ALL_KINDS & ~evidence_mask(others),
                     group=event.get("group") or "",
                     topic=event.get("topic") or "",
+                    broker=master_of(event.get("broker") or ""),
                     recorder=event.get("client") or event.get("broker") or "",
                     why=f"a gap of the recording{f' ({said})' if said else ''}",
                     outside=not event.get("count") and (starts_late or (_who(event), until) in deaths),

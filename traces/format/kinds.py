@@ -124,6 +124,12 @@ CLIENT_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
 BROKER_RUNS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
 """Kinds that tell whether a broker runs, and as what."""
 
+IN_WINDOW = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE)
+"""What becomes of a message in the window of the client that has pulled it."""
+
+LOCKS = (Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST)
+"""What an orderly client does about the lock of a queue."""
+
 CALLS = frozenset({Kind.DELIVER, Kind.RESULT})
 """A call of a listener, its beginning and its end."""
 
@@ -145,6 +151,9 @@ CONTEXT = frozenset(
 
 OWNERSHIP = frozenset({Kind.ASSIGN, Kind.REVOKE})
 """Kinds that tell who has a queue: few as well, and held against what groups do besides."""
+
+ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
+"""Results of a pull that was served."""
 
 FAILURES = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.ROLLBACK, Result.FAILED})
 """Results after which a message is not consumed; ``timeout`` comes with whatever the listener returned in the end."""

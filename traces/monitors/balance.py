@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,37 +13,12 @@ from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .allocations import answers_otherwise
 from .notebook import Notebook, whole
-from .runs import Told
+from .runs import ENDS, Told
 from .standstills import Spans, Standstills
 from .standstills import within as covered
 from .subscriptions import parse_subscription
 
 CLAIM = "every-topic-is-balanced"
-
-_DOWN, _UP = (Kind.BROKER_STOP, Kind.BROKER_CRASH), Kind.BROKER_START
-_ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
-
-
-class _Outages:
-    """When no pass could be made, as a broker was down, or stood still, that members are asked of (RB-4)."""
-
-    def __init__(self, over: Iterable[tuple[int, int]]) -> None:
-        self._since: dict[str, int] = {}
-        self._over = list(over)
-
-    def stop(self, broker: str, time: int) -> None:
-        """A broker goes down."""
-        self._since.setdefault(broker, time)
-
-    def start(self, broker: str, time: int) -> None:
-        """A broker runs again."""
-        if broker in self._since:
-            self._over.append((self._since.pop(broker), time))
-
-    def within(self, since: int, until: int) -> int:
-        """How long brokers were down between two times, ms."""
-        spans = [*self._over, *((begin, until) for begin in self._since.values())]
-        return sum(max(min(end, until) - max(begin, since), 0) for begin, end in spans)
 
 
 @dataclass
@@ -52,7 +27,7 @@ class _Client:
 
     Attributes:
         actor: the client.
-        outages: when it could not balance.
+        outages: when no pass could be made, as a broker was away that members are asked of (RB-4).
         still: when it stood still.
         known: topics of which its group has seen a queue, and since when.
         without: topics of which it was told that they have no queue.
@@ -65,7 +40,7 @@ class _Client:
     """
 
     actor: Actor
-    outages: _Outages
+    outages: Spans
     still: Spans
     known: Mapping[str, int]
     without: Collection[str] = ()
@@ -93,7 +68,7 @@ class _Client:
 
     def _ran(self, since: int, until: int) -> int:
         """For how long of a time it could balance, ms."""
-        return until - since - self.outages.within(since, until) - covered(self.still, since, until)
+        return until - since - covered(self.outages, since, until) - covered(self.still, since, until)
 
     def balances(self, time: int, topic: str, within: int) -> None:
         if topic in self.behind:
@@ -120,7 +95,7 @@ class Balance:
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
         self._still = Standstills(context.events, pause=settings.rounds)
-        self._outages = _Outages((since, until) for _, since, until in self._still.of_brokers)
+        self._outages = [(since, until) for _, since, until in self._still.away]
         self._known: dict[str, dict[str, int]] = {}
         self._without: dict[str, set[str]] = {}
         for run in told.runs:
@@ -138,12 +113,8 @@ class Balance:
                 given = event.get("subscriptions")
                 if given is not None and given != client.said:
                     client.heartbeat(event["time"], given)
-            elif kind in _ENDS:
+            elif kind in ENDS:
                 self._end(event)
-            elif kind in _DOWN:
-                self._outages.stop(event.get("broker") or "", event["time"])
-            elif kind == _UP:
-                self._outages.start(event.get("broker") or "", event["time"])
         for group, name, incarnation in list(self._clients):
             self._close(group, name, incarnation)
 

@@ -7,6 +7,7 @@ with what the context tells of groups: few rows, plain Python.
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
         slot = names.slots[row["slot"]]
         since, until, unseen = int(row["since"]), int(row["time"]), False
         if row["claim"] == _FLAPPING:
-            changes = group.changes(slot.group, since, until)
+            changes = group.changes(slot, names.actors[row["actor"]], since, until)
             keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
             # RB-20: lists of brokers that are back differ for a while, and each pass may ask another one.
             is_fast = until - since <= row["value"] * settings.rebalance
@@ -210,12 +211,20 @@ class _Groups:
         }
         return max(len(seen) - 1, 0)
 
-    def changes(self, group: str, since: int, until: int) -> int:
-        """How often a process of a group came or went in a period, or shortly before it."""
-        members = {membership.actor for membership in [*self._memberships.of(group), *self._memberships.of("")]}
-        return sum(
-            step.actor in members and since - self._settings.rounds <= step.time <= until for step in self._told.steps
-        )
+    def changes(self, slot: Slot, actor: Actor, since: int, until: int) -> int:
+        """How often, in a period or shortly before it, a process of a group came or went, or a client was told others.
+
+        Brokers may have different lists for a while, and a pass asks any of them (RB-4).
+        """
+        members = {one.actor for group in (slot.group, "") for one in self._memberships.of(group)}
+        begin = since - self._settings.rounds
+        divided = [
+            (run.members, run.queues)
+            for run in self._told.of(slot.group, Kind.REBALANCE)
+            if run.actor == actor and run.topic == slot.topic and begin <= run.last and run.first <= until
+        ]
+        steps = sum(step.actor in members and begin <= step.time <= until for step in self._told.steps)
+        return steps + sum(one != other for one, other in pairwise(divided))
 
     def _during(self, group: str, kind: Kind, since: int, until: int) -> list[Run]:
         after = since + self._settings.rounds

@@ -6,7 +6,7 @@ rows, plain Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,13 @@ from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind
-from .standstills import Standstills, within
+from ..format.kinds import CLIENT_ENDS, Kind
+from .standstills import SIGNS, Standstills, within
 
 _LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 """Kinds that may tell that the owner has the queue no more."""
 
 _MOVES = "every-queue-moves"
-_DEATHS = (Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
-_SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
 
 
 def late_rows(
@@ -88,25 +86,13 @@ class _Around:
         self._signs: dict[int, int] = {}
         self._passes: dict[int, list[int]] = {}
         self._idle = settings.stuck
-        self._downs: dict[str, list[tuple[int, int]]] = {}
-        since: dict[str, int] = {}
         for event in context.events:
             kind, time = event["kind"], int(event["time"])
-            if kind in _SIGNS:
+            if kind in SIGNS:
                 self._signs[names.actor(actor_of(event))] = time
                 if kind == Kind.REBALANCE:
                     self._passes.setdefault(names.actor(actor_of(event)), []).append(time)
-            elif kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
-                since.setdefault(_broker(event), time)
-            elif kind == Kind.BROKER_START:
-                broker = _broker(event)
-                # A start whose end was not seen: it was down at that moment, for how long nobody knows.
-                self._downs.setdefault(broker, []).append((since.pop(broker, time), time))
         self._still = Standstills(context.events, pause=settings.rounds)
-        for broker, begin, end in self._still.of_brokers:
-            self._downs.setdefault(broker, []).append((begin, end))
-        for broker, time in since.items():
-            self._downs.setdefault(broker, []).append((time, context.end))
 
     def reason(self, one: Obligation, row: Any, names: Names, settings: Settings) -> Reason:
         """Why it came late: what its owner was to do, or that it stood still."""
@@ -124,7 +110,7 @@ class _Around:
 
     def down(self, broker: str, since: int, until: int) -> int:
         """How long a broker was down in a period, ms."""
-        return sum(max(0, min(end, until) - max(begin, since)) for begin, end in self._downs.get(broker, ()))
+        return within(((begin, end) for name, begin, end in self._still.away if name == broker), since, until)
 
     def rests(self, actor: int, since: int, until: int, *, seen: bool = False) -> bool:
         """Whether a client may have been suspended by its application: then it pulls nothing, and keeps its queues.
@@ -138,14 +124,10 @@ class _Around:
 
     def doubt(self, one: Obligation, actor: int, since: int, within: int) -> int:
         """Why it may have been met, or not have been due."""
-        wanted = _DEATHS if one.blocked is Blocked.RUNNING else _LEAVES
+        wanted = CLIENT_ENDS if one.blocked is Blocked.RUNNING else _LEAVES
         unseen = self._missing.intersection(wanted)
         silent = actor in self._signs and self._signs[actor] < since + within
         if actor in self._signs and not silent:
-            unseen = unseen.difference(_DEATHS)  # it was heard of later
+            unseen = unseen.difference(CLIENT_ENDS)  # it was heard of later
         # Its owner may have died, or have given the queue up.
         return int(Doubt.EVIDENCE) if one.owned and (silent or unseen) else 0
-
-
-def _broker(event: Mapping[str, Any]) -> str:
-    return str(event.get("broker") or "")

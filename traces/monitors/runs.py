@@ -15,7 +15,8 @@ REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
 """Kinds that processes repeat periodically."""
 
 _PASS = Kind.REBALANCE
-_ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
+ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
+"""Kinds with which a life, or a membership, begins or ends: what a client said before is over."""
 
 
 @dataclass(slots=True)
@@ -106,7 +107,7 @@ def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_P
                 continue
             of_actor[about] = run = _new(event)
             runs.append(run)
-        elif kind in _ENDS:
+        elif kind in ENDS:
             open_runs.pop(who, None)
             steps.append(Step(Kind(kind), actor_of(event), get("group") or "", int(event["time"])))
     by_group: dict[str, list[Run]] = {}

@@ -1,4 +1,5 @@
-"""Standstills: when a process did nothing at all, as one that is suspended, collects garbage, or whose machine hangs.
+"""Standstills: when a process did nothing at all, as one that is suspended, collects garbage, or whose machine hangs;
+and when brokers were down.
 
 A client that stands still neither balances nor tells the brokers of itself, and does both at once when it goes on. A
 broker that stands still answers nobody, so that clients close their connections; when it goes on it takes them for
@@ -15,11 +16,14 @@ from ..encoding.names import Actor
 from ..engine.context import actor_of
 from ..format.kinds import BROKER_RUNS, Kind
 
-_SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
+SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
+"""Kinds that a client that lives tells again and again."""
 _SEVERAL = 3
 _TIMES_USUAL = 3
 _BROKER_PAUSE = 10_000
 """ms. A broker writes its offsets every 5 s (``flushConsumerOffsetInterval``), or as often as it is seen to."""
+
+_FOR_EVER = 1 << 62
 
 Spans = list[tuple[int, int]]
 
@@ -45,6 +49,7 @@ class Standstills:
 
     Attributes:
         of_brokers: of brokers, each from its last sign to the next one, ms.
+        away: these, and when brokers were down: from the end of one, where that was seen, to its next start.
 
     Args:
         events: of the context, by time.
@@ -55,11 +60,18 @@ class Standstills:
         self.of_brokers: list[tuple[str, int, int]] = []
         self._of_clients: dict[Actor, Spans] = {}
         seen: dict[Actor, _Signs] = {}
+        down: list[tuple[str, int, int]] = []
+        ended: dict[str, int] = {}
         for event in events:
             kind, time = event["kind"], int(event["time"])
             if kind in BROKER_RUNS:
                 seen.pop(actor_of(event), None)
-            elif kind in _SIGNS and event.get("client"):
+                broker = event.get("broker") or ""
+                if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
+                    ended.setdefault(broker, time)
+                elif kind == Kind.BROKER_START and broker in ended:
+                    down.append((broker, ended.pop(broker), time))
+            elif kind in SIGNS and event.get("client"):
                 since = _still_since(seen, event, time, pause, beats=kind == Kind.HEARTBEAT)
                 if since is not None:
                     self._of_clients.setdefault(actor_of(event), []).append((since, time))
@@ -67,6 +79,8 @@ class Standstills:
                 since = _still_since(seen, event, time, _BROKER_PAUSE, beats=True)
                 if since is not None:
                     self.of_brokers.append((event["broker"], since, time))
+        down += [(broker, since, _FOR_EVER) for broker, since in ended.items()]
+        self.away = [*self.of_brokers, *down]
 
     def of_client(self, actor: Actor) -> Spans:
         """When a client stood still, each from its last sign to the next one, ms."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..format.kinds import Kind
 from .processes import Processes
-from .recording import Event, Recording
+from .recording import Event, Recording, gap
 
 _FIRST = (Kind.CLIENT_START, Kind.BROKER_START, Kind.FILE_LOAD)
 
@@ -34,5 +34,5 @@ def beginnings(recordings: Sequence[Recording], processes: Processes) -> list[Ev
             first = recording.table.column("kind")[row].as_py()
             until = int(recording.stamps[row]) // 1000 - 1
             if first not in _FIRST and until > begin:
-                found.append({"time": until, "kind": str(Kind.GAP), **who, "due": begin, "detail": detail})
+                found.append(gap(begin, until, detail, who))
     return found

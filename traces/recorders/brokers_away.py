@@ -13,16 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import Kind, Result
-from ..format.schema import master_of
-from .recording import Event, Recording
+from ..format.kinds import ANSWERS, Kind
+from .broker_spans import spans_of
+from .recording import Event, Recording, gap
 
 SLACK = 5_000
 """Answers come so long after its last event, or before its first one, from a broker that was not recorded, ms: less
 may be the way of an answer, and clocks."""
-
-_ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-_DETAIL = "it answered, and was not recorded"
 
 
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
@@ -31,29 +28,23 @@ def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
     Args:
         recordings: all of them, their stamps by clocks that agree.
     """
-    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for one in recordings:
-        if one.broker:
-            own = one.stamps[~one.as_slave]
-            span = [(_millis(own[0]), _millis(own[-1]))] if len(own) else []
-            spans[master_of(one.broker)] += span
+    spans = spans_of(recordings)
     if not spans:
         return []
-    begin = min(_millis(one.stamps.min()) for one in recordings)
-    end = max(_millis(one.stamps.max()) for one in recordings)
+    begin = min(int(one.stamps.min()) for one in recordings)
+    end = max(int(one.stamps.max()) for one in recordings)
     found: list[Event] = []
     for broker, answered in sorted(_answers(recordings).items()):
-        for since, until in _between(sorted(spans.get(broker, [])), begin, end):
-            if np.any((answered > since + SLACK) & (answered < until - SLACK)):
-                gap = {"time": until, "kind": str(Kind.GAP), "broker": broker, "due": since, "detail": _DETAIL}
-                found.append(gap)
+        for since, until in _between(spans.get(broker, ()), begin, end):
+            if np.any((answered > since + SLACK * 1000) & (answered < until - SLACK * 1000)):
+                found.append(gap(since // 1000, until // 1000, "it answered, and was not recorded", {"broker": broker}))
     return found
 
 
 def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
-    """When each broker answered pulls, ms."""
+    """When each broker answered pulls, µs."""
     times: defaultdict[str, list[np.ndarray]] = defaultdict(list)
-    results = pa.array(map(str, _ANSWERS), pa.string())
+    results = pa.array(map(str, ANSWERS), pa.string())
     for one in recordings:
         if one.of_broker:
             continue
@@ -62,19 +53,15 @@ def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
         answered = pc.is_in(given.column("result"), results)
         for name in sorted(filter(None, pc.unique(given.column("broker")).to_pylist())):
             of_it = pc.and_(pc.equal(given.column("broker"), name), answered)
-            times[name].append(one.stamps[rows[of_it.fill_null(False).to_numpy()]] // 1000)
+            times[name].append(one.stamps[rows[of_it.fill_null(False).to_numpy()]])
     return {name: np.concatenate(found) for name, found in times.items()}
 
 
 def _between(spans: Sequence[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
-    """The times from ``begin`` to ``end`` that are in none of these spans, which are sorted."""
+    """The times from ``begin`` to ``end``, µs, that are in none of these spans, which are sorted."""
     found, since = [], begin
     for first, last in spans:
         if first > since:
             found.append((since, min(first, end)))
         since = max(since, last)
     return [*found, (since, end)] if since < end else found
-
-
-def _millis(stamp: int) -> int:
-    return int(stamp) // 1000

@@ -7,10 +7,11 @@ reset every client is told, and what it was told is of use only where its broker
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..format.kinds import Kind, Path
+from .broker_spans import BrokersRecorded
 from .processes import Processes
 from .recording import Event, Recording
 
@@ -27,8 +28,6 @@ ONE_RESET = 10_000
 
 _NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
 """Ways on which a broker stores an offset that no client has sent."""
-
-_FOR_EVER = 1 << 62
 
 _Key = tuple[str, str, str, int, int, bool]
 
@@ -69,11 +68,7 @@ class Confirmed:
 
 
 def confirmed(
-    events: Iterable[tuple[int, int, Recording, Event]],
-    recordings: Sequence[Recording],
-    processes: Processes,
-    *,
-    dead: Collection[str] = (),
+    events: Iterable[tuple[int, int, Recording, Event]], processes: Processes, recorded: BrokersRecorded
 ) -> Confirmed:
     """Which commits and resets were recorded by two sides.
 
@@ -82,11 +77,9 @@ def confirmed(
 
     Args:
         events: commits and resets of all recordings by stamp: place, stamp, recording, event.
-        recordings: all of them.
         processes: of the clients.
-        dead: brokers that were killed.
+        recorded: when each broker was.
     """
-    brokers = _Brokers(recordings, dead)
     counts: Counter[str] = Counter()
     resets: dict[_Key, int] = {}
     dropped: list[int] = []
@@ -97,7 +90,7 @@ def confirmed(
         key = _key(event)
         if event["kind"] == Kind.RESET:
             again = stamp - resets.get(key, stamp - ONE_RESET * 1000) < ONE_RESET * 1000
-            if not recording.of_broker and (again or brokers.recorded(event.get("broker", ""), stamp)):
+            if not recording.of_broker and (again or recorded.at(event.get("broker", ""), stamp)):
                 counts[TOLD_AGAIN] += 1
                 dropped.append(place)
             else:
@@ -124,10 +117,10 @@ def confirmed(
             told[other.at] = half.says(processes)
             dropped.append(half.at)
     for one in (one for waiting in sent.values() for one in waiting):
-        if brokers.recorded(one.event.get("broker", ""), one.stamp):
+        if recorded.at(one.event.get("broker", ""), one.stamp):
             dropped.append(one.at)
             counts[NEVER_APPLIED] += 1
-        elif brokers.any:
+        elif recorded.any:
             counts[BROKER_NOT_RECORDED] += 1
     return Confirmed(dropped=dropped, told=told, counts=counts)
 
@@ -150,38 +143,3 @@ def _key(event: Event) -> _Key:
         event.get("offset", -1),
         event.get("path") == Path.PIGGYBACK,
     )
-
-
-class _Brokers:
-    """From when until when each broker was recorded, and where its recordings have gaps.
-
-    Between two recordings of a broker it did not run. So it is after the last one if that tells its end; else what it
-    did later is not known.
-    """
-
-    def __init__(self, recordings: Iterable[Recording], dead: Collection[str]) -> None:
-        self._spans: dict[str, tuple[int, int]] = {}
-        self._gaps: dict[str, list[tuple[int, int]]] = {}
-        for recording in recordings:
-            name = recording.broker
-            if not name:
-                continue
-            first, last = int(recording.stamps.min()), int(recording.stamps.max())
-            if name in dead or len(recording.rows((Kind.BROKER_STOP,))):
-                last = _FOR_EVER
-            since, until = self._spans.get(name, (first, last))
-            self._spans[name] = min(since, first), max(until, last)
-            rows = recording.rows((Kind.GAP,))
-            ends, gaps = recording.stamps[rows].tolist(), recording.events(rows)
-            self._gaps.setdefault(name, []).extend(
-                (gap.get("due", 0) * 1000, end) for end, gap in zip(ends, gaps, strict=True)
-            )
-
-    @property
-    def any(self) -> bool:
-        return bool(self._spans)
-
-    def recorded(self, broker: str, stamp: int) -> bool:
-        """Whether what the broker did at a time was recorded."""
-        since, until = self._spans.get(broker, (_FOR_EVER, 0))
-        return since <= stamp <= until and not any(begin <= stamp <= end for begin, end in self._gaps[broker])

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import TraceError
-from ..format.kinds import Kind
 from ..format.problems import Problems
 from ..format.schema import Header
 from ..io.events import ROWS
@@ -19,7 +18,7 @@ from ..io.jsonl import JsonLines
 from ..io.source import Source
 from ..io.temporary import in_temporary_folder
 from ..io.writing import write_jsonl
-from .processes import UNWRITTEN, Death
+from .processes import UNWRITTEN, Death, killed
 from .recording import Event
 
 _WHO = ("client", "incarnation", "group")
@@ -74,5 +73,4 @@ def _events(death: Death, seen: pa.Table) -> Iterator[Event]:
         who = {"client": death.client, "incarnation": number, "group": group}
         last = max(one["time_max"] for one in own if one["group"] in (group, None))
         since = max(last, time - UNWRITTEN)
-        yield {"time": time, "kind": str(Kind.GAP), **who, "due": since, "detail": "killed before it wrote"}
-        yield {"time": time, "kind": str(Kind.CLIENT_CRASH), **who}
+        yield from killed(since, time, who)

@@ -7,11 +7,11 @@ a client that no list ever names nothing is missing after its start: it gets no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..format.kinds import Kind
-from .processes import Processes
-from .recording import Event, Recording
+from .processes import Processes, killed, lists_of_members
+from .recording import Event, Recording, gap
 from .replicas import promoted_at
 
 SILENT = 31_000
@@ -19,9 +19,6 @@ SILENT = 31_000
 
 EARLY = 60_000
 """A recording that ends so long before the last one ends early, ms; that of a broker that writes its offsets sooner."""
-
-_STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
-_STARTS = (Kind.CLIENT_START, Kind.BROKER_START)
 
 
 def endings(recordings: Sequence[Recording], processes: Processes, *, known: Sequence[Event] = ()) -> list[Event]:
@@ -34,11 +31,11 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
     """
     end = max(int(recording.stamps.max()) for recording in recordings) // 1000
     told = {(e.get("client"), e.get("incarnation"), e.get("broker")) for e in known}
-    lists = sorted(_lists(recordings), key=lambda one: one[0])
+    lists = sorted(lists_of_members(recordings), key=lambda one: one[0])
     found: list[Event] = []
     for recording in recordings:
         last = _last(recording)
-        if last >= end or _stopped(recording) or _never_joined(recording, recordings, lists):
+        if last >= end or recording.stopped_in_order or _never_joined(recording, recordings, lists):
             continue
         gone = _gone(recording, recordings, processes, lists)
         for who in processes.who(recording):
@@ -50,19 +47,10 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
                     last + SILENT < time < gone and _names(who, group, members) for time, group, members in lists
                 )
                 time = gone if lived else min(gone, last + SILENT)
-                kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
-                gap = {"kind": str(Kind.GAP), **who, "due": last, "detail": "killed before it wrote"}
-                found += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
+                found += killed(last, time, who)
             elif end - last > (SILENT if len(recording.rows((Kind.FILE_PERSIST,))) else EARLY):
-                detail = "its recording ends before the others"
-                found.append({"time": end, "kind": str(Kind.GAP), **who, "due": last, "detail": detail})
+                found.append(gap(last, end, "its recording ends before the others", who))
     return found
-
-
-def _stopped(recording: Recording) -> bool:
-    """Whether the last that is told of the process is that it stopped in order."""
-    steps = recording.events(recording.rows((*_STOPS, *_STARTS)))
-    return bool(steps) and steps[-1]["kind"] in _STOPS
 
 
 def _never_joined(
@@ -74,15 +62,6 @@ def _never_joined(
     told = any(one.of_broker and len(one.rows((Kind.MEMBERS,))) for one in recordings)
     named = {(group, client) for _, group, members in lists for client in members}
     return told and not any((group, client) in named for client, group in recording.clients)
-
-
-def _lists(recordings: Sequence[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Lists of members as brokers and clients had them: when, ms, of which group, who."""
-    for recording in recordings:
-        rows = recording.rows((Kind.MEMBERS, Kind.REBALANCE))
-        for stamp, event in zip(recording.stamps[rows].tolist(), recording.events(rows), strict=True):
-            if "members" in event:
-                yield stamp // 1000, event.get("group", ""), frozenset(event["members"])
 
 
 def _gone(
@@ -99,10 +78,11 @@ def _gone(
     others = [one for one in recordings if one.process != recording.process]
     last = max(map(_last, own))
     seen: list[int] = []
-    for who in (who for one in own if not _stopped(one) for who in processes.who(one)):
+    for who in (who for one in own if not one.stopped_in_order for who in processes.who(one)):
         if "broker" in who:
             begins = [one for one in others if one.broker == who["broker"]]
-            took_over = [promoted_at(one, row) for one in others for row in one.promoted if _was_of(one, row, who)]
+            named = [(one, row, one.table.column("broker")[row].as_py()) for one in others for row in one.promoted]
+            took_over = [promoted_at(one, row) for one, row, broker in named if broker == who["broker"]]
             seen += [time for time in took_over if time >= last]
         else:
             begins = [one for one in others if (who["client"], who["group"]) in one.clients]
@@ -110,11 +90,6 @@ def _gone(
             seen += [time for (time, *_), is_without in zip(lists, without, strict=True) if is_without and time > last]
         seen += [began for one in begins if (began := int(one.stamps[0]) // 1000) >= last]
     return min(seen, default=None)
-
-
-def _was_of(recording: Recording, row: int, who: Event) -> bool:
-    """Whether a process that became a master was of this broker."""
-    return bool(recording.table.column("broker")[row].as_py() == who["broker"])
 
 
 def _last(recording: Recording) -> int:

@@ -22,13 +22,14 @@ from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
 from .beginnings import beginnings
+from .broker_spans import BrokersRecorded
 from .brokers_away import brokers_away
 from .confirming import confirmed
 from .endings import endings
 from .in_time import put_in_time
 from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
-from .recording import Event, Recording, without_nulls
+from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
@@ -93,8 +94,8 @@ def join(
     names = _names(recordings)
     tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
     stamps = np.concatenate([recording.stamps for recording in recordings])
-    gaps = _gaps(recordings, killed, problems, missing)
-    added = [*killed, *gaps, *beginnings(recordings, processes), *missing_events(recordings, processes)]
+    lost = _lost(recordings, killed, problems, missing)
+    added = [*killed, *lost, *beginnings(recordings, processes), *missing_events(recordings, processes)]
     added = sorted([*added, *brokers_away(recordings)], key=lambda event: int(event["time"]))
     if added:
         tables.append(Recording.of_events("", added).table)
@@ -107,8 +108,7 @@ def join(
     table = pa.concat_tables(tables).unify_dictionaries().take(pa.array(order))
     of_slave = np.concatenate([*(one.as_slave for one in recordings), np.zeros(len(added), np.bool_)])[order]
     halves, of_slaves = _commits(table, stamps, owner, of_slave, recordings)
-    dead = {event["broker"] for event in killed if event["kind"] == Kind.BROKER_CRASH}
-    answer = confirmed(halves, recordings, processes, dead=dead)
+    answer = confirmed(halves, processes, BrokersRecorded(recordings, added))
     left_out.update(answer.counts + Counter({ONLY_A_SLAVE: len(of_slaves)}))
     table = _told(_stamped(table, stamps), answer.told)
     kept = np.ones(len(table), bool)
@@ -188,7 +188,7 @@ def _told(table: pa.Table, told: Mapping[int, Event]) -> pa.Table:
     return table
 
 
-def _gaps(
+def _lost(
     recordings: Sequence[Recording],
     killed: Sequence[Event],
     problems: Sequence[Problem],
@@ -197,9 +197,8 @@ def _gaps(
     """Gaps for what was recorded and cannot be read, and for members that were not recorded; all end with the trace."""
     end = max([event["time"] for event in killed] + [int(one.stamps.max()) // 1000 for one in recordings])
     begin = min(int(one.stamps.min()) // 1000 for one in recordings)
-    whole: Event = {"time": end, "kind": str(Kind.GAP), "due": begin}
     found = [
-        {**whole, "group": group, "client": client, "incarnation": 0, "detail": "not recorded"}
+        gap(begin, end, "not recorded", {"group": group, "client": client, "incarnation": 0})
         for group, clients in missing.items()
         for client in clients
     ]
@@ -207,5 +206,5 @@ def _gaps(
     began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}
     for file, count in sorted(damaged.items()):
         since = began.get(file, begin)
-        found.append({**whole, "due": since, "count": count, "detail": f"not readable in {Path(file).name}"})
+        found.append({**gap(since, end, f"not readable in {Path(file).name}"), "count": count})
     return found

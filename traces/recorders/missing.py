@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..format.kinds import Kind
 from .processes import Processes
-from .recording import Event, Recording
+from .recording import Event, Recording, gap
 
 
 def missing_events(recordings: Sequence[Recording], processes: Processes) -> list[Event]:
@@ -27,8 +26,7 @@ def missing_events(recordings: Sequence[Recording], processes: Processes) -> lis
     for recording in recordings:
         for since, until, count in _gaps(recording, begin):
             detail = f"events that are missing in {Path(recording.file).name}"
-            gap = {"time": until, "kind": str(Kind.GAP), "due": since, "count": count, "detail": detail}
-            found += [{**gap, **who} for who in processes.who(recording) or [{}]]
+            found += [{**gap(since, until, detail, who), "count": count} for who in processes.who(recording) or [{}]]
     return found
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..format.kinds import Kind
-from .recording import Event, Recording
+from .recording import Event, Recording, gap
 
 UNWRITTEN = 1_000
 """What a recorder noted so long before its process was killed may never have been written, ms. It writes every 100 ms,
@@ -85,13 +85,26 @@ def deaths_recorded(
         for recording in own:
             since = max(int(recording.stamps[-1]) // 1000, time - UNWRITTEN)
             for who in processes.who(recording):
-                kind = Kind.BROKER_CRASH if recording.of_broker else Kind.CLIENT_CRASH
-                gap = {"kind": str(Kind.GAP), **who, "due": since, "detail": "killed before it wrote"}
-                added += [{"time": time, **gap}, {"time": time, "kind": str(kind), **who}]
+                added += killed(since, time, who)
     return added, unknown
 
 
-def unrecorded(recordings: Iterable[Recording]) -> Mapping[str, Sequence[str]]:
+def killed(since: int, time: int, who: Event) -> list[Event]:
+    """The end of a process at a time, ms, and before it what its recorder may not have written any more."""
+    kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
+    return [gap(since, time, "killed before it wrote", who), {"time": time, "kind": str(kind), **who}]
+
+
+def lists_of_members(recordings: Iterable[Recording]) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Lists of members as brokers and clients had them: when, ms, of which group, who."""
+    for recording in recordings:
+        rows = recording.rows((Kind.MEMBERS, Kind.REBALANCE))
+        for stamp, event in zip(recording.stamps[rows].tolist(), recording.events(rows), strict=True):
+            if "members" in event:
+                yield stamp // 1000, event.get("group", ""), frozenset(event["members"])
+
+
+def unrecorded(recordings: Sequence[Recording]) -> Mapping[str, Sequence[str]]:
     """Members that brokers and clients name, and that no recording is about, by group.
 
     A group of which no member was recorded is not among them: of it only the brokers tell, and claim no more.
@@ -101,8 +114,8 @@ def unrecorded(recordings: Iterable[Recording]) -> Mapping[str, Sequence[str]]:
     for recording in recordings:
         for client, group in recording.clients:
             recorded.setdefault(group, set()).add(client)
-        for event in recording.events(recording.rows((Kind.MEMBERS, Kind.REBALANCE))):
-            named.setdefault(event.get("group", ""), set()).update(event.get("members", ()))
+    for _, group, members in lists_of_members(recordings):
+        named.setdefault(group, set()).update(members)
     return {
         group: sorted(missing) for group, own in sorted(recorded.items()) if (missing := named.get(group, own) - own)
     }

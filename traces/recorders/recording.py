@@ -27,6 +27,8 @@ Event = dict[str, Any]
 """One event, with the names of the fields of the schema; fields that are not known are not there."""
 
 _ACTS = ("client", "group")
+_STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
+_STARTS = (Kind.CLIENT_START, Kind.BROKER_START)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -119,6 +121,12 @@ class Recording:
         """The places of the first events as a master of one that was a slave before."""
         return (np.flatnonzero(self.as_slave[:-1] & ~self.as_slave[1:]) + 1).tolist()
 
+    @cached_property
+    def stopped_in_order(self) -> bool:
+        """Whether the last that is told of the process is that it stopped in order."""
+        steps = self.events(self.rows((*_STOPS, *_STARTS)))
+        return bool(steps) and steps[-1]["kind"] in _STOPS
+
     def rows(self, kinds: Collection[Kind]) -> Any:
         """The places of the events of some kinds."""
         return np.flatnonzero(_numpy(pc.is_in(self.table.column("kind"), pa.array(map(str, kinds), pa.string()))))
@@ -126,6 +134,11 @@ class Recording:
     def events(self, rows: Any) -> list[Event]:
         """Some of the events, by place."""
         return [without_nulls(event) for event in self.table.take(pa.array(rows)).to_pylist()]
+
+
+def gap(since: int, until: int, detail: str, who: Event | None = None) -> Event:
+    """That what happened between two times, ms, was not recorded: of whom, empty if nobody knows, and why."""
+    return {"time": until, "kind": str(Kind.GAP), **(who or {}), "due": since, "detail": detail}
 
 
 def without_nulls(event: Mapping[str, Any]) -> Event:

@@ -510,6 +510,8 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
         queues = [f"{broker}:0" for broker in brokers]
         passed = event(1_999, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=queues)
         assert told(*left, passed) == expected
+        unlocked = told(*WRONG[Misstep.NOT_UNLOCKED], passed, groups=ORDERLY)
+        assert unlocked == ([Misstep.NOT_UNLOCKED] if expected else [])
     # It closes its connections, too, and is done later; who goes on learns of the route without it.
     soon, late = (event(time, Kind.BROKER_STOP, group=None, topic=None, queue=None) for time in (30_000, 40_000))
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
@@ -663,6 +665,10 @@ def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:
     assert told(before, stopped, broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
     assert told(before, stopped | {"time": 6_000}, broker_restart(50_000)) == []
     assert told(idle, passes(70_000), revoke(90_000, "one"), broker_restart(50_000)) == [Misstep.NOT_PULLED_ON]
+    # One that stops soon after tells until when it has served.
+    ends = [*idle, passes(12_000), revoke(14_000, "one"), stopped | {"time": 15_000}]
+    assert told(ends, passes(3_000)) == [Misstep.NOT_PULLED_ON]
+    assert told(idle, passes(3_000), revoke(14_000, "one"), stopped | {"time": 15_000}) == []
     # Of one that was killed nobody knows since when it was down.
     assert told(idle, passes(20_000), revoke(45_000, "one"), broker_restart(40_000)) == []
 

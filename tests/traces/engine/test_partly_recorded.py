@@ -24,7 +24,7 @@ from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
 
-from ..monitors.queue_events import assign, broker_restart, start
+from ..monitors.queue_events import assign, broker_restart, heartbeat, revoke, start
 from ..monitors.queue_events import deliver as delivery
 from ..monitors.queue_events import result as ended
 from ..monitors.queue_events import send_back as sent_back
@@ -155,3 +155,34 @@ def test_no_rule_is_broken_by_what_is_not_recorded(simulated: Recording, name: s
         judge(changed, before, tally, name)
     assert tally.runs > 20
     assert tally.violated == []
+
+
+WITHOUT_OWNER = [
+    start(0, "one"),
+    start(0, "two"),
+    *(heartbeat(time, "two", "T=*@1") for time in range(500, 121_000, 20_000)),
+    assign(1_000, "one", 0),
+    revoke(20_000, "one"),
+    assign(120_000, "two", 0),
+]
+TWICE_STARTED = [start(0, "one"), heartbeat(5, "one", "T=*@1"), broker_restart(10), broker_restart(1_000)]
+CRASH, RUNS = {Kind.BROKER_CRASH}, {Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH}
+
+
+@pytest.mark.parametrize(
+    ("events", "claim", "lacking", "why"),
+    [
+        (WITHOUT_OWNER, "every-queue-gets-an-owner", RUNS, "broker_start and no broker_stop and no broker_crash"),
+        (TWICE_STARTED, "processes-act-in-order", CRASH, "broker_crash"),
+    ],
+)
+def test_what_nobody_records_and_may_excuse_it_is_named(
+    events: list[Event], claim: str, lacking: set[Kind], why: str, tmp_path: Path
+) -> None:
+    header: dict[str, Any] = {"rocketproof_trace": 1, "evidence": sorted({*Kind} - lacking), "complete": True}
+    path = write(tmp_path / "trace.jsonl", header, *sorted(events, key=lambda event: event["time"]))
+    found = check_locally(open_trace([path]), settings=Settings()).verdict(claim)
+    assert (found.verdict, found.violated, found.doubtful) == (Verdict.NOT_OBSERVABLE, 0, 1)
+    assert found.why == (
+        f"no {why} events, which may explain it; starts and ends of brokers, in their logs would settle it"
+    )

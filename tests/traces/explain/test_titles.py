@@ -48,6 +48,33 @@ def test_a_message_is_called_by_its_key_and_times_are_times(tmp_path: Path) -> N
     assert title == "Message KEY1 came again at 00:00:02.061, although not due before 00:00:11.025"
 
 
+def lists(client: str, *members: str, seconds: tuple[int, ...]) -> list[dict[str, object]]:
+    """Passes of a client, so many seconds after the queue had lost its owner."""
+    who = {"kind": "rebalance", "client": client, "group": "G", "topic": "T", "members": list(members)}
+    return [{"time": NOON + 1_000 * second, **who} for second in seconds]
+
+
+@pytest.mark.parametrize(
+    ("passes", "cause"),
+    [
+        ([*lists("c2", "c1", "c1", "c2", seconds=(-5, 15, 35, 55))], "c1 twice from 23:59:57.061 to 00:00:57.061"),
+        ([*lists("c1", "c1", "c1", "c2", seconds=(5, 25)), *lists("c2", "c1", "c1", "c2", seconds=(45,))], "c1 twice"),
+        ([*lists("c2", "c1", "c1", "c2", seconds=(5, 25)), *lists("c2", "c1", "c2", seconds=(45,))], ""),
+        ([*lists("c2", "c1", "c2", seconds=(5, 25, 45))], ""),
+    ],
+)
+def test_a_queue_without_an_owner_tells_who_was_listed_twice_meanwhile(
+    passes: list[dict[str, object]], cause: str, tmp_path: Path
+) -> None:
+    names = Names()
+    slot = names.slot(Slot("G", "T", "b", 0))
+    names.actor(Actor("c1"))
+    row = {"slot": slot, "actor": names.actor(Actor("c2")), "since": NOON, "time": NOON + 60_000}
+    title = told(tmp_path, "every-queue-gets-an-owner", passes, names, **row)
+    assert title.startswith("T@b:0 had no owner for 60.0 s" + (f": lists of members had {cause}" if cause else ""))
+    assert ("twice" in title) == bool(cause)
+
+
 def test_a_message_without_a_key_has_its_origin(tmp_path: Path) -> None:
     events = [{"time": NOON, "kind": "deliver", "client": "c1", "group": "G", "topic": "T", "origin": -7}]
     title = told(tmp_path, "never-before-it-is-due", events, Names(), origin=-7, value=NOON, expected=NOON + 1)

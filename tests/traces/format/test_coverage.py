@@ -32,8 +32,8 @@ def coverage(*holes: Hole, **known: object) -> Coverage:
     return Coverage(recorded=ALL_KINDS, begin=0, end=1_000, holes=holes, **known)  # type: ignore[arg-type]
 
 
-def test_a_hole_counts_for_its_time_kinds_group_and_topic() -> None:
-    hole = Hole(since=100, until=200, kinds=COMMITS, group="G", topic="T", why="lost")
+def test_a_hole_counts_for_its_time_kinds_group_topic_and_broker() -> None:
+    hole = Hole(since=100, until=200, kinds=COMMITS, group="G", topic="T", broker="b", why="lost")
     found = coverage(hole)
     assert found.lost(COMMITS, group="G", topic="T", since=200, until=300) == hole
     assert found.lost(COMMITS, group="G", topic="T", since=201, until=300) is None
@@ -42,6 +42,8 @@ def test_a_hole_counts_for_its_time_kinds_group_and_topic() -> None:
     assert found.lost(COMMITS, group="H", topic="T", since=0, until=999) is None
     assert found.lost(COMMITS, group="G", topic="U", since=0, until=999) is None
     assert found.lost(COMMITS, group="G", topic="%RETRY%G", since=0, until=999) == hole
+    assert found.lost(COMMITS, broker="c", since=0, until=999) is None
+    assert found.lost(COMMITS, broker="b", since=0, until=999) == hole
     assert found.lost(COMMITS, since=0, until=999) == hole
 
 
@@ -53,14 +55,15 @@ def test_holes_of_groups_that_are_not_judged_leave_nothing_undecided() -> None:
 
 def test_many_questions_are_answered_as_one_by_one() -> None:
     random = np.random.default_rng(5)
-    queues = [("G", "T"), ("H", "T"), ("G", "U")]
+    queues = [("G", "T", "a"), ("H", "T", "a"), ("G", "U", "b")]
     holes = [
-        Hole(since=int(since), until=int(since + length), kinds=int(kinds), group=group, why="")
-        for since, length, kinds, group in zip(
+        Hole(since=int(since), until=int(since + length), kinds=int(kinds), group=group, broker=broker, why="")
+        for since, length, kinds, group, broker in zip(
             random.integers(0, 900, 40),
             random.integers(0, 30, 40),
             random.choice([COMMITS, DELIVERIES], 40),
             random.choice(["", "G"], 40).tolist(),
+            random.choice(["", "a", "b"], 40).tolist(),
             strict=True,
         )
     ]
@@ -69,8 +72,9 @@ def test_many_questions_are_answered_as_one_by_one() -> None:
     until = since + random.integers(0, 20, 500)
     lost = found.is_lost(COMMITS, queues, at, since, until)
     for n in range(500):
-        group, topic = queues[at[n]] if at[n] >= 0 else ("", "")
-        one = found.lost(COMMITS, group=group, topic=topic, since=int(since[n]), until=int(until[n]))
+        group, topic, broker = queues[at[n]] if at[n] >= 0 else ("", "", "")
+        times = {"since": int(since[n]), "until": int(until[n])}
+        one = found.lost(COMMITS, group=group, topic=topic, broker=broker, **times)
         assert lost[n] == (one is not None)
     assert 100 < np.count_nonzero(lost) < 400
 
@@ -84,6 +88,7 @@ def test_what_a_recording_tells_of_itself() -> None:
     assert (of_client.since, of_client.until, of_client.group, of_client.recorder) == (40, 50, "G", "c1")
     assert of_client.kinds == ALL_KINDS & ~evidence_mask(OF_BROKERS)
     assert (of_broker.since, str(of_broker)) == (10, "a gap of the recording (disk full) of b")
+    assert (of_client.broker, of_broker.broker) == ("", "b")
     assert of_broker.kinds == ALL_KINDS & ~evidence_mask(OF_CLIENTS)
     assert (before.since, before.until) == (EVER, 9)
     assert told_holes(Header(complete=True), [], begin=10, end=100) == []

@@ -301,6 +301,21 @@ def test_members_that_come_and_go_explain_it() -> None:
     assert check(flapping(4), change).broken == {}
 
 
+def test_lists_of_members_that_differ_explain_it() -> None:
+    """Two brokers have different lists, and each pass asks one of them."""
+
+    def passes(*lists: str) -> list[dict[str, object]]:
+        one = {"kind": "rebalance", "client": "one", "group": "G", "topic": "T", "queues": ["b:0"]}
+        return [
+            {**one, "time": 5_000 * (1 + at // 2) + at % 2 * 1_000, "members": who.split()}
+            for at, who in enumerate(lists)
+        ]
+
+    quick = flapping(5, period=5 * SECOND)
+    assert check(quick, passes(*("one two", "one") * 5)).broken == {}
+    assert check(quick, passes(*("one",) * 10)).counts(FLAPPING) == (1, 0)
+
+
 def test_doubt_about_flapping() -> None:
     # Somebody else may have had the queue meanwhile.
     assert check(flapping(4), gap(300_000, 310_000)).doubts(FLAPPING) == [Doubt.GAP]

@@ -117,6 +117,32 @@ def test_and_after_it_unless_it_tells_the_end_of_the_broker() -> None:
     assert counts == {BROKER_NOT_RECORDED: 1}
 
 
+def pulled(seconds: int) -> Line:
+    return at(seconds * 1_000_000, "pull_result", **client("c"), result="no_new_message")
+
+
+def test_between_two_processes_of_a_broker_it_counts_whether_it_answered_anybody() -> None:
+    """A third one, that nobody recorded, may have applied what was sent; one that did not run has not."""
+    end = at(10_000_000, "broker_stop", broker="broker-a")
+    second = [at(60_000_000, "broker_start", broker="broker-a"), at(70_000_000, "broker_stop", broker="broker-a")]
+    files = {BROKER: [at(0, "broker_start", broker="broker-a"), end], "broker-9-broker-a.jsonl": second}
+    sent = [commit(30_000_000, 5), commit(65_000_000, 6)]
+    for answers, kept in ([pulled(20), pulled(25), pulled(40)], [5]), ([], []):
+        lines = sorted([*sent, *answers], key=lambda line: (line["time"], line["micros"]))
+        commits, counts = outcome({CLIENT: lines, **files})
+        assert [offset for _, offset, *_ in commits] == kept
+        assert counts == Counter({NEVER_APPLIED: 2 - len(kept)}) + Counter({BROKER_NOT_RECORDED: len(kept)})
+
+
+def test_the_end_of_an_earlier_process_of_a_broker_is_not_that_of_the_last_one() -> None:
+    first = [at(0, "broker_start", broker="broker-a"), at(1_000, "broker_stop", broker="broker-a")]
+    second = [at(5_000, "broker_start", broker="broker-a"), at(6_000, "members", group="orders", members=["c"])]
+    files = {CLIENT: [commit(7_000, 5)], BROKER: first, "broker-9-broker-a.jsonl": second}
+    commits, counts = outcome(files)
+    assert [offset for _, offset, *_ in commits] == [5]
+    assert counts == {BROKER_NOT_RECORDED: 1}
+
+
 def test_of_another_broker_too() -> None:
     sent = [commit(500, 5), {**commit(600, 6), "broker": "broker-b"}]
     commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a"), STOPPED]})

@@ -14,7 +14,7 @@ from ....model.kernel import Constants, Lowered
 from ....model.membership import Life
 from ....model.offsets import broadcasting
 from ...errors import TraceError
-from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, OWNERSHIP, Kind
+from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, IN_WINDOW, LOCKS, OWNERSHIP, Kind
 from ...format.schema import Header
 from .actions import ACTIONS, UNSEEN
 from .cluster import GROUP
@@ -121,7 +121,7 @@ def evidence_of(k: Constants) -> frozenset[Kind]:
         if not broadcasting(k):
             kinds |= _BY_BROKER
         if k.listener == "orderly":
-            kinds |= _LOCKS
+            kinds |= set(LOCKS)
         if k.copies:
             kinds |= {Kind.DELAY_DELIVER, Kind.DEAD_LETTER}
     return frozenset(kinds)
@@ -135,11 +135,7 @@ _CONSUMPTION = frozenset(
         Kind.PULL,
         Kind.PULL_RESULT,
         Kind.CORRECT,
-        Kind.DELIVER,
-        Kind.RESULT,
-        Kind.REMOVED,
-        Kind.DISCARDED,
-        Kind.EXPIRE,
+        *IN_WINDOW,
         Kind.SEND_BACK,
         Kind.COMMIT_MEMORY,
         Kind.COMMIT,
@@ -149,7 +145,6 @@ _CONSUMPTION = frozenset(
     }
 )
 _BY_BROKER = frozenset({Kind.OFFSET_QUERY, Kind.DELAY_STORE})
-_LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST})
 
 
 def _begin(recorder: Recorder, run: Run) -> None:

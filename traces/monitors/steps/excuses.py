@@ -164,8 +164,8 @@ class Excuses:
             # What waits when the process ends, or stands still, is not sent.
             until = found["since"] + UNLOCKS + SILENCE
             is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
-            is_unknown = self._is_out_of_route(line, int(found["since"]))
-            return not is_alive or is_unknown or self._is_unheard(line, found["since"], until)
+            since = int(found["since"])
+            return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_DISCARDED:
             ends = self._ends.get(self._names.actors[line["actor"]], ())
             return any(found["since"] <= time <= found["since"] + LATE for time in ends)
@@ -202,10 +202,15 @@ class Excuses:
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
         """Whether a process pulled nothing for long although it went on and its broker answered all the while.
 
-        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed.
+        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed. A broker that
+        stops serves as long as it tells who is in the group (RB-4).
         """
         broker = self._names.slots[line["slot"]].broker
-        away = [(time - LATE, time + LATE + apart) for time in self._restarts.get(broker, ())]
+        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        away = [
+            (max([time - LATE, *(at for at in answered if at < time)]), time + LATE + apart)
+            for time in self._restarts.get(broker, ())
+        ]
         away += [(begin - LATE, end + LATE) for begin, end in self._gaps.get(broker, ())]
         starts = self._starts.get(broker, set())
         times = since, *self._restarts.get(broker, ())

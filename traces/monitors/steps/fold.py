@@ -22,7 +22,7 @@ from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
 from ...engine.context import Context, actor_of
 from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
-from ...format.kinds import Kind, Path, codes
+from ...format.kinds import IN_WINDOW, LOCKS, Kind, Path, codes
 from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
@@ -67,19 +67,13 @@ STEP_KINDS = (
     Kind.ASSIGN,
     Kind.REVOKE,
     Kind.OFFSET_QUERY,
-    Kind.DELIVER,
-    Kind.RESULT,
-    Kind.REMOVED,
-    Kind.DISCARDED,
-    Kind.EXPIRE,
+    *IN_WINDOW,
     Kind.COMMIT_MEMORY,
     Kind.COMMIT,
     Kind.CORRECT,
     Kind.SEND_BACK,
     *STORES,
-    Kind.LOCK,
-    Kind.UNLOCK,
-    Kind.LOCK_LOST,
+    *LOCKS,
     Kind.FLOW_CONTROL,
 )
 """Kinds that this fold looks at, and resets."""

@@ -1,0 +1,65 @@
+"""When brokers were recorded: in the spans of their processes, but for the gaps that these have or that joining finds.
+
+Between two spans without a gap a broker did not run, and after the last one neither, if that tells its end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..format.kinds import Kind
+from ..format.schema import master_of
+from .recording import Event, Recording
+
+
+def spans_of(recordings: Iterable[Recording]) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """From when until when each process of a broker was recorded as its master, µs, by broker; sorted.
+
+    A broker of which only slaves were recorded has no span.
+    """
+    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for one in recordings:
+        if one.broker:
+            own = one.stamps[~one.as_slave]
+            spans[master_of(one.broker)] += [(int(own[0]), int(own[-1]))] if len(own) else []
+    return {broker: sorted(own) for broker, own in spans.items()}
+
+
+class BrokersRecorded:
+    """Tells whether what a broker did at a time was recorded.
+
+    Args:
+        recordings: all of them.
+        added: what joining adds: gaps, and ends of processes that were killed.
+    """
+
+    def __init__(self, recordings: Sequence[Recording], added: Iterable[Event]) -> None:
+        self._spans = spans_of(recordings)
+        self._gaps: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._ends: defaultdict[str, list[int]] = defaultdict(list)
+        for event in (event for event in added if event.get("broker") and not event.get("client")):
+            if event["kind"] == Kind.BROKER_CRASH:
+                self._ends[event["broker"]].append(event["time"] * 1000)
+            elif event["kind"] == Kind.GAP:
+                self._gaps[event["broker"]].append((event["due"] * 1000, event["time"] * 1000 + 999))
+        for one in (one for one in recordings if one.broker):
+            rows = one.rows((Kind.GAP,))
+            gaps = zip(one.events(rows), one.stamps[rows].tolist(), strict=True)
+            self._gaps[one.broker] += [(gap.get("due", 0) * 1000, end) for gap, end in gaps]
+            if one.stopped_in_order:
+                self._ends[one.broker].append(int(one.stamps[-1]))
+
+    @property
+    def any(self) -> bool:
+        """Whether any broker was recorded at all."""
+        return bool(self._spans)
+
+    def at(self, broker: str, stamp: int) -> bool:
+        """Whether it was at a time, µs."""
+        spans = self._spans.get(broker)
+        if not spans or stamp < spans[0][0]:
+            return False
+        last = max(until for _, until in spans)
+        is_over = any(last <= end for end in self._ends[broker])
+        return (stamp <= last or is_over) and not any(since <= stamp <= until for since, until in self._gaps[broker])
