@@ -136,7 +136,7 @@ GIVEN_COUNT = Step(
 PUT_OFF_UNCOUNTED = Step(
     statement="An orderly listener is given a message alone that it put off with a higher count than before.",
     told="was given {message} again with the count {expected}, with which it had put it off",
-    needs=(*_LEAVING, Kind.ASSIGN),
+    needs=(*LEAVING, Kind.ASSIGN),
     seen=(Kind.RESULT, Kind.ASSIGN),
     rules=("OR-7", "OR-8"),
 )

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import ANSWERS, Kind
+from ..format.schema import master_of
 from .broker_spans import spans_of
 from .recording import Event, Recording, gap
 
@@ -25,6 +26,8 @@ may be the way of an answer, and clocks."""
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
     """Gaps for the times at which a broker was not recorded, and answered pulls.
 
+    While its master is away a slave answers, and clients send it their offsets (OF-4): then nothing is missing.
+
     Args:
         recordings: all of them, their stamps by clocks that agree.
     """
@@ -33,12 +36,23 @@ def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
         return []
     begin = min(int(one.stamps.min()) for one in recordings)
     end = max(int(one.stamps.max()) for one in recordings)
+    taken = _taken_by_slaves(recordings)
     found: list[Event] = []
     for broker, answered in sorted(_answers(recordings).items()):
         for since, until in _between(spans.get(broker, ()), begin, end):
-            if np.any((answered > since + SLACK * 1000) & (answered < until - SLACK * 1000)):
+            of_slave = np.any((taken[broker] > since) & (taken[broker] < until))
+            if not of_slave and np.any((answered > since + SLACK * 1000) & (answered < until - SLACK * 1000)):
                 found.append(gap(since // 1000, until // 1000, "it answered, and was not recorded", {"broker": broker}))
     return found
+
+
+def _taken_by_slaves(recordings: Sequence[Recording]) -> defaultdict[str, np.ndarray]:
+    """When slaves of each broker took offsets of clients, µs."""
+    times: defaultdict[str, list[int]] = defaultdict(list)
+    for one in (one for one in recordings if one.as_slave.any()):
+        rows = one.rows((Kind.COMMIT,))
+        times[master_of(one.broker)] += one.stamps[rows[one.as_slave[rows]]].tolist()
+    return defaultdict(lambda: np.empty(0, np.int64), {name: np.array(found) for name, found in times.items()})
 
 
 def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:

@@ -56,6 +56,16 @@ def test_a_process_between_two_recorded_ones() -> None:
     assert away(client_1_orders=CLIENT, broker_2_broker_a=first, broker_3_broker_a=last) == [("broker-a", 15, 62)]
 
 
+def test_a_slave_that_takes_offsets_answers_for_a_master_that_is_away() -> None:
+    first = [broker(0, "broker_start"), stored(10, 0), broker(15, "broker_stop")]
+    last = [broker(62, "broker_start"), stored(63, 1), broker(95, "broker_stop")]
+    taken = {**at(40 * SECOND, "commit", **client("c"), offset=1), "broker": "broker-a"}
+    slave = [broker(1, "broker_start"), taken, broker(95, "broker_stop")]
+    files = {"client_1_orders": CLIENT, "broker_2_broker_a": first, "broker_3_broker_a": last}
+    assert away(**files, broker_4_broker_a=slave) == []
+    assert away(**files, broker_4_broker_a=[slave[0], slave[2]]) == [("broker-a", 15, 62)]
+
+
 def test_a_broker_that_answers_nobody_is_down() -> None:
     first = [broker(0, "broker_start"), broker(25, "broker_stop")]
     last = [broker(55, "broker_start"), broker(95, "broker_stop")]
