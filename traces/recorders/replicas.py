@@ -27,6 +27,9 @@ from .recording import Event, Recording
 ONLY_A_SLAVE = "commits that only a slave took, whose master's table counts"
 
 _OF_MASTERS = (*STORES, Kind.COMMIT, Kind.RESET)
+_MANY = 20
+"""A master takes one at least of so many offsets that clients send to it while it is there."""
+
 _TOGETHER = 1_000_000
 """A broker that is started anew may write its first event before the last one of the process before it, µs."""
 
@@ -88,7 +91,7 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any)
     others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
         first, last = np.searchsorted(sent, (recording.stamps[0] + _TOGETHER, recording.stamps[-1] - _TOGETHER))
-        is_passed_over = last > first and not any(len(one.rows(_OF_MASTERS)) for one in of_broker)
+        is_passed_over = last - first >= _MANY and not any(len(one.rows(_OF_MASTERS)) for one in of_broker)
         return np.full(len(recording), bool(others) or is_passed_over)
     as_slave = np.zeros(len(recording), np.bool_)
     before = [(last, one) for one, _, last in others if last < stores[0]]

@@ -45,7 +45,7 @@ def test_who_stores_nothing_while_another_of_its_broker_does_is_a_slave() -> Non
 
 def test_who_takes_no_offset_that_clients_send_to_its_broker_is_a_slave_whose_master_was_not_recorded() -> None:
     reads = [broker(SECOND, "broker_start"), broker(40 * SECOND, "broker_stop")]
-    files = {SLAVE: reads, "client-9-orders.jsonl": [commit(20 * SECOND, 3)]}
+    files = {SLAVE: reads, "client-9-orders.jsonl": [commit((10 + n) * SECOND, n) for n in range(20)]}
 
     def of(**lines: list[Line]) -> bool:
         read = [Recording.of_events(file, events) for file, events in {**files, **lines}.items()]
@@ -53,8 +53,8 @@ def test_who_takes_no_offset_that_clients_send_to_its_broker_is_a_slave_whose_ma
 
     assert of()
     assert not of(**{SLAVE: [*reads[:1], commit(21 * SECOND, 3), *reads[1:]]})
-    assert not of(**{"client-9-orders.jsonl": [commit(50 * SECOND, 3)]})
-    assert not of(**{"client-9-orders.jsonl": [{**commit(20 * SECOND, 3), "path": "file"}]})
+    assert not of(**{"client-9-orders.jsonl": [commit((30 + n) * SECOND, n) for n in range(20)]})
+    assert not of(**{"client-9-orders.jsonl": [{**commit(20 * SECOND, n), "path": "file"} for n in range(20)]})
 
 
 def test_a_broker_that_was_started_again_is_none_though_its_recordings_overlap_a_little() -> None:
