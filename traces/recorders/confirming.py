@@ -26,7 +26,7 @@ TOLD_AGAIN = "resets that clients were told of, and that are there already"
 ONE_RESET = 10_000
 """Clients are told of a reset one after the other; what they are told within this is one reset, ms."""
 
-_NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
+NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
 """Ways on which a broker stores an offset that no client has sent."""
 
 _Key = tuple[str, str, str, int, int, bool]
@@ -96,7 +96,7 @@ def confirmed(
             else:
                 resets[key] = stamp
             continue
-        if event.get("path") in _NOT_ASKED:
+        if event.get("path") in NOT_ASKED:
             continue
         half = _Half(place, stamp, event.get("client", ""), event)
         if recording.of_broker:

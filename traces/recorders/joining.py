@@ -31,8 +31,11 @@ from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named
+from .sharing import sharing
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
+
+SHARED_UNSEEN = "another process has its client id, and was not recorded"
 
 _LOSES = (
     Trouble.DAMAGED,
@@ -201,6 +204,10 @@ def _lost(
         gap(begin, end, "not recorded", {"group": group, "client": client, "incarnation": 0})
         for group, clients in missing.items()
         for client in clients
+    ]
+    found += [
+        gap(begin, end, SHARED_UNSEEN, {"group": group, "client": client, "incarnation": 0})
+        for client, group in sharing(recordings)
     ]
     damaged = Counter(problem.file for problem in problems if problem.kind in _LOSES)
     began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}

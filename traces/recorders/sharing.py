@@ -1,0 +1,58 @@
+"""Shared client ids: a process that nobody recorded beside one of its client id that was (A1, EN-7).
+
+Lists of members do not tell: a client that connects anew is in them twice for a while, too. But brokers take offsets
+that no recorded process has sent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from ..format.kinds import Kind
+from .confirming import NOT_ASKED
+from .recording import Recording
+
+_Who = tuple[str, str]
+
+MANY = 20
+"""So many offsets that nobody has sent are no accident of a recorder that was killed, or lost lines."""
+
+PART = 0.1
+"""They are also more than this part of all that brokers took of the client in its group."""
+
+_PLACE = ("topic", "broker", "queue", "offset")
+
+
+def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
+    """Clients, each with its group, of which brokers took many offsets that no recorded process of that id has sent.
+
+    Args:
+        recordings: all of them, their stamps by clocks that agree.
+    """
+    sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
+    spans: dict[_Who, tuple[int, int]] = {}
+    for one in (one for one in recordings if not one.of_broker):
+        for who, place, _ in _commits(one):
+            sent[who][place] += 1
+        for who in one.clients:
+            first, last = spans.get(who, (int(one.stamps[0]), int(one.stamps[-1])))
+            spans[who] = min(first, int(one.stamps[0])), max(last, int(one.stamps[-1]))
+    taken: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
+    for one in (one for one in recordings if one.of_broker):
+        for who, place, stamp in _commits(one):
+            if who in sent and spans[who][0] < stamp < spans[who][1]:
+                taken[who][place] += 1
+    for who, of_broker in sorted(taken.items()):
+        unsent = (of_broker - sent[who]).total()
+        if unsent >= MANY and unsent > PART * of_broker.total():
+            yield who
+
+
+def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], int]]:
+    """Offsets that clients send: whose, of which place and how far, and when, µs; what a slave took is left out."""
+    rows = recording.rows((Kind.COMMIT,))
+    rows = rows[~recording.as_slave[rows]]
+    for stamp, event in zip(recording.stamps[rows].tolist(), recording.events(rows), strict=True):
+        if event.get("client") and event.get("path") not in NOT_ASKED:
+            yield (event["client"], event.get("group", "")), tuple(event.get(name) for name in _PLACE), stamp
