@@ -96,7 +96,10 @@ def coverage_of(
         recorded=context.evidence,
         begin=context.begin,
         end=context.end,
-        holes=[*holes, *scanned.holes, *told_of, *_unrecorded_members(scanned), *_unrecorded_kinds(lacking)],
+        holes=[
+            *(*holes, *scanned.holes, *told_of),
+            *(*_unrecorded_members(scanned), *_unrecorded_kinds(lacking), *_alike(scanned, header)),
+        ],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,
@@ -143,6 +146,34 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
             why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
             found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
     return list(found.values())
+
+
+def _alike(scanned: Scan, header: Header) -> list[Hole]:
+    """A hole for each client of a broadcasting group that starts again and has not ended, from then on.
+
+    EN-7: all processes of a host have one client id there, and logs do not tell them apart.
+    """
+    groups: dict[Actor, set[str]] = {}
+    for _, group, who in scanned.kinds_of:
+        if group in header.broadcasting:
+            groups.setdefault(who, set()).add(group)
+    alive: set[Actor] = set()
+    since: dict[Actor, int] = {}
+    for event in scanned.context.events:
+        who = Actor(event.get("client") or "", event.get("incarnation") or 0)
+        if event["kind"] in CLIENT_ENDS:
+            alive.discard(who)
+        elif event["kind"] == Kind.CLIENT_START and who in groups:
+            if who in alive:
+                since.setdefault(who, event["time"])
+            alive.add(who)
+    why = "it has started twice: processes of a host that consume in broadcasting have one client id"
+    kinds = ALL_KINDS & ~evidence_mask(OF_BROKERS)
+    return [
+        Hole(since=time, kinds=kinds, group=group, recorder=who.name, why=why)
+        for who, time in since.items()
+        for group in sorted(groups[who])
+    ]
 
 
 def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:

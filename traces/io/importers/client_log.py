@@ -18,7 +18,7 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Group, Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
-from .log_line import CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of, log_lines
+from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of, log_lines
 from .log_table import Told, sort_of, told_by
 from .protocol import Event, Imported
 
@@ -57,7 +57,8 @@ class ClientLog:
             layout, parts = found
             if layout is CLIENT_5 or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient"):
                 return True
-            if layout in (CLIENT_4, SPRING, LOGBACK) and _fits(parts["message"]):
+            # With rocketmq-tools in its class path a client writes to tools_default.log, as brokers do.
+            if layout in (CLIENT_4, SPRING, LOGBACK, BROKER) and _fits(parts["message"]):
                 return True
         return False
 
@@ -79,7 +80,7 @@ class ClientLog:
         )
 
     def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
-        course = _Course()
+        course, lives = _Course(), _Lives()
         for line in log_lines(path, problems, skipped, zone=self.zone):
             told = told_by(line, CLIENT_TABLE)
             if told is None:
@@ -95,17 +96,25 @@ class ClientLog:
             for event in (each for single in told.events for each in course.settle(single)):
                 if not event.get("group"):
                     event["group"] = names.group_of(event)
-                if not event.get("group") and event["kind"] not in _OF_PROCESSES:
-                    problems.add(str(path), line.number, f"{event['kind']} of no known group: {line.message[:80]}")
-                    continue
+                unknown = "group" if not event.get("group") and event["kind"] not in _OF_PROCESSES else ""
                 if not event.get("client"):
+                    unknown = unknown or ("client" if names.has_several(event, line) else "")
                     event["client"] = self.client or names.client_of(event, line) or line.process or path.name
-                yield event
+                if unknown:
+                    skipped[f"events of no known {unknown}, each a gap"] += 1
+                yield from [_gap(event, unknown)] if unknown else lives.of(event)
             if not told.events:
                 skipped["told by other messages"] += 1
 
 
 _OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.FILE_LOAD, Kind.FILE_PERSIST})
+
+
+def _gap(event: Event, unknown: str) -> Event:
+    """What is known of an event whose group, or client, the log does not tell."""
+    names = ("time", "group", "client", "topic") if unknown == "group" else ("time", "group", "topic")
+    told = {name: event[name] for name in names if event.get(name) is not None}
+    return {**told, "kind": Kind.GAP, "due": event["time"], "detail": f"{event['kind']} of no known {unknown}"}
 
 
 def _fits(message: str) -> bool:
@@ -185,6 +194,13 @@ class _Names:
                 return next(iter(groups))
         return None
 
+    def has_several(self, event: Event, line: LogLine) -> bool:
+        """Whether the process has several clients of the group then, so that it is not known which one acts."""
+        spans: dict[str, list[int]] = {}
+        for number, client in self.named.get((line.process, event.get("group") or ""), ()):
+            spans.setdefault(client, [number, number])[1] = number
+        return sum(first < line.number < last for first, last in spans.values()) > 1
+
     def client_of(self, event: Event, line: LogLine) -> str | None:
         """The client that the nearest naming message of the same process and group names.
 
@@ -255,6 +271,28 @@ class _Course:
     def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
         begun = self._resets.get(place[:2])
         return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
+
+
+class _Lives:
+    """Which process of its client id acts: one that starts again and has not stopped was killed meanwhile."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+        self._alive: set[str] = set()
+
+    def of(self, event: Event) -> list[Event]:
+        """The event with the number of its process, and before it the end of the process before, if it was killed."""
+        client, kind = event["client"], event["kind"]
+        number = self._number.setdefault(client, 0)
+        ended = []
+        if kind == Kind.CLIENT_START:
+            if client in self._alive:
+                ended = [{"time": event["time"], "kind": Kind.CLIENT_CRASH, "client": client, "incarnation": number}]
+                self._number[client] = number = number + 1
+            self._alive.add(client)
+        elif kind == Kind.CLIENT_STOP:
+            self._alive.discard(client)
+        return [*ended, {**event, "incarnation": number} if number else event]
 
 
 def _place(event: Event) -> tuple[object, ...]:

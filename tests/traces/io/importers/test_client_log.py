@@ -371,16 +371,43 @@ def test_stack_traces_and_other_messages_are_counted_and_damage_is_located(tmp_p
         + old(NAMING)[:70]
     )
     found, events, problems = imported(tmp_path, text)
-    assert [event["kind"] for event in events] == ["commit"]
-    assert found.skipped == {"continuation": 3, "message in an unknown form": 2, "other message": 1}
-    assert [(problem.line, problem.what) for problem in problems.kept] == [
-        (6, "2024-05-41 10:00:00,250 is no date and time"),
-        (
-            7,
-            "lock_lost of no known group: the message queue lock expired, so consume later, "
-            "MessageQueue [topic=else, brok",
-        ),
+    assert [(event["kind"], event.get("detail")) for event in events if event["kind"] == Kind.GAP] == [
+        ("gap", "lock_lost of no known group")
     ]
+    assert [event["kind"] for event in events] == ["commit", "gap"]
+    assert found.skipped == {
+        "continuation": 3,
+        "message in an unknown form": 2,
+        "other message": 1,
+        "events of no known group, each a gap": 1,
+    }
+    assert [(problem.line, problem.what) for problem in problems.kept] == [
+        (6, "2024-05-41 10:00:00,250 is no date and time")
+    ]
+
+
+def test_of_two_clients_of_a_group_in_one_process_it_is_not_known_who_acts(tmp_path):
+    added = f"doRebalance, CG, add a new mq, {MQ}"
+    other = NAMING.replace(C, f"{C}1")
+    text = "".join(map(old, (NAMING, added, other, added, NAMING, other)))
+    found, events, _ = imported(tmp_path, text)
+    assert [event["kind"] for event in events] == ["commit", "assign", "commit", "gap", "commit", "commit"]
+    assert [(event.get("client"), event["group"], event["topic"]) for event in events[3:4]] == [(None, "CG", "orders")]
+    assert found.skipped == {"events of no known client, each a gap": 1}
+
+
+def test_a_client_that_starts_again_and_has_not_stopped_was_killed(tmp_path):
+    starts = f"the client factory [{C}] start OK"
+    _, events, _ = imported(tmp_path, "".join(map(old, (starts, NAMING, starts, NAMING))))
+    assert [(event["kind"], event.get("incarnation") or 0) for event in events] == [
+        *(("client_start", 0), ("commit", 0)),
+        *(("client_crash", 0), ("client_start", 1), ("commit", 1)),
+    ]
+
+
+def test_a_client_beside_the_tools_of_rocketmq_logs_as_brokers_do():
+    line = f"2024-05-01 10:00:00 INFO RebalanceService - doRebalance, CG, add a new mq, {MQ}"
+    assert detect(line, "tools_default.log").name == "client-log"
 
 
 def test_client_logs_are_detected_in_all_layouts():
