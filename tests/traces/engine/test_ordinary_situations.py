@@ -84,6 +84,19 @@ def verdict(result: CheckResult, claim: str) -> Verdict:
     return result.verdict(claim).verdict
 
 
+@pytest.mark.parametrize(("mode", "expected"), [("broadcasting", Verdict.UNKNOWN), ("clustering", Verdict.VIOLATED)])
+def test_processes_of_a_host_have_one_name_in_broadcasting(tmp_path: Path, mode: str, expected: Verdict) -> None:
+    """EN-7: a log does not tell them apart, so a name that starts twice and takes one queue twice may be two of them."""
+    header = {**HEADER, "complete": False, "groups": {"g": {"mode": mode}}}
+    starts = [at(seconds, "client_start", "host@DEFAULT", None) for seconds in (0, 5)]
+    takes = [at(seconds, "assign", "host@DEFAULT", 0, offset=0) for seconds in (1, 6)]
+    gives = at(90, "revoke", "host@DEFAULT", 0, path="removal")
+    events = sorted([*starts, *takes, gives], key=lambda event: int(event["time"]))
+    file = tmp_path / "trace.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)), encoding="utf-8")
+    assert verdict(check_locally(open_trace([file]), settings=Settings()), "steps-follow-each-other") is expected
+
+
 @pytest.mark.parametrize(("lasts", "late"), [(40, False), (1, True)])
 def test_messages_wait_for_a_pool_that_is_busy_with_other_queues(tmp_path: Path, lasts: int, late: bool) -> None:
     # A pool of one thread: all of queue 1 comes before queue 0, or the pool rests for minutes.
