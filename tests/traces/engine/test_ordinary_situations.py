@@ -86,7 +86,7 @@ def verdict(result: CheckResult, claim: str) -> Verdict:
 
 @pytest.mark.parametrize(("mode", "expected"), [("broadcasting", Verdict.UNKNOWN), ("clustering", Verdict.VIOLATED)])
 def test_processes_of_a_host_have_one_name_in_broadcasting(tmp_path: Path, mode: str, expected: Verdict) -> None:
-    """EN-7: a log does not tell them apart, so a name that starts twice and takes one queue twice may be two of them."""
+    """EN-7: a log does not tell them apart: a name that starts twice, and takes one queue twice, may be two of them."""
     header = {**HEADER, "complete": False, "groups": {"g": {"mode": mode}}}
     starts = [at(seconds, "client_start", "host@DEFAULT", None) for seconds in (0, 5)]
     takes = [at(seconds, "assign", "host@DEFAULT", 0, offset=0) for seconds in (1, 6)]
