@@ -145,7 +145,7 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
 def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
     """What a file says, and that brokers divide the queues of its group where its clients take some and divide none."""
     groups = {group for _, group in recording.clients}
-    divides = not {Kind.REBALANCE} <= stated.header.evidence or len(recording.rows((Kind.REBALANCE,)))
+    divides = Kind.REBALANCE not in stated.header.evidence or len(recording.rows((Kind.REBALANCE,)))
     takes = all(len(recording.rows((kind,))) for kind in (Kind.CLIENT_START, Kind.ASSIGN))
     if divides or not takes:
         return stated

@@ -126,6 +126,7 @@ class _Names:
     """What the messages of a file say about clients and groups."""
 
     named: dict[tuple[str, str], list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
+    spans: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
     starts: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     groups_of: dict[tuple[str, int | None], set[str]] = field(default_factory=lambda: defaultdict(set))
     modes: dict[str, str] = field(default_factory=dict)
@@ -154,6 +155,9 @@ class _Names:
                 continue
             if event.get("client"):
                 self.named[line.process, group].append((line.number, event["client"]))
+                of_group = self.spans[line.process, group]
+                first, _ = of_group.get(event["client"], (line.number, 0))
+                of_group[event["client"]] = first, line.number
                 self.members.add(event["client"])
             if event.get("topic"):
                 self.groups_of[event["topic"], event.get("queue")].add(group)
@@ -196,9 +200,7 @@ class _Names:
 
     def has_several(self, event: Event, line: LogLine) -> bool:
         """Whether the process has several clients of the group then, so that it is not known which one acts."""
-        spans: dict[str, list[int]] = {}
-        for number, client in self.named.get((line.process, event.get("group") or ""), ()):
-            spans.setdefault(client, [number, number])[1] = number
+        spans = self.spans.get((line.process, event.get("group") or ""), {})
         return sum(first < line.number < last for first, last in spans.values()) > 1
 
     def client_of(self, event: Event, line: LogLine) -> str | None:
