@@ -63,11 +63,9 @@ def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
         if one.of_broker:
             continue
         rows = one.rows((Kind.PULL_RESULT,))
-        given = one.table.select(["result", "broker"]).take(pa.array(rows))
-        answered = pc.is_in(given.column("result"), results)
-        for name in sorted(filter(None, pc.unique(given.column("broker")).to_pylist())):
-            of_it = pc.and_(pc.equal(given.column("broker"), name), answered)
-            times[name].append(one.stamps[rows[of_it.fill_null(False).to_numpy()]])
+        answered = pc.is_in(one.table.column("result").take(pa.array(rows)), results).to_numpy()
+        for name, stamps in one.by_broker(rows[answered]):
+            times[name].append(stamps)
     return {name: np.concatenate(found) for name, found in times.items()}
 
 

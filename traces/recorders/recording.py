@@ -7,7 +7,7 @@ recording nothing is moved.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -130,6 +130,12 @@ class Recording:
     def rows(self, kinds: Collection[Kind]) -> Any:
         """The places of the events of some kinds."""
         return np.flatnonzero(_numpy(pc.is_in(self.table.column("kind"), pa.array(map(str, kinds), pa.string()))))
+
+    def by_broker(self, rows: Any) -> Iterator[tuple[str, Any]]:
+        """The stamps of some of the events, µs, by the broker that they name."""
+        brokers = self.table.column("broker").take(pa.array(rows))
+        for name in sorted(filter(None, pc.unique(brokers).to_pylist())):
+            yield name, self.stamps[rows[_numpy(pc.equal(brokers, name).fill_null(False))]]
 
     def events(self, rows: Any) -> list[Event]:
         """Some of the events, by place."""

@@ -11,7 +11,7 @@ by who stores messages: a slave stores none that anybody sends it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,23 +40,8 @@ def replicas_named(recordings: Sequence[Recording]) -> list[Recording]:
     for one in recordings:
         if one.broker:
             of_brokers[one.broker].append(one)
-    sent = _offsets_sent(recordings)
-    named = (_slave_rows(one, of_brokers[one.broker], sent[one.broker]) if one.broker else () for one in recordings)
-    return [_named(one, rows) if one.broker else one for one, rows in zip(recordings, named, strict=True)]
-
-
-def _offsets_sent(recordings: Sequence[Recording]) -> Mapping[str, Any]:
-    """When clients sent offsets to which broker, µs, in their order; what goes to a file goes to none."""
-    sent: defaultdict[str, list[Any]] = defaultdict(list)
-    for one in recordings:
-        rows = one.rows((Kind.COMMIT,)) if not one.of_broker else np.empty(0, np.int64)
-        table = one.table.take(pa.array(rows))
-        to_file = pc.equal(table.column("path"), str(Path.FILE)).fill_null(False)
-        brokers = pc.if_else(to_file, None, table.column("broker").cast(pa.string()))
-        for broker in brokers.unique().drop_null().to_pylist():
-            sent[broker].append(one.stamps[rows[pc.equal(brokers, broker).fill_null(False).to_numpy()]])
-    none = np.empty(0, np.int64)
-    return defaultdict(lambda: none, {name: np.sort(np.concatenate(each)) for name, each in sent.items()})
+    clients = [one for one in recordings if not one.of_broker]
+    return [_named(one, _slave_rows(one, of_brokers[one.broker], clients)) if one.broker else one for one in recordings]
 
 
 def promotions(recordings: Iterable[Recording]) -> list[Event]:
@@ -76,13 +61,13 @@ def promoted_at(recording: Recording, row: int) -> int:
     return int(recording.stamps[row]) // 1000 - 1
 
 
-def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any) -> Any:
+def _slave_rows(recording: Recording, of_broker: Sequence[Recording], clients: Sequence[Recording]) -> Any:
     """For each event of a process whether it was a slave then.
 
     Args:
         recording: of the process.
         of_broker: all recordings of that broker, this one among them.
-        sent: when clients sent offsets to that broker, µs: if none of its recordings took any, none is its master's.
+        clients: recordings of clients: if none of that broker's took an offset that they sent, none is its master's.
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
     stores = _stamps(recording, STORES)
@@ -90,9 +75,8 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any)
         return _as_told(recording, beside)
     others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
-        first, last = np.searchsorted(sent, (recording.stamps[0] + _TOGETHER, recording.stamps[-1] - _TOGETHER))
-        is_passed_over = last - first >= _MANY and not any(len(one.rows(_OF_MASTERS)) for one in of_broker)
-        return np.full(len(recording), bool(others) or is_passed_over)
+        took_none = not any(len(one.rows(_OF_MASTERS)) for one in of_broker)
+        return np.full(len(recording), bool(others) or (took_none and _sent_to(recording, clients) >= _MANY))
     as_slave = np.zeros(len(recording), np.bool_)
     before = [(last, one) for one, _, last in others if last < stores[0]]
     after = [first for _, first, _ in others if stores[-1] < first]
@@ -102,6 +86,18 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], sent: Any)
     if after:
         as_slave |= recording.stamps > _handed_over(recording, min(after))
     return as_slave
+
+
+def _sent_to(broker: Recording, clients: Sequence[Recording]) -> int:
+    """How many offsets clients sent to a broker while it was recorded; what goes to a file goes to none."""
+    since, until = broker.stamps[0] + _TOGETHER, broker.stamps[-1] - _TOGETHER
+    sent = 0
+    for one in clients:
+        rows = one.rows((Kind.COMMIT,))
+        to_file = pc.equal(one.table.column("path").take(pa.array(rows)), str(Path.FILE)).fill_null(False).to_numpy()
+        for name, stamps in one.by_broker(rows[~to_file]):
+            sent += np.count_nonzero((since <= stamps) & (stamps < until)) if name == broker.broker else 0
+    return sent
 
 
 def _as_told(recording: Recording, beside: Sequence[Recording]) -> Any:
