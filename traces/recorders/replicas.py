@@ -96,7 +96,7 @@ def _sent_to(broker: Recording, clients: Sequence[Recording]) -> int:
         rows = one.rows((Kind.COMMIT,))
         to_file = pc.equal(one.table.column("path").take(pa.array(rows)), str(Path.FILE)).fill_null(False).to_numpy()
         for name, stamps in one.by_broker(rows[~to_file]):
-            sent += np.count_nonzero((since <= stamps) & (stamps < until)) if name == broker.broker else 0
+            sent += int(np.count_nonzero((since <= stamps) & (stamps < until))) if name == broker.broker else 0
     return sent
 
 
