@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
+
 from ..format.kinds import Kind
 from .confirming import NOT_ASKED
 from .recording import Recording
@@ -49,6 +51,8 @@ def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], i
     """Offsets that clients send: whose, of which place and how far, and when, µs; what a slave took is left out."""
     rows = recording.rows((Kind.COMMIT,))
     rows = rows[~recording.as_slave[rows]]
-    for stamp, event in zip(recording.stamps[rows].tolist(), recording.events(rows), strict=True):
-        if event.get("client") and event.get("path") not in NOT_ASKED:
-            yield (event["client"], event.get("group", "")), tuple(event.get(name) for name in _PLACE), stamp
+    told = recording.table.select(["client", "group", "path", *_PLACE]).take(pa.array(rows))
+    columns = (column.to_pylist() for column in told.columns)
+    for stamp, client, group, path, *place in zip(recording.stamps[rows].tolist(), *columns, strict=True):
+        if client and path not in NOT_ASKED:
+            yield (client, group or ""), tuple(place), stamp
