@@ -349,7 +349,7 @@ def test_a_message_whose_listener_runs_too_long_is_sent_back(capture: dict[str, 
 def test_a_refused_send_back_is_followed_by_a_copy_of_the_client_s_own(capture: dict[str, Path]) -> None:
     kinds = ("deliver", "result", "send_back", "removed")
     deliver, result, request, *others = told(capture["refused"], "refused", *kinds)
-    assert (deliver, result) == ("deliver offset=0 next=1 attempt=0", "result offset=0 result=later attempt=0")
+    assert (deliver, result) == ("deliver offset=0 next=1 attempt=0", "result offset=0 result=later level=0 attempt=0")
     assert request.startswith("send_back offset=0 result=failed path=request level=0 attempt=0 max_attempts=16 detail=")
     assert others == [
         "send_back offset=0 result=ok path=fallback attempt=0 max_attempts=16",
