@@ -113,7 +113,7 @@ def settings_for(trace: Trace, check: Mapping[str, Any]) -> Settings:
 
 def settings_of(header: Header) -> Settings:
     """The usual terms with the timers and delay levels that a header tells."""
-    return Settings().with_timers(header.timers).with_delays(header.delays)
+    return Settings().with_timers(header).with_delays(header.delays)
 
 
 def measured_again(sample: Sample) -> Measured:

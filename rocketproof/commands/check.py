@@ -276,7 +276,7 @@ def settings_of(trace: Trace, request: CheckRequest) -> Settings:
     Raises:
         InputError: the delay levels or the deployment file cannot be read.
     """
-    settings, delays = Settings(skew=request.skew).with_timers(trace.header.timers), trace.header.delays
+    settings, delays = Settings(skew=request.skew).with_timers(trace.header), trace.header.delays
     if request.config:
         from .trace_terms import terms_of
 

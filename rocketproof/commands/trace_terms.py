@@ -20,7 +20,8 @@ class DeploymentTerms:
     """What a deployment file says about its traces.
 
     Attributes:
-        settings: the timers, each the longest that any member or broker has, so that deadlines are worst cases.
+        settings: the timers, each the longest that any member or broker has, so that deadlines are worst cases; where
+            consume timeouts are stated, that of each group.
         delays: whether the file states the delay levels.
         maxima: ``maxReconsumeTimes`` of the groups for which the file states one.
     """
@@ -54,14 +55,20 @@ def terms_of(config: str) -> DeploymentTerms:
         stated = {group.settings_of(member).max_reconsume_times for member in group.members}
         if len(stated) == 1 and min(stated) >= 0:
             maxima[group.name] = min(stated)
+    stated_timeouts = any("consume_timeout" in member.model_fields_set for member in members)
+    timeouts = {
+        group.name: MINUTE * max(group.settings_of(member).consume_timeout for member in group.members)
+        for group in description.groups
+    }
     stated_levels = any("message_delay_level" in broker.model_fields_set for broker in description.brokers)
     settings = Settings(
         rebalance=max(member.rebalance_wait_interval for member in members),
         heartbeat=max(member.heartbeat_broker_interval for member in members),
         route_poll=max(member.poll_name_server_interval for member in members),
         persist=max(member.persist_consumer_offset_interval for member in members),
-        consume_timeout=MINUTE * max(member.consume_timeout for member in members),
-        consume_timeout_told=any("consume_timeout" in member.model_fields_set for member in members),
+        consume_timeout=max(timeouts.values()),
+        consume_timeout_told=stated_timeouts,
+        consume_timeouts=timeouts if stated_timeouts else {},
         stuck=max(member.pull_max_idle_time for member in members),
         lock_life=max(broker.lock_max_live_time for broker in description.brokers),
         lock_life_told=any("lock_max_live_time" in broker.model_fields_set for broker in description.brokers),

@@ -248,6 +248,14 @@ BROKEN_MESSAGES = (
     broken(
         "consume timeouts are not handled", DEADLINE, MOVES, timeouts_never_handled, None, {"consume_timeout": 60_000}
     ),
+    broken(
+        "consume timeouts of a group are not handled where another one has longer ones",
+        DEADLINE,
+        MOVES,
+        timeouts_never_handled,
+        {"consume_timeout": 60_000},
+        {"consume_timeout": 900_000},
+    ),
     broken("a failure counts as two", HOOK, "attempts-follow-each-other", counted_twice),
     broken(
         "a lock is lost, and the queue consumed on", ORDERLY, f"{STEPS} orderly-lock-is-renewed", lock_lost_and_gone_on

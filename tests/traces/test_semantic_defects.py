@@ -91,8 +91,7 @@ def found(
     header, table, settings = right(recording, folder)
     if group:
         header = replace(header, groups={name: replace(known, **group) for name, known in header.groups.items()})
-    if timers:
-        settings = settings.with_timers(timers)
+    settings = settings.with_timers(replace(header, timers=timers or {}))
     events = [{name: value for name, value in event.items() if value is not None} for event in table.to_pylist()]
     return violated(header, make(events), table.schema, settings, folder)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable
+from ..format.schema import Header
 
 REBALANCE_PERIOD = 20_000
 """RB-1: a client rebalances at the latest this long after its last pass (``RebalanceService#waitInterval``)."""
@@ -54,6 +55,7 @@ class Settings:
         lock_life_told: whether that was said of these brokers.
         consume_timeout: how long a listener may run.
         consume_timeout_told: whether that was said of these clients.
+        consume_timeouts: the same of single groups, by name.
         stuck: how long a queue with messages left may stand still.
         late: how long after its due time a delayed message may come.
         flaps: how often one client may take one queue again without any other change.
@@ -71,20 +73,33 @@ class Settings:
     lock_life_told: bool = False
     consume_timeout: int = CONSUME_TIMEOUT
     consume_timeout_told: bool = False
+    consume_timeouts: Mapping[str, int] = field(default_factory=dict)
     stuck: int = IDLE_LIMIT
     late: int = 60_000
     flaps: int = 3
     delays: DelayTable = field(default_factory=lambda: DelayTable.parse(DEFAULT_LEVELS))
     delays_told: bool = False
 
-    def with_timers(self, timers: Mapping[str, Any]) -> Settings:
+    def with_timers(self, header: Header) -> Settings:
         """The same with the timers that the header of a trace states."""
+        timers: Mapping[str, Any] = header.timers
+        own = {name: group.consume_timeout for name, group in header.groups.items()}
         return replace(
             self,
             **timers,
             lock_life_told=self.lock_life_told or "lock_life" in timers,
             consume_timeout_told=self.consume_timeout_told or "consume_timeout" in timers,
+            consume_timeouts={**self.consume_timeouts, **{name: time for name, time in own.items() if time}},
         )
+
+    def of_group(self, group: str) -> Settings:
+        """The same with the consume timeout of one group."""
+        return replace(self, consume_timeout=self.consume_timeouts.get(group, self.consume_timeout))
+
+    @property
+    def shortest(self) -> Settings:
+        """The same with the shortest consume timeout that any group has: no deadline of a group is earlier."""
+        return replace(self, consume_timeout=min([self.consume_timeout, *self.consume_timeouts.values()]))
 
     def with_delays(self, delays: str) -> Settings:
         """The same with the delay levels that somebody states of the brokers; nothing is stated by an empty text.

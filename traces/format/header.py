@@ -16,6 +16,7 @@ MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
 
 _MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", BOTH)}
+_NUMBERS = ("max_attempts", "consume_timeout")
 
 
 def header_json(header: Header) -> dict[str, Any]:
@@ -172,12 +173,14 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
         for one in fields(Group):
             value = members.get(one.name, one.default)
             possible = _MODES.get(one.name)
-            kind = int if one.name == "max_attempts" else str
+            kind = int if one.name in _NUMBERS else str
             if value is one.default:
                 continue
             if type(value) is not kind or (possible and value not in possible):
                 wanted = " or ".join(possible) if possible else kind.__name__
                 tell(f"{one.name} of group {name} is {ascii(value)[:60]}, but {wanted} is needed")
+            elif one.name == "consume_timeout" and int(value) < 1:
+                tell(f"{one.name} of group {name} is {value}, but whole milliseconds from 1 on are needed")
             elif isinstance(value, int) and abs(value) > MOST_ATTEMPTS:
                 tell(f"{one.name} of group {name} is {ascii(value)[:60]}, but {MOST_ATTEMPTS} is the most possible")
             elif isinstance(value, str) and not is_text(value):
@@ -216,7 +219,11 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
                     otherwise.setdefault(f"{name} is {value}, in {file} {kept}", []).append(one.file)
         for group in header.groups:
             known = groups.setdefault(group, {})
-            for name, value in one.said_of(group).items():
+            said = one.said_of(group)
+            timeout = said.pop("consume_timeout", header.timers.get("consume_timeout"))
+            if timeout is not None:
+                known["consume_timeout"] = max(timeout, known.get("consume_timeout", (0, ""))[0]), one.file
+            for name, value in said.items():
                 kept, file = known.setdefault(name, (value, one.file))
                 if BY_BROKERS in (kept, value):
                     known[name] = BY_BROKERS, file

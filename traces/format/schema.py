@@ -159,12 +159,14 @@ class Group:
         listener: ``concurrently`` or ``orderly``, or ``both`` likewise.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
         strategy: name of the allocation strategy, such as AVG; ``BROKER`` where brokers divide the queues.
+        consume_timeout: the longest ``consumeTimeout`` of its members, ms; None: that of the header's timers.
     """
 
     mode: str = "clustering"
     listener: str = "concurrently"
     max_attempts: int | None = None
     strategy: str = "AVG"
+    consume_timeout: int | None = None
 
     @property
     def differs(self) -> str:

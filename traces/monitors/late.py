@@ -44,8 +44,9 @@ def late_rows(
     kept = []
     for at, row in enumerate(rows):
         one = obligations[int(row["value"])]
-        since, until, limit = int(row["since"]), int(row["time"]), one.within(settings)
-        down = around.down(names.slots[row["slot"]].broker, since, until)
+        slot = names.slots[row["slot"]]
+        since, until, limit = int(row["since"]), int(row["time"]), one.within(settings.of_group(slot.group))
+        down = around.down(slot.broker, since, until)
         died = one.owned and around.ended(int(row["actor"]), since, min(until, since + limit + down))
         if not died and until - since - down > limit:
             kept.append(at)
@@ -100,7 +101,8 @@ class _Around:
         if one.claim != _MOVES or not one.owned or row["actor"] < 0:
             return one.reason
         still = within(self._still.of_client(names.actors[row["actor"]]), since, until)
-        return Reason.OWNER_STOOD_STILL if until - since - still <= one.within(settings) else one.reason
+        limit = one.within(settings.of_group(names.slots[row["slot"]].group))
+        return Reason.OWNER_STOOD_STILL if until - since - still <= limit else one.reason
 
     def ended(self, actor: int, since: int, until: int) -> bool:
         """Whether a process ended in a period, or before it for good: what is done on its queues is done by others."""

@@ -108,7 +108,7 @@ class ObligationFold:
         self._tables = Tables(
             first=np.searchsorted([kind for kind, _ in steps], np.arange(_KINDS + 1)).astype(_WHOLE),
             steps=np.array([step for _, step in steps], STEP),
-            duties=np.array([duty_of(one, settings) for one in self.obligations], DUTY),
+            duties=np.array([duty_of(one, settings.shortest) for one in self.obligations], DUTY),
             queues=np.zeros(0, QUEUE),
             marks=np.zeros((0, len(Mark)), _WHOLE),
             clocks=np.zeros((0, len(self.obligations)), CLOCK),

@@ -67,6 +67,7 @@ def test_timers_are_the_longest_of_any_member(tmp_path: Path) -> None:
     timers = (found.rebalance, found.route_poll, found.heartbeat, found.persist, found.stuck, found.lock_life)
     assert timers == (2_000, 4_000, 5_000, 600, 70_000, 30_000)
     assert (found.consume_timeout, found.skew, found.delays.delays) == (120_000, 7, (2_000, 4_000))
+    assert (found.consume_timeouts, found.of_group("other").consume_timeout) == ({"billing": 120_000}, 120_000)
     assert header.groups == {"billing": Group(strategy="AVG", max_attempts=3), "other": Group()}
 
 

@@ -86,6 +86,11 @@ def test_no_consume_timeout_ends_the_call_of_an_orderly_listener() -> None:
     short = Settings(consume_timeout=MINUTE)
     assert reasons(check(runs, end=END, settings=short)) == [Reason.PINNED]
     assert reasons(check(runs, end=END)) == []
+    # Each group has its own, and one that says nothing that of all.
+    group = runs[0]["group"]
+    for timeouts, expected in (({group: MINUTE}, [Reason.PINNED]), ({"other": MINUTE}, []), ({group: 20 * MINUTE}, [])):
+        assert reasons(check(runs, end=END, settings=Settings(consume_timeouts=timeouts))) == expected
+    assert reasons(check(runs, end=END, settings=Settings(consume_timeout=MINUTE, consume_timeouts={group: END}))) == []
     locks = [event(t, "lock", "one", result="ok") for t in range(1_000, END, 20 * SECOND)]
     assert reasons(check(runs, locks, end=END, settings=short, groups=ORDERLY)) == []
 

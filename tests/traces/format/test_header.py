@@ -18,6 +18,31 @@ def merged(*stated: Stated) -> tuple[Group, list[str]]:
     return merge(stated, problems).groups["orders"], [f"{one.file}: {one.what}" for one in problems.kept]
 
 
+def test_the_consume_timeout_of_a_group_is_the_longest_of_the_files_that_name_it() -> None:
+    def file(name: str, timeout: int, *groups: str) -> Stated:
+        given = {
+            "rocketproof_trace": 1,
+            "groups": {group: {} for group in groups},
+            "timers": {"consume_timeout": timeout},
+        }
+        return read_header(given, file=name, line=1, problems=Problems())
+
+    problems = Problems()
+    short, long, longer = file("a", 60_000, "orders"), file("b", 900_000, "stock"), file("c", 120_000, "orders")
+    joined = merge([short, long, longer], problems)
+    assert {name: group.consume_timeout for name, group in joined.groups.items()} == {
+        "orders": 120_000,
+        "stock": 900_000,
+    }
+    assert (joined.timers, problems.kept) == ({"consume_timeout": 900_000}, [])
+    # What was joined says the same again, alone or beside others.
+    again = read_header(header_json(joined), file="d", line=1, problems=problems)
+    for files in ([again], [again, short], [short, again]):
+        assert merge(files, problems).groups == joined.groups
+    damaged = said("e", consume_timeout=0)
+    assert damaged.header.groups["orders"].consume_timeout is None
+
+
 LACKING = {"c@1": {"orders": ["deliver", "result"], "stock": ["pull"]}}
 
 
