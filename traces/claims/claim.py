@@ -37,8 +37,6 @@ class TraceClaim(RestsOn):
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
-        of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
-            another client leaves no doubt.
         by_members: it goes by who is in the group, which a pass asks any broker (RB-4): a hole of any of them leaves a
             doubt, not only of the one that has the queue.
         rules: rules of RocketMQ it rests on.
@@ -56,7 +54,6 @@ class TraceClaim(RestsOn):
     lasts: bool = False
     within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
-    of_itself: bool = False
     by_members: bool = False
     rules: tuple[str, ...]
     bugs: tuple[str, ...]

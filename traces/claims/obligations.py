@@ -177,6 +177,7 @@ OBLIGATIONS = (
         met_by=PULLS,
         needs=(PULLS,),
         seen_or_told=(Kind.PULL, Kind.PULL_RESULT),
+        of_itself=True,
         rules=("PL-1", "PL-22", "PQ-11"),
     ),
     Obligation(
@@ -190,6 +191,7 @@ OBLIGATIONS = (
         met_by=PULLS,
         moves=False,
         needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
+        of_itself=True,
         rules=("PL-1", "PL-22"),
     ),
     Obligation(
@@ -204,6 +206,7 @@ OBLIGATIONS = (
         met_by=PULLS,
         moves=False,
         needs=((Kind.PULL,), (Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,), (Kind.REBALANCE,)),
+        of_itself=True,
         rules=("PL-1", "PL-22"),
     ),
     Obligation(
@@ -216,6 +219,7 @@ OBLIGATIONS = (
         unless=Condition.UNLOCKED | Condition.REFUSED,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER, Kind.COMMIT)),
         seen_or_told=(Kind.PULL, Kind.PULL_RESULT),
+        of_itself=True,
         rules=("PL-19", "PL-22"),
     ),
     Obligation(
@@ -227,6 +231,7 @@ OBLIGATIONS = (
         blocked=Blocked.WAITING,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
         seen_or_told=(Kind.DELIVER,),
+        of_itself=True,
         rules=("CC-1", "PQ-1", "OR-3"),
     ),
     Obligation(
@@ -240,6 +245,7 @@ OBLIGATIONS = (
         unless=Condition.UNLOCKED,
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,)),
         seen_or_told=(Kind.DELIVER,),
+        of_itself=True,
         rules=("CC-1", "PQ-1", "OR-3"),
     ),
     Obligation(
@@ -253,6 +259,7 @@ OBLIGATIONS = (
         needs=((Kind.PULL_RESULT,), (Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
         excused_by=(Kind.SEND_BACK,),
+        of_itself=True,
         rules=("PL-7", "PL-9"),
     ),
     Obligation(
@@ -265,6 +272,7 @@ OBLIGATIONS = (
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
         excused_by=(Kind.SEND_BACK,),
+        of_itself=True,
         rules=("PQ-9", "CC-7"),
     ),
     Obligation(
@@ -277,6 +285,7 @@ OBLIGATIONS = (
         listeners=Listeners.ORDERLY,
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.RESULT,),
+        of_itself=True,
         rules=("PQ-9", "OR-3"),
     ),
     Obligation(
@@ -289,6 +298,7 @@ OBLIGATIONS = (
         listeners=Listeners.CONCURRENT,
         needs=((Kind.DELIVER,), (Kind.RESULT,), (Kind.SEND_BACK,)),
         seen_or_told=(Kind.SEND_BACK,),
+        of_itself=True,
         rules=("CC-12", "SB-5"),
     ),
     Obligation(
@@ -300,6 +310,7 @@ OBLIGATIONS = (
         listeners=Listeners.ORDERLY,
         unless=Condition.UNLOCKED,
         needs=((Kind.DELIVER,), (Kind.RESULT,)),
+        of_itself=True,
         rules=("OR-7", "OR-8"),
     ),
     Obligation(
@@ -313,6 +324,7 @@ OBLIGATIONS = (
         listeners=Listeners.CONCURRENT,
         needs=((Kind.COMMIT_MEMORY,), (Kind.DELIVER,), (Kind.RESULT,)),
         seen_or_told=(Kind.COMMIT_MEMORY,),
+        of_itself=True,
         rules=("CC-13", "PQ-2"),
     ),
     Obligation(

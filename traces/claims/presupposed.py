@@ -18,7 +18,7 @@ from .unexplained import Unexplained
 
 @dataclass(frozen=True, kw_only=True)
 class Presupposed:
-    """Masks of kinds, see ``coverage.evidence_mask``; those of :class:`.rests_on.RestsOn`, and one more.
+    """What :class:`.rests_on.RestsOn` tells, with masks of kinds, see ``coverage.evidence_mask``; and one more.
 
     Attributes:
         excuses: kinds that must be recorded at all.
@@ -29,6 +29,7 @@ class Presupposed:
     of_others: int = 0
     of_broker: int = 0
     at_broker: int = 0
+    of_itself: bool = False
     excuses: int = 0
 
     def __or__(self, other: Presupposed) -> Presupposed:
@@ -47,7 +48,10 @@ def presupposed(claim: str, value: int) -> Presupposed:
 
 
 def _of(one: RestsOn) -> Presupposed:
-    return Presupposed(**{field.name: evidence_mask(getattr(one, field.name)) for field in fields(RestsOn)})
+    masks = {
+        field.name: evidence_mask(getattr(one, field.name)) for field in fields(RestsOn) if field.name != "of_itself"
+    }
+    return Presupposed(of_itself=one.of_itself, **masks)
 
 
 def _of_row(one: Step | Obligation) -> Presupposed:

@@ -20,6 +20,8 @@ class RestsOn:
         of_others: as ``seen_or_told`` of every client of the group, where nobody may be named.
         of_broker: the same of the broker of the queue.
         at_broker: the same of what is stored at the broker of the queue, by whomever.
+        of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
+            another client leaves no doubt.
     """
 
     seen: tuple[Kind, ...] = ()
@@ -27,3 +29,4 @@ class RestsOn:
     of_others: tuple[Kind, ...] = ()
     of_broker: tuple[Kind, ...] = ()
     at_broker: tuple[Kind, ...] = ()
+    of_itself: bool = False

@@ -96,7 +96,7 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
         broker=broker,
         since=int(_since(claim, row["since"], coverage, settings)),
         until=until,
-        clients=[one.name for one in _named(row, names)] if claim.of_itself else (),
+        clients=[one.name for one in _named(row, names)] if presupposed(claim.id, int(row["value"])).of_itself else (),
         living=since - settings.rounds,
     )
     of_others = _needed_of_others(claim, slot, int(row["value"]))

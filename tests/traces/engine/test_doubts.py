@@ -112,3 +112,18 @@ def test_what_another_client_did_does_not_matter_where_only_its_own_doing_would_
     assert doubts("allocation-as-the-strategy-says", 0, gap(TWO, 150, 160)) == (Doubt.NONE, None)
     assert doubts("only-owners-commit", 0, gap(TWO, 150, 160)) == (Doubt.NONE, None)
     assert doubts("only-owners-commit", 0, gap(ONE, 150, 160)) == (Doubt.GAP, gap(ONE, 150, 160))
+
+
+OF_OWNERS = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.PINNED, Reason.NOT_DELIVERED, Reason.NOT_IN_MEMORY)
+"""What a queue waits for that its owner alone has to do."""
+
+
+@pytest.mark.parametrize("reason", OF_OWNERS)
+def test_a_member_that_died_does_not_explain_why_an_owner_does_not_what_it_has_to(reason: Reason) -> None:
+    for outside in (False, True):
+        other = replace(gap(TWO, 150, 160), outside=outside)
+        assert doubts("every-queue-moves", int(reason), other) == (Doubt.NONE, None)
+        assert doubts("every-queue-moves", int(Reason.NO_OWNER), other) == (Doubt.GAP, other)
+        assert doubts("every-queue-moves", int(Reason.NOT_LOCKED), other) == (Doubt.GAP, other)
+    own = gap(ONE, 150, 160)
+    assert doubts("every-queue-moves", int(reason), own) == (Doubt.GAP, own)
