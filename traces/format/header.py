@@ -10,12 +10,12 @@ from ...model.delay import DelayTable
 from ...model.kernel import ConfigurationError
 from .kinds import Kind
 from .problems import Problems, Trouble
-from .schema import BOTH, BY_BROKERS, MOST_ATTEMPTS, TIMERS, VERSION, Group, Header, is_text
+from .schema import BOTH, BY_BROKERS, MOST_ATTEMPTS, PULLED, TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
 """The member of the header that tells a trace from other JSON; its value is the version of the schema."""
 
-_MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", BOTH)}
+_MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", PULLED, BOTH)}
 _NUMBERS = ("max_attempts", "consume_timeout")
 
 
@@ -225,9 +225,9 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
                 known["consume_timeout"] = max(timeout, known.get("consume_timeout", (0, ""))[0]), one.file
             for name, value in said.items():
                 kept, file = known.setdefault(name, (value, one.file))
-                if BY_BROKERS in (kept, value):
-                    known[name] = BY_BROKERS, file
-                elif kept not in (value, BOTH):
+                if value in (BY_BROKERS, PULLED):
+                    known[name] = value, file
+                elif kept not in (value, BOTH, BY_BROKERS, PULLED):
                     otherwise.setdefault(f"{name} of group {group} is {value}, in {file} {kept}", []).append(one.file)
                     if name in _MODES:
                         known[name] = BOTH, file

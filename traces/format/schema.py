@@ -143,6 +143,11 @@ BOTH = "both"
 BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
 BOTH_MODES = "some of its members consume in broadcasting, and others in clustering"
 
+PULLED = "pull"
+"""The listener of a group that has none: its application asks for messages (lite pull, ``CONSUME_ACTIVELY``)."""
+
+BY_APPLICATION = "its application pulls, and may set offsets as it likes (consumeType CONSUME_ACTIVELY)"
+
 BY_BROKERS = "BROKER"
 """The strategy of a group whose queues brokers divide: ``DefaultMQPushConsumer#isClientRebalance`` is false (5.x)."""
 
@@ -156,7 +161,8 @@ class Group:
     Attributes:
         mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own. ``both``
             where its members differ: then it is not judged.
-        listener: ``concurrently`` or ``orderly``, or ``both`` likewise.
+        listener: ``concurrently`` or ``orderly``, or ``both`` likewise; ``pull`` where its application pulls, which is
+            not judged either.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
         strategy: name of the allocation strategy, such as AVG; ``BROKER`` where brokers divide the queues.
         consume_timeout: the longest ``consumeTimeout`` of its members, ms; None: that of the header's timers.
@@ -175,6 +181,8 @@ class Group:
             return BOTH_MODES
         if self.strategy == BY_BROKERS:
             return DIVIDED_BY_BROKERS
+        if self.listener == PULLED:
+            return BY_APPLICATION
         return BOTH_LISTENERS if self.listener == BOTH else ""
 
     @property

@@ -159,7 +159,21 @@ class _Groups:
         again = min(
             (run.first for run in passes if queue in (run.queues or ()) and run.first > without), default=without
         )
-        return without == since or until - again > self._settings.rounds
+        there = without == since or until - again > self._settings.rounds
+        return there and (bool(passes) or self._is_in_route(slot, since, until))
+
+    def _is_in_route(self, slot: Slot, since: int, until: int) -> bool:
+        """ST-3: whether the name server told of a queue for so long that all know it; yes if nobody recorded it."""
+        told = [
+            run
+            for run in self._told.of("", Kind.ROUTE)
+            if run.topic == slot.topic and run.queues is not None and run.first <= until
+        ]
+        queue = f"{slot.broker}:{slot.queue}"
+        until_others = zip(told, [*(run.first for run in told[1:]), until], strict=False)
+        without = [end for run, end in until_others if queue not in (run.queues or ())]
+        latest = max(without, default=since - self._settings.new_topic)
+        return latest <= since - self._settings.new_topic or until - latest > self._settings.new_topic
 
     def divides(self, slot: Slot, since: int, until: int) -> bool:
         """Whether some member saw a queue in a pass while nobody had it, and long enough before somebody took it."""

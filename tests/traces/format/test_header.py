@@ -43,6 +43,16 @@ def test_the_consume_timeout_of_a_group_is_the_longest_of_the_files_that_name_it
     assert damaged.header.groups["orders"].consume_timeout is None
 
 
+def test_a_group_that_an_application_pulls_for_is_so_whatever_others_take_it_for() -> None:
+    for files in (
+        [said("a", listener="pull"), said("b", listener="orderly")],
+        [said("b", listener="orderly"), said("a", listener="pull")],
+    ):
+        group, told = merged(*files)
+        assert (group.listener, told) == ("pull", [])
+        assert group.differs.startswith("its application pulls")
+
+
 LACKING = {"c@1": {"orders": ["deliver", "result"], "stock": ["pull"]}}
 
 

@@ -231,6 +231,19 @@ def test_a_member_that_learns_the_route_at_its_next_poll_takes_the_queue_after_t
     assert check(before, learns(230_300), assign(271_000, "one#1", 0), end=280_000).counts(OWNED) == (1, 0)
 
 
+def test_a_queue_that_the_name_server_does_not_tell_of_needs_no_owner() -> None:
+    # Logs of clients show no views, but that routes change: which client has asked they do not say.
+    def told(time: int, *queues: str) -> dict[str, object]:
+        return {"time": time, "kind": Kind.ROUTE, "topic": "T", "queues": list(queues)}
+
+    lost = [*HEARTBEATS, assign(1_000, "one", 0), revoke(60_000, "one"), assign(250_000, "one", 0)]
+    broken = (1, 0)
+    assert check(lost, [told(50_000, "a:0")], end=300_000).counts(OWNED) == (0, 0)
+    assert check(lost, [told(50_000, "a:0", "b:0")], end=300_000).counts(OWNED) == broken
+    for back, counted in ((179_000, broken), (181_000, (0, 0))):  # a poll and two rounds before it is taken
+        assert check(lost, [told(50_000, "a:0"), told(back, "b:0")], end=300_000).counts(OWNED) == counted
+
+
 def test_members_with_different_routes_may_leave_a_queue_to_each_other_until_the_next_poll() -> None:
     # EN-11: "one" knows one queue and gives itself none of it, "two" knows both and leaves the second to "one".
     def passes(client: str, *times: int, queues: list[str]) -> list[dict[str, object]]:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
-from ...format.schema import Group, Header
+from ...format.schema import PULLED, Group, Header
 from .heartbeat_text import consumers_in
-from .log_line import BROKER, PLAIN, LogLine, layout_of, log_lines
-from .log_table import Row, Told, fields_in, row, sort_of, told_by
+from .log_line import BROKER, PLAIN, LogLine, layout_of
+from .log_table import Table, Told, fields_in, row, told_again, told_lines
 from .message_text import QUEUE
 from .protocol import Event, Imported
 
@@ -65,7 +65,7 @@ def _lock_of(found: re.Match[str], line: LogLine) -> Iterator[Event]:
     yield fields
 
 
-BROKER_TABLE: tuple[Row, ...] = (
+BROKER_TABLE = Table(
     # ConsumerGroupInfo, ClientManageProcessor. Every new member and every changed subscription is followed by the
     # message with all subscriptions, which names the address only.
     row("new consumer connected", rf"^new consumer connected, group: (?P<group>\S+) .*{_CHANNEL}", says=_JOINED),
@@ -178,14 +178,27 @@ BROKER_TABLE: tuple[Row, ...] = (
     # ConfigManager
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, result=Result.OK),
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, result=Result.ERROR),
-    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, result=Result.ERROR),
+    row(
+        "Offset.json",
+        r"^persist file (?P<detail>\S+Offset\.json) exception",
+        Kind.FILE_PERSIST,
+        result=Result.ERROR,
+    ),
     # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
     row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
     row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
     row(
-        "Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.MASTER
+        "Finish to change to",
+        r"to change to master brokerName=(?P<broker>\S+)",
+        Kind.ROLE_CHANGE,
+        result=Result.MASTER,
     ),
-    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
+    row(
+        "Finish to change to",
+        r"to change to slave brokerName=(?P<broker>\S+)",
+        Kind.ROLE_CHANGE,
+        result=Result.SLAVE,
+    ),
 )
 """What messages of a broker tell."""
 
@@ -233,32 +246,22 @@ class BrokerLog:
     def read(self, path: Path, problems: Problems) -> Imported:
         """Read a file twice: for the names that events need, and for the events."""
         names = _Names()
-        for line in log_lines(path, Problems(), Counter(), zone=self.zone):
-            names.note(line)
         skipped: Counter[str] = Counter()
+        numbers = told_lines(path, BROKER_TABLE, problems, skipped, zone=self.zone, note=names.note)
         return Imported(
             header=Header(
                 source=f"broker log ({path.name}), times as {self.zone or names.zone}",
                 evidence=frozenset(names.kinds & BROKER_EVIDENCE),
-                groups={
-                    group: Group(mode=mode, listener="orderly" if group in names.orderly else "concurrently")
-                    for group, mode in sorted((dict.fromkeys(names.orderly, "clustering") | names.modes).items())
-                },
+                groups=names.groups(),
             ),
-            events=self._events(path, problems, names, skipped),
+            events=self._events(path, numbers, names, skipped),
             skipped=skipped,
         )
 
-    def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
+    def _events(self, path: Path, numbers: Sequence[int], names: _Names, skipped: Counter[str]) -> Iterator[Event]:
         members = _Members()
         broker = self.broker or (next(iter(names.brokers)) if len(names.brokers) == 1 else None)
-        end = 0
-        for line in log_lines(path, problems, skipped, zone=self.zone):
-            end = line.time
-            told = told_by(line, BROKER_TABLE)
-            if told is None:
-                skipped[sort_of(line, BROKER_TABLE)] += 1
-                continue
+        for _, told in told_again(path, BROKER_TABLE, numbers, zone=self.zone):
             members.note(told)
             for event in told.events:
                 unsaid = members.settle(event) if event["kind"] in (Kind.HEARTBEAT, Kind.UNREGISTER) else ""
@@ -270,7 +273,7 @@ class BrokerLog:
                 yield event
             if not told.events:
                 skipped["told by other messages"] += 1
-        yield from members.left(end)
+        yield from members.left(names.end)
 
 
 @dataclass
@@ -278,25 +281,38 @@ class _Names:
     """What the messages of a file say about brokers and groups."""
 
     zone: str = ""
+    end: int = 0
     brokers: dict[str, None] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)
     orderly: set[str] = field(default_factory=set)
+    pulled: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
 
-    def note(self, line: LogLine) -> None:
+    def note(self, line: LogLine, told: Told | None) -> None:
         """Take in one message."""
-        self.zone = self.zone or line.layout.zone
-        told = told_by(line, BROKER_TABLE)
+        self.zone, self.end = self.zone or line.layout.zone, line.time
         if told is None:
             return
         for event in told.events:
             self.kinds.add(event["kind"])
             if event["kind"] == Kind.HEARTBEAT:
-                self.modes |= {consumer.group: consumer.mode for consumer in consumers_in(line.message)}
+                consumers = list(consumers_in(line.message))
+                self.modes |= {consumer.group: consumer.mode for consumer in consumers}
+                self.pulled |= {consumer.group for consumer in consumers if consumer.pulls}
             if event["kind"] in (Kind.LOCK, Kind.UNLOCK):
                 self.orderly.add(event["group"])
             if event.get("broker"):
                 self.brokers[event["broker"]] = None
+
+    def groups(self) -> dict[str, Group]:
+        """What is known of the groups whose mode or locks are told."""
+        return {
+            name: Group(
+                mode=self.modes.get(name, "clustering"),
+                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
+            )
+            for name in sorted({*self.modes, *self.orderly})
+        }
 
 
 class _Members:

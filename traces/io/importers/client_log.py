@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
-from ...format.schema import Group, Header
+from ...format.schema import PULLED, Group, Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
-from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of, log_lines
-from .log_table import Told, sort_of, told_by
+from .heartbeat_text import consumers_in
+from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
+from .log_table import Told, told_again, told_lines
 from .protocol import Event, Imported
 
 RESET_PAUSE = 10_000
@@ -65,9 +66,8 @@ class ClientLog:
     def read(self, path: Path, problems: Problems) -> Imported:
         """Read a file twice: for the names that events need, and for the events."""
         names = _Names()
-        for line in log_lines(path, Problems(), Counter(), zone=self.zone):
-            names.note(line)
         skipped: Counter[str] = Counter()
+        numbers = told_lines(path, CLIENT_TABLE, problems, skipped, zone=self.zone, note=names.note)
         return Imported(
             header=Header(
                 source=f"client log ({path.name}), times as {self.zone or ' and '.join(sorted(names.zones)) or 'UTC'}",
@@ -75,17 +75,13 @@ class ClientLog:
                 release="4.9.8" if names.old else "5.3.3",
                 groups=names.groups(),
             ),
-            events=self._events(path, problems, names, skipped),
+            events=self._events(path, numbers, names, skipped),
             skipped=skipped,
         )
 
-    def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
+    def _events(self, path: Path, numbers: Sequence[int], names: _Names, skipped: Counter[str]) -> Iterator[Event]:
         course, lives = _Course(), _Lives()
-        for line in log_lines(path, problems, skipped, zone=self.zone):
-            told = told_by(line, CLIENT_TABLE)
-            if told is None:
-                skipped[sort_of(line, CLIENT_TABLE)] += 1
-                continue
+        for line, told in told_again(path, CLIENT_TABLE, numbers, zone=self.zone):
             course.note(told)
             if course.tells_again(told):
                 skipped["told by other messages"] += 1
@@ -94,6 +90,9 @@ class ClientLog:
                 skipped["start or end of a client that consumes in no group"] += 1
                 continue
             for event in (each for single in told.events for each in course.settle(single)):
+                if event["kind"] == Kind.ROUTE:
+                    yield event
+                    continue
                 if not event.get("group"):
                     event["group"] = names.group_of(event)
                 unknown = "group" if not event.get("group") and event["kind"] not in _OF_PROCESSES else ""
@@ -118,7 +117,8 @@ def _gap(event: Event, unknown: str) -> Event:
 
 
 def _fits(message: str) -> bool:
-    return any(row.kind is not None and row.contains in message and row.pattern.search(message) for row in CLIENT_TABLE)
+    rows = CLIENT_TABLE.rows
+    return any(row.kind is not None and row.contains in message and row.pattern.search(message) for row in rows)
 
 
 @dataclass
@@ -132,16 +132,16 @@ class _Names:
     modes: dict[str, str] = field(default_factory=dict)
     strategies: dict[str, str] = field(default_factory=dict)
     orderly: set[str] = field(default_factory=set)
+    pulled: set[str] = field(default_factory=set)
     members: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
     zones: set[str] = field(default_factory=set)
     old: bool = False
 
-    def note(self, line: LogLine) -> None:
+    def note(self, line: LogLine, told: Told | None) -> None:
         """Take in one message."""
         self.zones.add(line.layout.zone)
         self.old = self.old or line.layout is CLIENT_4
-        told = told_by(line, CLIENT_TABLE)
         if told is None:
             return
         if told.row.says == MODE:
@@ -159,13 +159,14 @@ class _Names:
                 first, _ = of_group.get(event["client"], (line.number, 0))
                 of_group[event["client"]] = first, line.number
                 self.members.add(event["client"])
-            if event.get("topic"):
+            if event.get("topic") and kind != Kind.ROUTE:
                 self.groups_of[event["topic"], event.get("queue")].add(group)
                 self.groups_of[event["topic"], None].add(group)
             if kind == Kind.REBALANCE:
                 self.strategies[group] = event["detail"]
             if kind == Kind.HEARTBEAT:
                 self.modes[group] = event["detail"]
+                self.pulled |= {consumer.group for consumer in consumers_in(line.message) if consumer.pulls}
             if kind in (Kind.LOCK, Kind.UNLOCK):
                 self.orderly.add(group)
 
@@ -182,7 +183,7 @@ class _Names:
         return {
             name: Group(
                 mode=self.modes.get(name, "clustering"),
-                listener="orderly" if name in self.orderly else "concurrently",
+                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
                 strategy=self.strategies.get(name, "AVG"),
             )
             for name in sorted({*self.modes, *self.strategies, *self.orderly})

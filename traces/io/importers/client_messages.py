@@ -9,8 +9,8 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from .heartbeat_text import consumers_in
 from .log_line import LogLine
-from .log_table import Row, fields_in, row
-from .message_text import QUEUE, messages_in, queues_in
+from .log_table import Table, fields_in, row
+from .message_text import QUEUE, messages_in, queues_in, readable_in
 from .protocol import Event
 
 _REQUEST = rf"PullRequest \[consumerGroup=(?P<group>[^,]+), messageQueue={QUEUE}, nextOffset=(?P<offset>-?\d+)\]"
@@ -23,6 +23,10 @@ MODE, EXPIRES = "mode", "expires"
 
 def _rebalanced(found: re.Match[str], line: LogLine) -> Iterator[Event]:
     yield fields_in(found) | {"assigned": queues_in(line.message)}
+
+
+def _route(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    yield fields_in(found) | {"queues": readable_in(line.message.partition(" ,new[")[2])}
 
 
 def _heartbeat(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -53,7 +57,7 @@ def _expired(found: re.Match[str], line: LogLine) -> Iterator[Event]:
     }
 
 
-CLIENT_TABLE: tuple[Row, ...] = (
+CLIENT_TABLE = Table(
     # MQClientInstance
     row("the client factory [", r"^the client factory \[(?P<client>[^]]+)\] start OK", Kind.CLIENT_START),
     row("the client factory [", r"^the client factory \[(?P<client>[^]]+)\] shutdown OK", Kind.CLIENT_STOP),
@@ -62,6 +66,13 @@ CLIENT_TABLE: tuple[Row, ...] = (
         r"^unregister client\[Producer: \S+ Consumer: (?!null\])(?P<group>[^]]+)\] "
         r"from broker\[(?P<broker>\S+) .*success",
         Kind.UNREGISTER,
+    ),
+    # Which of the process's clients has asked is not told: it is what the name server says then.
+    row(
+        "route info changed",
+        r"^the topic\[(?P<topic>[^]]+)\] route info changed, .* ,new\[Topic",
+        Kind.ROUTE,
+        more=_route,
     ),
     row("HeartbeatData [", r"^HeartbeatData \[clientID=(?P<client>[^,]+),", Kind.HEARTBEAT, more=_heartbeat),
     # RebalanceImpl, RebalancePushImpl

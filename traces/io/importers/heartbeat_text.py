@@ -20,11 +20,13 @@ class ConsumerText:
     Attributes:
         group: its name.
         mode: ``clustering`` or ``broadcasting``.
+        pulls: whether its application pulls (``CONSUME_ACTIVELY``), instead of a listener that is called.
         subscriptions: each as topic=expression@version, sorted.
     """
 
     group: str
     mode: str
+    pulls: bool
     subscriptions: list[str]
 
 
@@ -34,4 +36,9 @@ def consumers_in(text: str) -> Iterator[ConsumerText]:
         found = _CONSUMER.match("ConsumerData [" + part)
         if found:
             told = sorted(f"{topic}={words}@{version}" for topic, words, version in _SUBSCRIPTION.findall(part))
-            yield ConsumerText(group=found[1], mode=found[3].lower(), subscriptions=told)
+            yield ConsumerText(
+                group=found[1],
+                mode=found[3].lower(),
+                pulls=found[2] == "CONSUME_ACTIVELY",
+                subscriptions=told,
+            )

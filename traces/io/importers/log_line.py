@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -113,7 +113,14 @@ def layout_of(line: str) -> tuple[Layout, re.Match[str]] | None:
     return None
 
 
-def log_lines(path: Path, problems: Problems, skipped: Counter[str], *, zone: str | None = None) -> Iterator[LogLine]:
+def log_lines(
+    path: Path,
+    problems: Problems,
+    skipped: Counter[str],
+    *,
+    zone: str | None = None,
+    only: Iterable[int] | None = None,
+) -> Iterator[LogLine]:
     """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
 
     Args:
@@ -121,10 +128,17 @@ def log_lines(path: Path, problems: Problems, skipped: Counter[str], *, zone: st
         problems: gets lines whose time is impossible.
         skipped: counts lines that are no event, by what they are.
         zone: of all times; by the layout if None.
+        only: numbers of the lines that are wanted, in their order; all if None.
     """
+    wanted = iter(only) if only is not None else None
+    next_wanted = next(wanted, 0) if wanted is not None else 0
     told = zone_of(zone) if zone is not None else None
     zones = {layout.name: told or zone_of(layout.zone) for layout in LAYOUTS}
     for number, line in lines_of(path, problems):
+        if wanted is not None:
+            if number != next_wanted:
+                continue
+            next_wanted = next(wanted, 0)
         found = layout_of(line) if line[:1].isdigit() else None
         if found is None:
             skipped[CONTINUATION] += 1

@@ -8,13 +8,17 @@ rows only; what cannot be said in a row is done by a function of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path as File
 
 from ...format.kinds import Kind, Path, Result
+from ...format.problems import Problems
 from ...format.schema import BY_NAME
 from ...format.whole_number import whole_number
-from .log_line import LogLine
+from .log_line import LogLine, log_lines
 from .protocol import Event
 
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
@@ -44,6 +48,19 @@ class Row:
     path: Path | None = None
     more: More | None = None
     says: str = ""
+
+
+class Table:
+    """The rows of one program: the first that fits a message tells of it.
+
+    Attributes:
+        rows: in their order.
+        literals: what they ask for in messages, each once.
+    """
+
+    def __init__(self, *rows: Row) -> None:
+        self.rows = rows
+        self.literals = tuple(sorted({each.contains for each in rows}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +108,55 @@ def row(
     )
 
 
-def told_by(line: LogLine, table: Sequence[Row]) -> Told | None:
+Note = Callable[[LogLine, Told | None], None]
+"""Takes in a message, and what it tells, if anything."""
+
+
+def told_lines(
+    path: File, table: Table, problems: Problems, skipped: Counter[str], *, zone: str | None, note: Note
+) -> array[int]:
+    """The numbers of the lines of a log of which some row tells; all other lines are counted in ``skipped``.
+
+    Args:
+        path: of the file.
+        table: of the program that wrote it.
+        problems: gets lines whose time is impossible.
+        skipped: counts the others, by what they are.
+        zone: of all times; by the layout if None.
+        note: is told each message of the file, and what it tells.
+    """
+    numbers = array("q")
+    for line in log_lines(path, problems, skipped, zone=zone):
+        is_named = _is_named(line.message, table)
+        told = told_by(line, table) if is_named else None
+        note(line, told)
+        if told is not None:
+            numbers.append(line.number)
+        else:
+            # One that no row fits though it is named is cut off, or of another release.
+            skipped["message in an unknown form" if is_named else "other message"] += 1
+    return numbers
+
+
+def told_again(path: File, table: Table, numbers: Iterable[int], *, zone: str | None) -> Iterator[tuple[LogLine, Told]]:
+    """The messages of a log with these numbers of lines, each with what it tells; see :func:`told_lines`."""
+    for line in log_lines(path, Problems(), Counter(), zone=zone, only=numbers):
+        told = told_by(line, table)
+        if told is not None:
+            yield line, told
+
+
+def _is_named(message: str, table: Table) -> bool:
+    """Whether a message contains what some row tells of, in whichever form."""
+    for literal in table.literals:  # noqa: SIM110  a generator takes twice the time for each line of a log
+        if literal in message:
+            return True
+    return False
+
+
+def told_by(line: LogLine, table: Table) -> Told | None:
     """What a message tells by the first row that fits it; None if no row does."""
-    for candidate in table:
+    for candidate in table.rows:
         if candidate.contains not in line.message:
             continue
         found = candidate.pattern.search(line.message)
@@ -110,11 +173,6 @@ def told_by(line: LogLine, table: Sequence[Row]) -> Told | None:
         told = candidate.more(found, line) if candidate.more is not None else [fields]
         return Told(row=candidate, fields=fields, events=[fixed | event for event in told])
     return None
-
-
-def sort_of(line: LogLine, table: Sequence[Row]) -> str:
-    """What a message is counted as that no row fits: cut off or of another release, or about something else."""
-    return "message in an unknown form" if any(each.contains in line.message for each in table) else "other message"
 
 
 def fields_in(found: re.Match[str]) -> Event:

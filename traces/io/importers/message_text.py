@@ -17,6 +17,9 @@ _MESSAGE = re.compile(
     r".*?, msgId=(?P<msg_id>[^,]+), .*?reconsumeTimes=(?P<attempt>\d+), .*?topic='(?P<topic>[^']+)'"
     r"(?:.*?properties=\{(?P<properties>.*?)\}, body=)?"
 )
+_OF_ROUTE = re.compile(r"QueueData \[brokerName=([^,]+), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=(\d{1,9}),")
+_PERM_READ = 4
+_MOST_QUEUES = 10_000
 _KEY = re.compile(r"(?:^|, )UNIQ_KEY=([^,}]+)")
 _RETRIED = re.compile(r"(?:^|, )RETRY_TOPIC=")
 _QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").replace("?P<queue>", ""))
@@ -43,6 +46,15 @@ def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
             else:
                 del event["queue"], event["offset"]
         yield event
+
+
+def readable_in(text: str) -> list[str]:
+    """The queues that a route printed in a text lets a client read, as broker:id, in order of broker and id.
+
+    ``TopicRouteData#toString``; as ``MQClientInstance#topicRouteData2TopicSubscribeInfo`` takes them from it (EN-2).
+    """
+    found = {broker: int(count) for broker, count, perm in _OF_ROUTE.findall(text) if int(perm) & _PERM_READ}
+    return [f"{broker}:{queue}" for broker, count in sorted(found.items()) for queue in range(min(count, _MOST_QUEUES))]
 
 
 def queues_in(text: str) -> list[str]:

@@ -168,6 +168,12 @@ def imported(tmp_path, text, **options):
     return found, list(found.events), problems
 
 
+def test_a_group_whose_application_pulls_is_told(tmp_path):
+    for word, listener in (("PASSIVELY", "concurrently"), ("ACTIVELY", "pull")):
+        found, _, _ = imported(tmp_path, log(joined(), subscribed().replace("PASSIVELY", word)))
+        assert found.header.groups["CG"].listener == listener
+
+
 @pytest.mark.parametrize(("message", "expected"), MESSAGES)
 def test_every_message(tmp_path, message, expected):
     _, events, problems = imported(tmp_path, log(joined(), message))
@@ -178,7 +184,7 @@ def test_every_message(tmp_path, message, expected):
 def test_every_row_has_its_message():
     """A row that no sample fits would be a row nobody knows to be right."""
     texts = [message for message, _ in MESSAGES] + [joined(), WENT_BACK, CHANGED]
-    for row in BROKER_TABLE:
+    for row in BROKER_TABLE.rows:
         fitting = [text for text in texts if row.contains in text and row.pattern.search(text)]
         assert fitting, row.contains
 

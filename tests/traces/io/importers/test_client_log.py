@@ -4,6 +4,7 @@ import pytest
 
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.problems import Problems
+from rocketproof.traces.format.schema import PULLED
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.client_log import ClientLog
 from rocketproof.traces.io.importers.client_messages import CLIENT_TABLE
@@ -42,6 +43,15 @@ MESSAGES = [
             "subscriptions": ["orders=a || b@1700"],
             "detail": "clustering",
         },
+    ),
+    (
+        "the topic[orders] route info changed, old[null] ,new[TopicRouteData [orderTopicConf=null, queueDatas=["
+        + ", ".join(
+            f"QueueData [brokerName={broker}, readQueueNums={count}, writeQueueNums=4, perm={perm}, topicSysFlag=0]"
+            for broker, count, perm in (("broker-b", 2, 6), ("broker-a", 1, 4), ("broker-c", 8, 2))
+        )
+        + "], brokerDatas=[BrokerData [brokerName=broker-a, brokerAddrs={0=10.0.0.2:10911}]], filterServerTable={}]]",
+        {"kind": "route", "topic": "orders", "queues": ["broker-a:0", "broker-b:0", "broker-b:1"]},
     ),
     *(
         (
@@ -201,17 +211,33 @@ T_UTC, T_CHINA = 1714557600250, 1714557600250 - 8 * 3_600_000
 def test_every_message_in_both_layouts(tmp_path, layout, time, message, expected):
     _, events, problems = imported(tmp_path, layout(NAMING) + layout(message))
     assert problems.count == 0
-    client = {} if expected["kind"].startswith("file") and "group" not in expected else {"client": C}
+    nobody = expected["kind"] == "route" or (expected["kind"].startswith("file") and "group" not in expected)
+    client = {} if nobody else {"client": C}
     told = {name: value for name, value in events[1].items() if name != "group" or value is not None}
-    if not client:
+    if expected["kind"].startswith("file") and not client:
         del told["client"]
     assert told == {"time": time, **client, **expected}
+
+
+def test_a_group_whose_application_pulls_is_told(tmp_path):
+    """Lite pull consumers, and the pull consumers of old: what they do with offsets is theirs."""
+    heartbeat = next(message for message, expected in MESSAGES if expected["kind"] == "heartbeat")
+    for word, listener in (("PASSIVELY", "concurrently"), ("ACTIVELY", PULLED)):
+        found, _, _ = imported(tmp_path, old(NAMING) + old(heartbeat.replace("PASSIVELY", word)))
+        assert found.header.groups["CG"].listener == listener
+
+
+def test_a_line_with_an_impossible_time_is_told_and_the_others_are_counted(tmp_path):
+    lines = [old(NAMING), old("something else"), old(NAMING).replace("10:00:00", "10:00:60"), "  at java.lang\n"]
+    found, events, problems = imported(tmp_path, "".join(lines) + old("the client factory [x] blows up"))
+    assert (len(events), problems.kept[0].line, problems.count) == (1, 3, 1)
+    assert found.skipped == {"other message": 1, "continuation": 1, "message in an unknown form": 1}
 
 
 def test_every_row_has_its_message():
     """A row that no sample fits would be a row nobody knows to be right."""
     texts = [message for message, _ in MESSAGES] + [EXPIRED, *UNEVENTFUL]
-    for row in CLIENT_TABLE:
+    for row in CLIENT_TABLE.rows:
         fitting = [text for text in texts if row.contains in text and row.pattern.search(text)]
         assert fitting, row.contains
 
