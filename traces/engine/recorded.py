@@ -99,6 +99,7 @@ def coverage_of(
         holes=[
             *(*holes, *scanned.holes, *told_of),
             *(*_unrecorded_members(scanned), *_unrecorded_kinds(lacking), *_alike(scanned, header)),
+            *_numbered_apart(scanned, evidence),
         ],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
@@ -173,6 +174,30 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
         Hole(since=time, kinds=kinds, group=group, recorder=who.name, why=why)
         for who, time in since.items()
         for group in sorted(groups[who])
+    ]
+
+
+def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[Hole]:
+    """A hole for each client of several processes of which a log tells, and other files too.
+
+    A log numbers those that it knows; which of them others tell of, it cannot say.
+    """
+    files: dict[str, set[int]] = {}
+    numbers: dict[str, set[int]] = {}
+    groups: dict[str, set[str]] = {}
+    for file, group, who in scanned.kinds_of:
+        if who.incarnation >= 0:
+            files.setdefault(who.name, set()).add(file)
+            numbers.setdefault(who.name, set()).add(who.incarnation)
+            groups.setdefault(who.name, set()).update({group} - {""})
+    logs = {file for file, kinds in enumerate(evidence) if kinds and Kind.CLIENT_CRASH not in kinds}
+    why = "a log and other files number the processes of one client id, each by itself"
+    kinds = ALL_KINDS & ~evidence_mask(OF_BROKERS)
+    return [
+        Hole(kinds=kinds, group=group, recorder=name, why=why)
+        for name, told in files.items()
+        if len(told) > 1 and told & logs and len(numbers[name]) > 1
+        for group in sorted(groups[name])
     ]
 
 

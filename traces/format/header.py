@@ -197,12 +197,20 @@ def _said(given: object, group: Group) -> frozenset[str]:
     return frozenset(name for name, value in vars(group).items() if name in said and said[name] == value)
 
 
+def _evidence_of_all(evidence: Sequence[frozenset[Kind]]) -> frozenset[Kind]:
+    """What some file records; deaths only where each does that tells who has queues: of others it is not known."""
+    deaths = {Kind.CLIENT_CRASH}
+    unseen = any(of_one & {Kind.ASSIGN, Kind.REVOKE} and not of_one & deaths for of_one in evidence)
+    return frozenset().union(*evidence) - (deaths if unseen else set())
+
+
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     """One header for all files.
 
     What a file does not say, another one may. Evidence is that of all files together: each is taken to have recorded
-    its part of the same run. The trace is complete if every file says so. Where files contradict each other the first
-    one counts, and the contradiction is reported; that releases are mixed is none.
+    its part of the same run, but that who has queues in a file that tells no deaths may have died. The trace is
+    complete if every file says so. Where files contradict each other the first one counts, and the contradiction is
+    reported; that releases are mixed is none.
     """
     if len(stated) < 2:
         return stated[0].header if stated else Header()
@@ -245,7 +253,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     return Header(
         version=max(one.header.version for one in stated),
         source="; ".join(dict.fromkeys(one.header.source for one in stated if one.header.source)),
-        evidence=frozenset().union(*(one.header.evidence for one in stated)),
+        evidence=_evidence_of_all([one.header.evidence for one in stated]),
         complete=all(one.header.complete for one in stated),
         lacking=lacking,
         timers=timers,

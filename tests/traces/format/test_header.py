@@ -53,6 +53,15 @@ def test_a_group_that_an_application_pulls_for_is_so_whatever_others_take_it_for
         assert group.differs.startswith("its application pulls")
 
 
+def test_deaths_are_recorded_where_each_file_with_owners_tells_them() -> None:
+    def evidence(*kinds: tuple[Kind, ...]) -> frozenset[Kind]:
+        return merge([Stated(header=Header(evidence=frozenset(each))) for each in kinds], Problems()).evidence
+
+    joined, log, broker = (Kind.ASSIGN, Kind.CLIENT_CRASH), (Kind.ASSIGN, Kind.REVOKE), (Kind.STORE,)
+    assert evidence(joined, broker) == {*joined, *broker}
+    assert evidence(joined, log, broker) == {Kind.ASSIGN, Kind.REVOKE, Kind.STORE}
+
+
 LACKING = {"c@1": {"orders": ["deliver", "result"], "stock": ["pull"]}}
 
 

@@ -210,14 +210,13 @@ BROKER_EVIDENCE = frozenset(
         Kind.UNLOCK,
         Kind.DEAD_LETTER,
         Kind.RESET,
-        Kind.BROKER_START,
         Kind.ROLE_CHANGE,
     }
 )
 """Kinds that a broker always logs, into different files: taken from a file only if they occur in it.
 
 Heartbeats are those that change something, and one for each member that is still there in the end. Not: commits, of
-which only those that go back are logged, and pull results.
+which only those that go back are logged, pull results, and starts of the broker, whose being away is not logged.
 """
 
 
