@@ -57,6 +57,7 @@ ATTEMPT = np.dtype(
         ("broker", np.int64),
         ("asked", np.int32),  # broker, by the code of its name, that was asked to store it again; NOBODY, SEVERAL
         ("stored_in", np.int32),  # broker that stored its copies; NOBODY, SEVERAL
+        ("waits_for", np.int32),  # topic that its copies wait for; NOBODY, SEVERAL
         ("deliveries", np.int64),
         ("failures", np.int32),
         ("successes", np.int32),

@@ -18,8 +18,8 @@ from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt
-from ..format.coverage import EVER
-from ..format.kinds import Kind, Path
+from ..format.coverage import EVER, EVIDENCE_BIT
+from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, broker_of, queue_of, version_of
@@ -67,6 +67,7 @@ class _Steps:
         self._grouped = {actor_of(event) for event in context.events if event.get("group")}
         passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
         self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
+        self._locks = bool(context.evidence & EVIDENCE_BIT[Kind.LOCK])
 
     def take(self, event: Event) -> None:
         """Go on with an event."""
@@ -76,6 +77,9 @@ class _Steps:
             if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
                 take(self, event)
         else:
+            if event["kind"] in BROKER_RUNS:
+                for member in self._members.values():
+                    member.unlisted.clear()  # RB-20: it has to hear of each one again
             self._brokers.take(event)
 
     # Of processes.
@@ -92,6 +96,7 @@ class _Steps:
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
+            member.unlisted.clear()
             member.taken.clear()
             member.last = event["time"]
 
@@ -133,6 +138,7 @@ class _Steps:
         if given is None:
             return
         told = dict(map(version_of, given))
+        member.repeats |= told == member.told and event["time"] - member.told_at > LATE
         if retry_topic(member.group) in told and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
@@ -219,7 +225,7 @@ class _Steps:
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
-        if member.beats >= SOME:
+        if member.beats >= SOME or member.repeats:
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
@@ -228,9 +234,10 @@ class _Steps:
         if members is not None:
             self._awaited.append((member, topic, tuple(sorted(members)), time, {broker_of(q) for q in queues or ()}))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
+        self._tell_if_unlisted(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
-        if assigned is not None and not self._is_orderly(member.group):
+        if assigned is not None:
             self._await(member, event, topic, assigned, before)
         # A consumer that is resumed makes a pass beside that of its client's thread, and each acts by its own.
         beside = before.assigned if before is not None and time - before.time <= APART else None
@@ -245,24 +252,50 @@ class _Steps:
             elif not self._is_orderly(member.group) and time - had.lost_at > APART:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
 
+    def _tell_if_unlisted(self, member: Member, event: Event, topic: str, before: Pass | None) -> None:
+        """EN-1: whether no broker has a process among the members for longer than several heartbeats take."""
+        time, members = event["time"], event.get("members")
+        if not members or member.actor.name in members:
+            member.unlisted.pop(topic, None)
+            return
+        goes_on = before is not None and time - before.time <= self._settings.rounds
+        since, beats = member.unlisted.get(topic, (time, member.beats)) if goes_on else (time, member.beats)
+        member.unlisted[topic] = since, beats
+        if time - since > 2 * self._settings.heartbeat + self._settings.rounds and member.beats - beats > 1:
+            self._missteps.note(GroupMisstep.UNLISTED, member, event, since=since, topic=topic)
+
     def _await(self, member: Member, event: Event, topic: str, assigned: frozenset[str], before: Pass | None) -> None:
         """The queues that a pass gives a process that does not have them, as far as it is known not to."""
         for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
             del member.awaited[at]
         earlier = None if before is None else before.assigned
         brokers = {broker_of(queue) for queue in event["queues"]}
+        is_orderly = self._is_orderly(member.group)
         for queue in sorted(assigned):
             had = member.queues.get((topic, queue))
             is_new = member.started is not None if earlier is None else queue not in earlier
             if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
                 continue
+            if self._brokers.is_away(broker_of(queue), event["time"]):
+                member.awaited.pop((topic, queue), None)
+                continue
             times = member.awaited.setdefault((topic, queue), [])
             times.append(event["time"])
-            if len(times) >= PASSES and times[-1] - times[0] > self._settings.rounds - APART:
-                doubt = Doubt.NONE if len(brokers) == 1 and event.get("members") else Doubt.EVIDENCE
+            # RB-35: an orderly queue whose listener still ran when it was dropped is in the way until it is idle.
+            longest = self._settings.rounds + (self._settings.silent_death if is_orderly and had is not None else 0)
+            if is_orderly and not self._locks:
+                continue
+            if len(times) >= PASSES and times[-1] - times[0] > longest - APART:
+                is_answered = event.get("members") or member.told_at > times[0]
+                doubt = Doubt.NONE if len(brokers) == 1 and is_answered else Doubt.EVIDENCE
                 self._missteps.note(
                     GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
                 )
+
+    def lock(self, event: Event) -> None:
+        """A process asks for the lock of a queue, and may not get it."""
+        if event.get("result") != Result.OK:
+            self._member(event).awaited.pop((event.get("topic") or "", queue_of(event)), None)
 
     def assign(self, event: Event) -> None:
         """A process takes a queue."""
@@ -374,6 +407,7 @@ _TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
     Kind.UNREGISTER: _Steps.unregister,
     Kind.ROUTE: _Steps.route,
     Kind.REBALANCE: _Steps.rebalance,
+    Kind.LOCK: _Steps.lock,
     Kind.ASSIGN: _Steps.assign,
     Kind.REVOKE: _Steps.revoke,
     Kind.FILE_LOAD: _Steps.file,

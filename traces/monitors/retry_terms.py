@@ -77,9 +77,9 @@ OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
 """Lowest count at which a failure makes a dead letter; lowest count sent with a fallback that becomes one."""
 
 OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8),
-                      ("name", np.int32)])  # fmt: skip
+                      ("name", np.int32), ("topic", np.int32)])  # fmt: skip
 """The maximum of the group, ABSENT where it is not known; who consumes, see :class:`Scopes`; actor code of the broker,
--1 where it never was down; flags, see ``names``; code of the broker's name, -1 without one."""
+-1 where it never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one."""
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
 """When a broker, by actor code, was down or changed its role, ms; whether it was stopped in order, and so had saved
@@ -235,8 +235,9 @@ class Scopes:
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
         self._stated: list[bool] = [False, False]
-        self._slots: list[tuple[int, int, int, int, int]] = []
+        self._slots: list[tuple[int, int, int, int, int, int]] = []
         self._brokers: dict[str, int] = {"": -1}
+        self._topics: dict[str, int] = {"": -1}
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
 
     def with_names(self, terms: Terms) -> Terms:
@@ -250,7 +251,8 @@ class Scopes:
             slot = names.slots[code]
             scope = self._code(slot.group, slot.who) if slot.group else UNKNOWN_SCOPE
             name = self._brokers.setdefault(slot.broker, len(self._brokers))
-            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name))
+            topic = self._topics.setdefault(slot.topic, len(self._topics))
+            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name, topic))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
             order=self._order.table(names.actors),
