@@ -262,6 +262,15 @@ class GroupMisstep(Steps):
         excused_by=(Kind.BROKER_CRASH,),
         rules=("OF-23", "DL-4"),
     )
+    STILL_HAD = Step(
+        claim=SHARES,
+        statement="A client that consumes a topic no more gives up its queues in the next rounds of rebalance.",
+        told="kept queues of {topic} for {span} after it had told the brokers that it does not consume it",
+        needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
+        seen_or_told=(Kind.REVOKE,),
+        rules=("RB-36",),
+    )
     UNLISTED = Step(
         claim=SHARES,
         statement="A broker that a client tells of itself names it among the members of its group.",

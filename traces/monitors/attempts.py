@@ -112,6 +112,8 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.due = ABSENT
     new.moved_at = ABSENT
     new.first_moved = ABSENT
+    new.moved_slot = -1
+    new.moved_offset = ABSENT
     new.dead_at = ABSENT
     new.allowed = 0
     new.levels = 0

@@ -44,6 +44,8 @@ ATTEMPT = np.dtype(
         ("due", np.int64),  # earliest due time of its copies
         ("moved_at", np.int64),  # time of the last delay_deliver; ``first_moved`` of the first one
         ("first_moved", np.int64),
+        ("moved_slot", np.int64),  # where the last delay_deliver put it, -1: in no queue that is known
+        ("moved_offset", np.int64),
         ("dead_at", np.int64),
         ("allowed", np.int64),  # levels, as bits, at which send-backs of it may be stored
         ("levels", np.int64),  # levels, as bits, at which copies of it were stored

@@ -97,6 +97,7 @@ class _Steps:
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
             member.unlisted.clear()
+            member.untold.clear()
             member.taken.clear()
             member.last = event["time"]
 
@@ -156,6 +157,10 @@ class _Steps:
             elif member.told is not None and topic not in member.told and SUBSCRIBED < member.told_at - version < _DAY:
                 self._missteps.note(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
+        for topic in (member.told or {}).keys() - told.keys():
+            member.untold[topic] = event["time"]
+        for topic in told.keys() & member.untold.keys():
+            del member.untold[topic]
         member.told, member.told_at = told, event["time"]
 
     def _tell_if_old(self, member: Member, event: Event, topic: str, version: int) -> None:
@@ -225,6 +230,10 @@ class _Steps:
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
+        held = {of for (of, _), one in member.queues.items() if one.has}
+        for of, since in member.untold.items():
+            if of in held and time - since > self._settings.rounds:
+                self._missteps.note(GroupMisstep.STILL_HAD, member, event, since=since, topic=of)
         if member.beats >= SOME or member.repeats:
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:

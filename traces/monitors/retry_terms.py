@@ -101,6 +101,7 @@ class Terms(NamedTuple):
         down: DOWN, by broker and time.
         ends: when and how processes ended.
         started: whether the trace has the start of each actor.
+        brokers: code of the broker's name, by actor; -1 of a client.
     """
 
     given: Any
@@ -116,6 +117,7 @@ class Terms(NamedTuple):
     ends_time: Any
     ends_how: Any
     started: Any
+    brokers: Any
 
 
 def terms(*, names: Names, settings: Settings, context: Context, release: str) -> Terms:
@@ -143,6 +145,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         ends_time=ends.time,
         ends_how=ends.how,
         started=np.zeros(0, np.bool_),
+        brokers=np.zeros(0, np.int32),
     )
 
 
@@ -250,7 +253,7 @@ class Scopes:
         for code in range(len(self._slots), size):
             slot = names.slots[code]
             scope = self._code(slot.group, slot.who) if slot.group else UNKNOWN_SCOPE
-            name = self._brokers.setdefault(slot.broker, len(self._brokers))
+            name = self._broker(slot.broker)
             topic = self._topics.setdefault(slot.topic, len(self._topics))
             self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name, topic))
         return terms._replace(
@@ -259,7 +262,11 @@ class Scopes:
             maximum=np.array(self._maximum, np.int64),
             stated=np.array(self._stated, np.bool_),
             started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),
+            brokers=np.array([self._broker(one.name) if one.incarnation < 0 else -1 for one in names.actors], np.int32),
         )
+
+    def _broker(self, name: str) -> int:
+        return self._brokers.setdefault(name, len(self._brokers))
 
     def _code(self, group: str, client: str) -> int:
         found = self._codes.get((group, client))

@@ -121,6 +121,11 @@ UNLISTED = [
     *[*BEGIN[:-1], members(300, "two"), *(heartbeat(time, "one", "T=*@7") for time in (310, 40_000, 80_000, 120_000))],
     *(rebalance(time, "one", ["two"], QUEUES, assigned=[]) for time in range(20_000, 160_000, 20_000)),
 ]
+OTHER = event(30_500, Kind.ROUTE, "one", topic="U", queues=QUEUES)
+STILL_HAD = [
+    *(*OWNS, OTHER, *(heartbeat(time, "one", "U=*@30500") for time in (31_000, 60_000))),
+    pass_(80_000, topic="U", detail="AVG"),
+]
 NOT_TAKEN = [*(each for each in OWNS if each["kind"] != Kind.ASSIGN or each["queue"] == 0), pass_(41_000)]
 LATER = (60_000, 80_000, 100_500)
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
@@ -165,6 +170,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.FILE_NOT_READ: RIGHT,
     GroupMisstep.NOT_TAKEN: NOT_TAKEN,
     GroupMisstep.UNLISTED: UNLISTED,
+    GroupMisstep.STILL_HAD: STILL_HAD,
     GroupMisstep.NOT_NEWER: on_a_day(OWNS),
     GroupMisstep.RETRIES_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "%RETRY%G=*@7")],
     GroupMisstep.STILL_TOLD: [
@@ -286,6 +292,16 @@ def test_a_broadcasting_client_whose_heartbeats_are_answered_takes_what_it_gives
     unheard = [each for each in alone if each["kind"] != Kind.HEARTBEAT or each["time"] < 400]
     found = judged([file, *unheard], groups=BROADCASTING).rows(SHARES)
     assert [(row["value"], row["doubt"] != 0) for row in found] == [(GroupMisstep.NOT_TAKEN, True)]
+
+
+def test_a_topic_that_is_consumed_no_more_is_given_up() -> None:
+    assert told(STILL_HAD, groups=ORDERLY) == [GroupMisstep.STILL_HAD]
+    gone = [taken(45_000, Kind.REVOKE, queue, path="unsubscribe") for queue in (0, 1)]
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD, *gone], groups=ORDERLY)
+    again = [heartbeat(45_000, "one", "T=*@40000", "U=*@30500")]
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD, *again], groups=ORDERLY)
+    # The next rounds are not over.
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD[:-1], pass_(70_000, topic="U")], groups=ORDERLY)
 
 
 def test_a_broker_names_who_tells_it_that_it_is_there() -> None:
