@@ -18,22 +18,17 @@ from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt
-from ..format.coverage import EVER, EVIDENCE_BIT
+from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, broker_of, queue_of, version_of
 from .notebook import Notebook
-
-APART = 1_000
-"""Two threads of a process are recorded at most so much later than they acted, ms."""
+from .shares import APART, Shares
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is told once it is this old, ms. What is older than a day, or is on the first one of 1970, is no time:
 simulated ones are numbered."""
-
-PASSES = 3
-"""So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
 
 LATE = 10_000
 """A process that changes what it subscribes to tells the brokers at once, a round of heartbeats later at most; ms."""
@@ -57,6 +52,7 @@ class _Steps:
         self._context, self._names, self._settings = context, names, settings
         self._missteps = GroupMissteps(context, notebook)
         self._brokers = BrokerSteps(context, settings, self._missteps)
+        self._shares = Shares(context, settings, self._brokers, self._missteps)
         self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
         self._routes: dict[str, set[frozenset[str]]] = {}
@@ -67,7 +63,6 @@ class _Steps:
         self._grouped = {actor_of(event) for event in context.events if event.get("group")}
         passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
         self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
-        self._locks = bool(context.evidence & EVIDENCE_BIT[Kind.LOCK])
 
     def take(self, event: Event) -> None:
         """Go on with an event."""
@@ -243,11 +238,12 @@ class _Steps:
         if members is not None:
             self._awaited.append((member, topic, tuple(sorted(members)), time, {broker_of(q) for q in queues or ()}))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
-        self._tell_if_unlisted(member, event, topic, before)
+        self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
         if assigned is not None:
-            self._await(member, event, topic, assigned, before)
+            is_orderly = self._is_orderly(member.group)
+            self._shares.given(member, event, topic, assigned, before, is_orderly=is_orderly)
         # A consumer that is resumed makes a pass beside that of its client's thread, and each acts by its own.
         beside = before.assigned if before is not None and time - before.time <= APART else None
         member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""), beside)
@@ -260,46 +256,6 @@ class _Steps:
                 had.lost_at = time
             elif not self._is_orderly(member.group) and time - had.lost_at > APART:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
-
-    def _tell_if_unlisted(self, member: Member, event: Event, topic: str, before: Pass | None) -> None:
-        """EN-1: whether no broker has a process among the members for longer than several heartbeats take."""
-        time, members = event["time"], event.get("members")
-        if not members or member.actor.name in members:
-            member.unlisted.pop(topic, None)
-            return
-        goes_on = before is not None and time - before.time <= self._settings.rounds
-        since, beats = member.unlisted.get(topic, (time, member.beats)) if goes_on else (time, member.beats)
-        member.unlisted[topic] = since, beats
-        if time - since > 2 * self._settings.heartbeat + self._settings.rounds and member.beats - beats > 1:
-            self._missteps.note(GroupMisstep.UNLISTED, member, event, since=since, topic=topic)
-
-    def _await(self, member: Member, event: Event, topic: str, assigned: frozenset[str], before: Pass | None) -> None:
-        """The queues that a pass gives a process that does not have them, as far as it is known not to."""
-        for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
-            del member.awaited[at]
-        earlier = None if before is None else before.assigned
-        brokers = {broker_of(queue) for queue in event["queues"]}
-        is_orderly = self._is_orderly(member.group)
-        for queue in sorted(assigned):
-            had = member.queues.get((topic, queue))
-            is_new = member.started is not None if earlier is None else queue not in earlier
-            if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
-                continue
-            if self._brokers.is_away(broker_of(queue), event["time"]):
-                member.awaited.pop((topic, queue), None)
-                continue
-            times = member.awaited.setdefault((topic, queue), [])
-            times.append(event["time"])
-            # RB-35: an orderly queue whose listener still ran when it was dropped is in the way until it is idle.
-            longest = self._settings.rounds + (self._settings.silent_death if is_orderly and had is not None else 0)
-            if is_orderly and not self._locks:
-                continue
-            if len(times) >= PASSES and times[-1] - times[0] > longest - APART:
-                is_answered = event.get("members") or member.told_at > times[0]
-                doubt = Doubt.NONE if len(brokers) == 1 and is_answered else Doubt.EVIDENCE
-                self._missteps.note(
-                    GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
-                )
 
     def lock(self, event: Event) -> None:
         """A process asks for the lock of a queue, and may not get it."""
