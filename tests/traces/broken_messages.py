@@ -49,6 +49,13 @@ def came_again(events: Events, dead: Event) -> Events:
 # Retries and dead letters.
 
 
+def count_lost_on_the_way(events: Events) -> Events:
+    """Retries that go well come to their listeners with the count 0, and are stored with 1."""
+    keys = {e["key"] for e in of_retries(of(events, "result", attempt=1, result="ok"))}
+    given = of_retries(of(events, "deliver", "result", attempt=1))
+    return changed(events, [e for e in given if e["key"] in keys], attempt=0)
+
+
 def stored_at_the_other_broker(events: Events) -> Events:
     """What is sent back to a broker is stored by the other one; who has that queue of retries consumes it."""
     other = {"broker-a": "broker-b", "broker-b": "broker-a"}
@@ -256,6 +263,7 @@ BROKEN_MESSAGES = (
         {"consume_timeout": 60_000},
         {"consume_timeout": 900_000},
     ),
+    broken("counts are lost on the way", DEAD, "attempts-follow-each-other", count_lost_on_the_way),
     broken("a failure counts as two", HOOK, "attempts-follow-each-other", counted_twice),
     broken(
         "a lock is lost, and the queue consumed on", ORDERLY, f"{STEPS} orderly-lock-is-renewed", lock_lost_and_gone_on

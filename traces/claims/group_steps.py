@@ -222,8 +222,9 @@ class GroupMisstep(Steps):
     )
     NOT_TAKEN = Step(
         claim=SHARES,
-        statement="A client takes a queue that pass after pass gives it: a broker that tells it who is there tells it "
-        "the offset too; asked of concurrent listeners, in doubt where a topic is on several brokers.",
+        statement="A client takes a queue that pass after pass gives it, unless it is refused the lock of an orderly "
+        "one: a broker that tells it who is there, or hears its heartbeats, tells it the offset too; in doubt where a "
+        "topic is on several brokers.",
         told="did not take {queue}, which its passes of rebalance gave it for {span}",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.ASSIGN,),
@@ -260,4 +261,22 @@ class GroupMisstep(Steps):
         beside=(Kind.FILE_PERSIST,),
         excused_by=(Kind.BROKER_CRASH,),
         rules=("OF-23", "DL-4"),
+    )
+    STILL_HAD = Step(
+        claim=SHARES,
+        statement="A client that consumes a topic no more gives up its queues in the next rounds of rebalance.",
+        told="kept queues of {topic} for {span} after it had told the brokers that it does not consume it",
+        needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
+        seen_or_told=(Kind.REVOKE,),
+        rules=("RB-36",),
+    )
+    UNLISTED = Step(
+        claim=SHARES,
+        statement="A broker that a client tells of itself names it among the members of its group.",
+        told="divided {topic} for {span} among members of group {group} that it was not one of, and told the brokers "
+        "of itself meanwhile",
+        needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.BROKER_START),
+        seen=(Kind.HEARTBEAT, Kind.REBALANCE),
+        rules=("EN-1", "RB-20", "ST-4"),
     )

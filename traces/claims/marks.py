@@ -42,6 +42,7 @@ class Condition(enum.IntFlag):
     EMPTY = 1024  # the last pull was answered without messages
     ASKING = 2048  # its owner was seen to ask again after any answer
     SERVED = 4096  # the last pull was answered
+    WENT_ON = 8192  # RESET, and its owner was answered a pull since as if that were not so
 
 
 class Value(enum.IntEnum):
@@ -176,8 +177,9 @@ TURNS = (
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
     Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),
-    Turn(kind=Kind.RESET, begins=Condition.RESET, who=Who.ANYBODY),
-    Turn(kind=Kind.CORRECT, ends=Condition.RESET),
+    Turn(kind=Kind.RESET, begins=Condition.RESET, ends=Condition.WENT_ON, who=Who.ANYBODY),
+    Turn(kind=Kind.PULL_RESULT, results=ANSWERS, given=Condition.RESET, begins=Condition.WENT_ON),
+    Turn(kind=Kind.CORRECT, ends=Condition.RESET | Condition.WENT_ON),
     Turn(kind=Kind.COMMIT, paths=_COPIES, begins=Condition.COPIED, who=Who.ANYBODY),
     Turn(kind=Kind.DELIVER, at=Beside.BELOW, begins=Condition.AGAIN),
     Turn(kind=Kind.COMMIT_MEMORY, at=Beside.BEYOND, ends=Condition.AGAIN),

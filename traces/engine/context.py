@@ -36,7 +36,8 @@ class Context:
     Attributes:
         begin: time of the first event of the trace, ms; ``end``: of the last one.
         evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
-        events: those of kinds.CONTEXT and kinds.OWNERSHIP as dictionaries with the fields of the schema, by time.
+        events: those of kinds.CONTEXT and kinds.OWNERSHIP, and locks that were not got, as dictionaries with the fields
+            of the schema, by time.
         complete: whether the trace begins with the first event of its groups.
         clocks: how far those of the recorders are apart.
     """

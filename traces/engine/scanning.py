@@ -18,7 +18,7 @@ from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_places, read_only
 from ..encoding.names import Actor
 from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
-from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind
+from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind, Result
 from ..io import ROWS, SplitReader, Trace
 from ..io.source import Source
 from ..recorders.set_back import COLUMNS as OF_SET_BACK
@@ -46,7 +46,7 @@ CONTEXT_COLUMNS = (
 )
 """Columns that events of the context use."""
 
-_FEW = CONTEXT | OWNERSHIP
+_FEW = CONTEXT | OWNERSHIP | {Kind.LOCK}
 
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
 """Columns that are looked at before events are judged."""
@@ -141,7 +141,9 @@ class Scanning:
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
         if self.keeps_seq:
             batch = batch.append_column("seq", given.column("seq"))
-        self.context += batch.take(arrow_places(wanted)).to_pylist()
+        few = batch.take(arrow_places(wanted)).to_pylist()
+        # Locks are asked for again and again; what is held against passes of rebalance are those that were not got.
+        self.context += [one for one in few if one["kind"] != Kind.LOCK or one["result"] != Result.OK]
 
     def put_in_order(self, first: int) -> None:
         """Put events of the context in order, from the ``first`` on, which are those of one file: it may have none."""

@@ -112,6 +112,8 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.due = ABSENT
     new.moved_at = ABSENT
     new.first_moved = ABSENT
+    new.moved_slot = -1
+    new.moved_offset = ABSENT
     new.dead_at = ABSENT
     new.allowed = 0
     new.levels = 0
@@ -123,7 +125,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     new.failer = -1
     new.broker = -1
     new.asked = NOBODY
-    new.stored_in = NOBODY
+    new.stored_in = new.waits_for = NOBODY
     new.deliveries = 0
     new.failures = 0
     new.successes = 0
@@ -153,7 +155,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
 
 @part
 def with_broker(before: int, broker: int) -> Any:
-    """The only broker of some, ``before`` and another one, by the codes of their names; SEVERAL if they differ."""
+    """The only broker, or topic, of some, ``before`` and another one, by their codes; SEVERAL if they differ."""
     return broker if before in (NOBODY, broker) else int64(SEVERAL)
 
 

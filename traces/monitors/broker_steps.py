@@ -140,11 +140,15 @@ class BrokerSteps:
         if stopped or not_yet:
             self._missteps.note(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
 
+    def is_away(self, name: str, time: int) -> bool:
+        """Whether a broker is known to be gone, or clients may take it for gone."""
+        learnt = self._settings.route_poll + self._settings.rebalance
+        return name in self._brokers and self._brokers[name].is_away(time, learnt)
+
     def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
         """Whether some broker had that list of members when a process asked for it."""
         known = [self._brokers[name] for name in brokers if name in self._brokers]
-        learnt = self._settings.route_poll + self._settings.rebalance
-        if not known or len(known) < len(brokers) or any(broker.is_away(time, learnt) for broker in known):
+        if not known or len(known) < len(brokers) or any(self.is_away(name, time) for name in brokers):
             return
         known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
         lists = [broker.lists.get(member.group) for broker in known]

@@ -44,6 +44,8 @@ ATTEMPT = np.dtype(
         ("due", np.int64),  # earliest due time of its copies
         ("moved_at", np.int64),  # time of the last delay_deliver; ``first_moved`` of the first one
         ("first_moved", np.int64),
+        ("moved_slot", np.int64),  # where the last delay_deliver put it, -1: in no queue that is known
+        ("moved_offset", np.int64),
         ("dead_at", np.int64),
         ("allowed", np.int64),  # levels, as bits, at which send-backs of it may be stored
         ("levels", np.int64),  # levels, as bits, at which copies of it were stored
@@ -57,6 +59,7 @@ ATTEMPT = np.dtype(
         ("broker", np.int64),
         ("asked", np.int32),  # broker, by the code of its name, that was asked to store it again; NOBODY, SEVERAL
         ("stored_in", np.int32),  # broker that stored its copies; NOBODY, SEVERAL
+        ("waits_for", np.int32),  # topic that its copies wait for; NOBODY, SEVERAL
         ("deliveries", np.int64),
         ("failures", np.int32),
         ("successes", np.int32),

@@ -55,8 +55,9 @@ def delay_store(
     attempt.stored += 1
     attempt.stored_at = seen.time
     attempt.broker = seen.actor
+    attempt.stored_in = with_broker(int64(attempt.stored_in), int64(terms.brokers[seen.actor]))
     if seen.slot >= 0:
-        attempt.stored_in = with_broker(int64(attempt.stored_in), int64(terms.slots[seen.slot].name))
+        attempt.waits_for = with_broker(int64(attempt.waits_for), int64(terms.slots[seen.slot].topic))
     levels = int64(len(terms.levels) - 1)
     if level != ABSENT:
         attempt.levels |= bit_of(level)
@@ -105,6 +106,9 @@ def delay_deliver(
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.moved_at
+    is_original = known.chains[chain].scope == _PRODUCERS and seen.slot >= 0
+    if is_original and attempt.waits_for >= 0 and attempt.waits_for != terms.slots[seen.slot].topic:
+        return  # DL-6: it comes to its own topic, and this is another one
     attempt.moved += 1
     if attempt.stored == 0:
         _tell_if_never_put(known, terms, notes, chain, at, is_retry, seen)
@@ -138,6 +142,7 @@ def delay_deliver(
         # SB-8: else a fallback began to count anew, which is told where a listener gets it.
         account(known, terms, notes, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
+    attempt.moved_slot, attempt.moved_offset = seen.slot, seen.offset
     if attempt.first_moved == ABSENT:
         attempt.first_moved = seen.time
     attempt.unsure_move = not is_sure

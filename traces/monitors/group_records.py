@@ -76,6 +76,9 @@ class Member:
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
     awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # given, not taken: when each pass gave it
+    unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats then
+    untold: dict[str, int] = field(default_factory=dict)  # topics that it tells no more: since when
+    repeats: bool = False  # whether it told the same twice: all its heartbeats are recorded, not only what changes
 
 
 @dataclass(slots=True)

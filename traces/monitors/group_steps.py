@@ -19,21 +19,16 @@ from ..encoding.names import Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
-from ..format.kinds import Kind, Path
+from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, broker_of, queue_of, version_of
 from .notebook import Notebook
-
-APART = 1_000
-"""Two threads of a process are recorded at most so much later than they acted, ms."""
+from .shares import APART, Shares
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is told once it is this old, ms. What is older than a day, or is on the first one of 1970, is no time:
 simulated ones are numbered."""
-
-PASSES = 3
-"""So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
 
 LATE = 10_000
 """A process that changes what it subscribes to tells the brokers at once, a round of heartbeats later at most; ms."""
@@ -57,6 +52,7 @@ class _Steps:
         self._context, self._names, self._settings = context, names, settings
         self._missteps = GroupMissteps(context, notebook)
         self._brokers = BrokerSteps(context, settings, self._missteps)
+        self._shares = Shares(context, settings, self._brokers, self._missteps)
         self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
         self._routes: dict[str, set[frozenset[str]]] = {}
@@ -76,6 +72,9 @@ class _Steps:
             if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
                 take(self, event)
         else:
+            if event["kind"] in BROKER_RUNS:
+                for member in self._members.values():
+                    member.unlisted.clear()  # RB-20: it has to hear of each one again
             self._brokers.take(event)
 
     # Of processes.
@@ -92,6 +91,8 @@ class _Steps:
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
+            member.unlisted.clear()
+            member.untold.clear()
             member.taken.clear()
             member.last = event["time"]
 
@@ -133,6 +134,7 @@ class _Steps:
         if given is None:
             return
         told = dict(map(version_of, given))
+        member.repeats |= told == member.told and event["time"] - member.told_at > LATE
         if retry_topic(member.group) in told and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
@@ -150,6 +152,10 @@ class _Steps:
             elif member.told is not None and topic not in member.told and SUBSCRIBED < member.told_at - version < _DAY:
                 self._missteps.note(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
+        for topic in (member.told or {}).keys() - told.keys():
+            member.untold[topic] = event["time"]
+        for topic in told.keys() & member.untold.keys():
+            del member.untold[topic]
         member.told, member.told_at = told, event["time"]
 
     def _tell_if_old(self, member: Member, event: Event, topic: str, version: int) -> None:
@@ -219,7 +225,11 @@ class _Steps:
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
-        if member.beats >= SOME:
+        held = {of for (of, _), one in member.queues.items() if one.has}
+        for of, since in member.untold.items():
+            if of in held and time - since > self._settings.rounds:
+                self._missteps.note(GroupMisstep.STILL_HAD, member, event, since=since, topic=of)
+        if member.beats >= SOME or member.repeats:
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
@@ -228,10 +238,12 @@ class _Steps:
         if members is not None:
             self._awaited.append((member, topic, tuple(sorted(members)), time, {broker_of(q) for q in queues or ()}))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
+        self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
-        if assigned is not None and not self._is_orderly(member.group):
-            self._await(member, event, topic, assigned, before)
+        if assigned is not None:
+            is_orderly = self._is_orderly(member.group)
+            self._shares.given(member, event, topic, assigned, before, is_orderly=is_orderly)
         # A consumer that is resumed makes a pass beside that of its client's thread, and each acts by its own.
         beside = before.assigned if before is not None and time - before.time <= APART else None
         member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""), beside)
@@ -245,24 +257,10 @@ class _Steps:
             elif not self._is_orderly(member.group) and time - had.lost_at > APART:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
 
-    def _await(self, member: Member, event: Event, topic: str, assigned: frozenset[str], before: Pass | None) -> None:
-        """The queues that a pass gives a process that does not have them, as far as it is known not to."""
-        for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
-            del member.awaited[at]
-        earlier = None if before is None else before.assigned
-        brokers = {broker_of(queue) for queue in event["queues"]}
-        for queue in sorted(assigned):
-            had = member.queues.get((topic, queue))
-            is_new = member.started is not None if earlier is None else queue not in earlier
-            if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
-                continue
-            times = member.awaited.setdefault((topic, queue), [])
-            times.append(event["time"])
-            if len(times) >= PASSES and times[-1] - times[0] > self._settings.rounds - APART:
-                doubt = Doubt.NONE if len(brokers) == 1 and event.get("members") else Doubt.EVIDENCE
-                self._missteps.note(
-                    GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
-                )
+    def lock(self, event: Event) -> None:
+        """A process asks for the lock of a queue, and may not get it."""
+        if event.get("result") != Result.OK:
+            self._member(event).awaited.pop((event.get("topic") or "", queue_of(event)), None)
 
     def assign(self, event: Event) -> None:
         """A process takes a queue."""
@@ -374,6 +372,7 @@ _TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
     Kind.UNREGISTER: _Steps.unregister,
     Kind.ROUTE: _Steps.route,
     Kind.REBALANCE: _Steps.rebalance,
+    Kind.LOCK: _Steps.lock,
     Kind.ASSIGN: _Steps.assign,
     Kind.REVOKE: _Steps.revoke,
     Kind.FILE_LOAD: _Steps.file,

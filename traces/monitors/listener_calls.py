@@ -34,6 +34,7 @@ def deliver(
 
     Of ``producers`` see :func:`.copies.account_original`.
     """
+    _tell_if_less(known, notes, chain, count, seen)
     at = find_attempt(known, chain, count)
     before = find_attempt(known, chain, count - 1) if count > 0 else int64(-1)
     if at >= 0 and has_place(known, at, seen.slot, seen.offset):
@@ -76,6 +77,19 @@ def deliver(
         _waited(known, terms, notes, at, before, seen)
     elif known.attempts[at].reached > 1:
         account_original(known, notes, chain, at, producers, seen, since)
+
+
+@part
+def _tell_if_less(known: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
+    """SB-6: whether a copy comes with a lower count than the broker stored it with; in the client it only grows."""
+    at = int64(known.chains[chain].highest)
+    while at >= 0 and known.attempts[at].attempt > count:
+        attempt = known.attempts[at]
+        if seen.slot >= 0 and attempt.moved_slot == seen.slot and attempt.moved_offset == seen.offset != ABSENT:
+            judge(notes, _FOLLOW)
+            violate(notes, _FOLLOW, seen, attempt.moved_at, NOBODY, count, int64(attempt.attempt), NOTHING)
+            return
+        at = int64(attempt.next)
 
 
 @part

@@ -80,10 +80,12 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     began_anew = ended(s, slot.broker, slot.stored_time - PERSISTED, time)
     # What clients say that they have sent, their broker need not have got.
     is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
-    lowest = min(slot.floor, slot.floor_before) if began_anew else min(slot.lowest, slot.lowest_before)
+    # Of what it was sent for minutes it took some.
+    long_ago = min(slot.floor, slot.floor_before)
+    lowest = long_ago if began_anew or not is_certain else min(slot.lowest, slot.lowest_before)
     if slot.log_back_to == 0 and slot.log_back_time > slot.stored_time:
         return  # a topic that is made again has new offsets, or those from before
-    if offset == slot.stored or ((moment or began_anew) and (offset >= lowest or not is_certain)):
+    if offset == slot.stored or ((moment or began_anew) and offset >= lowest):
         return
     # What is told beyond it may have been stored within the skew; after a reset nobody goes on where it was before.
     doubt = CERTAIN if offset < slot.stored or slot.stored_path == Path.RESET else Doubt.SKEW

@@ -77,9 +77,9 @@ OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
 """Lowest count at which a failure makes a dead letter; lowest count sent with a fallback that becomes one."""
 
 OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8),
-                      ("name", np.int32)])  # fmt: skip
+                      ("name", np.int32), ("topic", np.int32)])  # fmt: skip
 """The maximum of the group, ABSENT where it is not known; who consumes, see :class:`Scopes`; actor code of the broker,
--1 where it never was down; flags, see ``names``; code of the broker's name, -1 without one."""
+-1 where it never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one."""
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
 """When a broker, by actor code, was down or changed its role, ms; whether it was stopped in order, and so had saved
@@ -101,6 +101,7 @@ class Terms(NamedTuple):
         down: DOWN, by broker and time.
         ends: when and how processes ended.
         started: whether the trace has the start of each actor.
+        brokers: code of the broker's name, by actor; -1 of a client.
     """
 
     given: Any
@@ -116,6 +117,7 @@ class Terms(NamedTuple):
     ends_time: Any
     ends_how: Any
     started: Any
+    brokers: Any
 
 
 def terms(*, names: Names, settings: Settings, context: Context, release: str) -> Terms:
@@ -143,6 +145,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         ends_time=ends.time,
         ends_how=ends.how,
         started=np.zeros(0, np.bool_),
+        brokers=np.zeros(0, np.int32),
     )
 
 
@@ -235,8 +238,9 @@ class Scopes:
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
         self._stated: list[bool] = [False, False]
-        self._slots: list[tuple[int, int, int, int, int]] = []
+        self._slots: list[tuple[int, int, int, int, int, int]] = []
         self._brokers: dict[str, int] = {"": -1}
+        self._topics: dict[str, int] = {"": -1}
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
 
     def with_names(self, terms: Terms) -> Terms:
@@ -249,15 +253,20 @@ class Scopes:
         for code in range(len(self._slots), size):
             slot = names.slots[code]
             scope = self._code(slot.group, slot.who) if slot.group else UNKNOWN_SCOPE
-            name = self._brokers.setdefault(slot.broker, len(self._brokers))
-            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name))
+            name = self._broker(slot.broker)
+            topic = self._topics.setdefault(slot.topic, len(self._topics))
+            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name, topic))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
             order=self._order.table(names.actors),
             maximum=np.array(self._maximum, np.int64),
             stated=np.array(self._stated, np.bool_),
             started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),
+            brokers=np.array([self._broker(one.name) if one.incarnation < 0 else -1 for one in names.actors], np.int32),
         )
+
+    def _broker(self, name: str) -> int:
+        return self._brokers.setdefault(name, len(self._brokers))
 
     def _code(self, group: str, client: str) -> int:
         found = self._codes.get((group, client))

@@ -19,6 +19,9 @@ _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["s
 _CONFIGURED = int64(CODE["maximum-as-configured"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
 
+LEARNT = int64(60_000)
+"""ms. So long a client may go by the brokers that it knew: routes are polled every 30 s, and heartbeats sent (ST-3)."""
+
 
 @part
 def send_back(
@@ -165,10 +168,20 @@ def failure(attempt: Any, seen: Any) -> None:
 
 
 @part
+def _was_away(terms: Any, broker: int, time: int) -> Any:
+    """Whether a broker was down, or clients may not have learnt yet that it is back."""
+    for i in range(len(terms.down)):
+        down = terms.down[i]
+        if down.broker == broker and down.since - LEARNT <= time <= down.until + LEARNT:
+            return True
+    return False
+
+
+@part
 def _by_whom_it_was_asked(known: Any, terms: Any, notes: Any, attempt: Any, copy: Any, seen: Any) -> None:
     """SB-2: request 36 goes to the broker of the message, which stores the copy, unless another one acts for it."""
     if attempt.asked >= 0 and copy.stored_in >= 0 and copy.stored_in != attempt.asked:
-        was_away = attempt.slot < 0 or terms.slots[attempt.slot].broker >= 0
+        was_away = attempt.slot < 0 or _was_away(terms, int64(terms.slots[attempt.slot].broker), int64(attempt.sent_at))
         doubt = _EVIDENCE if was_away else NOTHING
         violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies_of(copy), attempt.sent, doubt)
 

@@ -129,6 +129,8 @@ def _may_be_due_to_others(
     """
     if what is Differ.MEMBERS:
         return not has_brokers and difference.until - difference.since <= settings.heartbeat + settings.rounds
+    if difference.until - difference.since > settings.silent_death + settings.new_topic:
+        return False  # as long as a queue may be without an owner
     since, until = difference.since + settings.route_poll, difference.until - settings.route_poll
     learnt = [run.first for run in told.runs if run.kind == Kind.ROUTE]
     return bool(learnt) and not any(since <= time <= until for time in learnt)

@@ -19,6 +19,7 @@ from ..monitors.group_events import EVERYTHING, Event, Judged, event, heartbeat,
 
 QUEUES = ["b:0", "b:1"]
 ORDERLY = {"G": Group(listener="orderly", mode="clustering")}
+BROADCASTING = {"G": Group(listener="concurrently", mode="broadcasting")}
 
 
 def of_broker(time: int, kind: Kind, **fields: Any) -> Event:
@@ -116,6 +117,15 @@ def test_who_takes_queues_tells_a_newer_subscription() -> None:
     assert told(on_a_day(soon), groups=ORDERLY) == []
 
 
+UNLISTED = [
+    *[*BEGIN[:-1], members(300, "two"), *(heartbeat(time, "one", "T=*@7") for time in (310, 40_000, 80_000, 120_000))],
+    *(rebalance(time, "one", ["two"], QUEUES, assigned=[]) for time in range(20_000, 160_000, 20_000)),
+]
+OTHER = event(30_500, Kind.ROUTE, "one", topic="U", queues=QUEUES)
+STILL_HAD = [
+    *(*OWNS, OTHER, *(heartbeat(time, "one", "U=*@30500") for time in (31_000, 60_000))),
+    pass_(80_000, topic="U", detail="AVG"),
+]
 NOT_TAKEN = [*(each for each in OWNS if each["kind"] != Kind.ASSIGN or each["queue"] == 0), pass_(41_000)]
 LATER = (60_000, 80_000, 100_500)
 OTHER_LEAVES = event(61_000, Kind.UNREGISTER, "two", "H")
@@ -159,6 +169,8 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     ],
     GroupMisstep.FILE_NOT_READ: RIGHT,
     GroupMisstep.NOT_TAKEN: NOT_TAKEN,
+    GroupMisstep.UNLISTED: UNLISTED,
+    GroupMisstep.STILL_HAD: STILL_HAD,
     GroupMisstep.NOT_NEWER: on_a_day(OWNS),
     GroupMisstep.RETRIES_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "%RETRY%G=*@7")],
     GroupMisstep.STILL_TOLD: [
@@ -172,6 +184,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
 OF_GROUPS = {
     GroupMisstep.KEPT: None,
     GroupMisstep.NOT_TAKEN: None,
+    GroupMisstep.UNLISTED: None,
     GroupMisstep.FILE_NOT_READ: {"G": Group(mode="broadcasting")},
     GroupMisstep.RETRIES_TOLD: {"G": Group(mode="broadcasting")},
 }
@@ -262,7 +275,46 @@ def test_a_queue_that_passes_give_may_be_taken_late_or_have_been_taken_before() 
     assert told([*NOT_TAKEN[:-1], taken(39_000, Kind.ASSIGN, 1), pass_(41_000)]) == []
     assert told([*NOT_TAKEN[:-1], pass_(35_000, "b:0"), pass_(41_000)]) == []
     # An orderly client may be refused the lock.
-    assert told(NOT_TAKEN, groups=ORDERLY) == []
+    assert told(NOT_TAKEN, groups=ORDERLY) == not_taken
+    assert told([*NOT_TAKEN, taken(20_000, Kind.LOCK, 1, result="failed")], groups=ORDERLY) == []
+    # RB-35: what it had, and gave up while a listener ran, is in the way for a while.
+    again = [*OWNS, taken(31_000, Kind.REVOKE, 1, path="lock"), *map(pass_, range(32_000, 192_000, 20_000))]
+    beats = [heartbeat(time, "one", "T=*@7") for time in range(60_000, 220_000, 30_000)]
+    assert told([*again, *beats], groups=ORDERLY) == []
+    assert told([*again, *beats, pass_(192_000), pass_(212_000)], groups=ORDERLY) == not_taken
+
+
+def test_a_broadcasting_client_whose_heartbeats_are_answered_takes_what_it_gives_itself() -> None:
+    file = event(150, Kind.FILE_LOAD, "one")
+    alone = [{**each, "members": None} if each["kind"] == Kind.REBALANCE else each for each in NOT_TAKEN]
+    found = judged([file, *alone], groups=BROADCASTING).rows(SHARES)
+    assert [(row["value"], row["doubt"] != 0) for row in found] == [(GroupMisstep.NOT_TAKEN, False)]
+    unheard = [each for each in alone if each["kind"] != Kind.HEARTBEAT or each["time"] < 400]
+    found = judged([file, *unheard], groups=BROADCASTING).rows(SHARES)
+    assert [(row["value"], row["doubt"] != 0) for row in found] == [(GroupMisstep.NOT_TAKEN, True)]
+
+
+def test_a_topic_that_is_consumed_no_more_is_given_up() -> None:
+    assert told(STILL_HAD, groups=ORDERLY) == [GroupMisstep.STILL_HAD]
+    gone = [taken(45_000, Kind.REVOKE, queue, path="unsubscribe") for queue in (0, 1)]
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD, *gone], groups=ORDERLY)
+    again = [heartbeat(45_000, "one", "T=*@40000", "U=*@30500")]
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD, *again], groups=ORDERLY)
+    # The next rounds are not over.
+    assert GroupMisstep.STILL_HAD not in told([*STILL_HAD[:-1], pass_(70_000, topic="U")], groups=ORDERLY)
+
+
+def test_a_broker_names_who_tells_it_that_it_is_there() -> None:
+    assert told(UNLISTED) == [GroupMisstep.UNLISTED]
+    # It has named it meanwhile, or began anew and has to hear of it again.
+    named = [members(69_000, "one", "two"), rebalance(70_000, "one", ["one", "two"], QUEUES), members(71_000, "two")]
+    assert GroupMisstep.UNLISTED not in told([*UNLISTED, *named])
+    anew = [of_broker(70_000, Kind.BROKER_STOP), LOADED | {"time": 70_001}, of_broker(70_002, Kind.BROKER_START)]
+    assert GroupMisstep.UNLISTED not in told([*UNLISTED, *anew])
+    # Who tells brokers nothing is forgotten.
+    assert GroupMisstep.UNLISTED not in told([each for each in UNLISTED if each["time"] < 400 or "queues" in each])
+    # A pass that stood still for long was answered by nobody in between.
+    assert GroupMisstep.UNLISTED not in told([each for each in UNLISTED if each["time"] not in (60_000, 80_000)])
     # Who ran before the recording may have taken it then; unless a pass took it away.
     begun = [each for each in NOT_TAKEN if each["kind"] != Kind.CLIENT_START]
     assert GroupMisstep.NOT_TAKEN not in told(begun)

@@ -13,6 +13,7 @@ from rocketproof.traces.clocks.clocks import Clock, Clocks
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group
 
 from ..monitors.queue_events import (
     BROADCASTING,
@@ -209,11 +210,28 @@ def test_a_reset_that_the_owner_does_not_follow() -> None:
     undone = [commit(t, "one", 4) for t in range(35_000, END, 5_000)]
     checked = check(done, reset, undone, end=END)
     assert checked.counts(RESET) == (1, 0)
-    assert checked.rows(RESET)[0]["since"] == 30_000
-    assert checked.judged(RESET) == 1
+    assert checked.rows(RESET)[0]["since"] == 50_000  # the first answer after it
+    assert checked.judged(RESET) == 2  # as one that pulls on, and as any
     followed = [revoke(45_000, "one", "reset"), assign(46_000, "one", 0), found(47_000, "one", 0, 4)]
     assert RESET not in check(done, reset, followed, consumed(48_000, "one", 0, 1, 2, 3), end=END).broken
     assert RESET not in check(done, reset, undone, end=END, evidence=EVERYTHING - {Kind.ASSIGN}).broken
+
+
+def test_who_goes_on_pulling_hears_of_a_reset_soon() -> None:
+    reset = event(30_000, Kind.RESET, offset=0)
+    done = [*TAKEN, *consumed(3_000, "one", 0, 1, 2, 3), commit(4_000, "one", 4), *ALIVE]
+
+    def left(at: int, *, groups: dict[str, Group] | None = None, until: int = END) -> bool:
+        gone = revoke(at, "one", "removal")
+        polled = polls(10_000, 4, end=min(at, until))
+        alone = [one for one in done if one["time"] < at]
+        return RESET in check(alone, polled, reset, gone, end=at, groups=groups).broken
+
+    assert left(111_000)
+    assert not left(109_000)
+    # The listener of an orderly queue may keep it from being taken anew (RB-35), and who does not pull is not told.
+    assert not left(111_000, groups=ORDERLY)
+    assert not left(111_000, until=31_000)
 
 
 def test_a_lock_that_is_never_renewed() -> None:

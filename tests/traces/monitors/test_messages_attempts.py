@@ -14,6 +14,14 @@ def two_rounds() -> Script:
     return Script().fails(0, 0, 3, 10 * SECOND, moved_to=20).fails(10_050, 1, 4, 30 * SECOND, offset=20, moved_to=21)
 
 
+def test_a_copy_comes_with_the_count_that_it_was_stored_with_at_least():
+    less = two_rounds().deliver(40_100, 1, offset=21)
+    (found,) = check(less).violations(FOLLOW)
+    assert (found["value"], found["expected"], found["doubt"]) == (1, 2, 0)
+    # A copy elsewhere has a count of its own.
+    assert check(two_rounds().deliver(40_100, 1, offset=22)).violations(FOLLOW) == []
+
+
 def test_a_chain_as_it_should_be():
     said = check(two_rounds().deliver(40_100, 2, offset=21).result(40_110, "ok", 2, offset=21))
     assert said.violated == said.doubtful == {}

@@ -140,6 +140,16 @@ def test_a_message_that_a_producer_delays():
     assert check(script).violated == {LEVEL: 1}
 
 
+def test_a_message_that_comes_to_another_topic_than_it_waits_for_does_not_come():
+    told = {"broker": "b", "queue": 0, "attempt": 0, "key": "m"}
+    script = Script().add(0, Kind.DELAY_STORE, level=2, due=START + 5_000, topic="T", **told)
+    elsewhere = {**told, "topic": "U", "offset": 3}
+    assert check(script.add(5_000, Kind.DELAY_DELIVER, **elsewhere), end=70_000).violated == {WHEN: 1}
+    # One key may be that of two messages: where they wait for several topics, which of them came is not known.
+    other = Script().add(1, Kind.DELAY_STORE, level=2, due=START + 5_001, topic="U", **told)
+    assert WHEN not in check(script, other, end=60_000).violated
+
+
 def test_a_message_delivered_before_it_is_due():
     (found,) = check(stored(3).delay_deliver(10_019, 1, 20)).violations(BEFORE)
     assert (found["value"], found["expected"], found["doubt"]) == (START + 10_019, START + 10_020, 0)

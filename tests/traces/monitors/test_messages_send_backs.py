@@ -69,6 +69,12 @@ def test_a_copy_is_stored_by_another_broker_than_was_asked():
     assert [(row["value"], row["expected"], row["doubt"]) for row in said.violations(AGAIN)] == [(1, 1, Doubt.NONE)]
     right = sent().delay_store(11, 1, 3, 10_011).delay_deliver(10_011, 1, 20)
     assert check(right, end=20_000).violated == {}
+    # Agents of brokers do not tell in which queue it will be.
+    waits = sent().delay_store(11, 1, 3, 10_011, broker="a", queue=None, group="G")
+    assert check(waits, end=20_000).violated == {AGAIN: 1}
+    # When the broker was started, long ago, says nothing of now.
+    for begun, doubtful in ((-70_000, {}), (-50_000, {AGAIN: 1})):
+        assert check(waits, Script().broker(begun, Kind.BROKER_START), end=20_000).doubtful == doubtful
 
 
 def test_a_copy_that_the_client_sends_itself_may_be_stored_by_any_broker():

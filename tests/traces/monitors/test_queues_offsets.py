@@ -206,6 +206,19 @@ def test_a_retry_topic_that_was_deleted_with_its_group_and_made_again() -> None:
     assert (check(goes_on).counts(BACK), check(goes_on).counts(ANSWERS)) == ((1, 0), (1, 0))
 
 
+def test_of_what_clients_sent_a_broker_for_minutes_it_took_some() -> None:
+    sent = [commit(time, "one", 10) for time in range(15_000, 200_000, 5_000)]
+
+    def asks(time: int, **told: Any) -> tuple[int, int]:
+        return check(STORED, sent, event(time, Kind.OFFSET_QUERY, "two", **told)).counts(ANSWERS)
+
+    # The last one was sent a moment ago; what was stored minutes ago is no answer, and what came just before may be.
+    assert asks(196_000, result="none") == asks(196_000, result="ok", offset=4) == (1, 0)
+    assert asks(196_000, result="ok", offset=10) == (0, 0)
+    # Those of a minute may all be lost.
+    assert asks(56_000, result="none") == (0, 0)
+
+
 def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:
     # A pass asks for several queues, and windows begin when all answers are there; offsets are sent meanwhile.
     def asks(*, offset: int, stores: int) -> list[Event]:

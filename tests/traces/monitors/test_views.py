@@ -128,6 +128,21 @@ def test_broadcasting_has_no_view_of_members() -> None:
     assert judged.judged(CLAIM) == 2
 
 
+def test_a_name_server_that_answers_one_member_answers_the_others_some_time() -> None:
+    def learns_alone(end: int) -> tuple[int, int]:
+        old, new = ["b:0"], ["b:0", "b:1"]
+        learnt = event(0, Kind.ROUTE, "c1", topic="T", queues=new)
+        sees = [
+            rebalance(time, client, None, queues, assigned=queues)
+            for time in range(0, end, 20_000)
+            for client, queues in (("c1", new), ("c2", old))
+        ]
+        return Judged([learnt, *sees], end=end, groups={"G": Group(mode="broadcasting")}).counts(CLAIM)
+
+    assert learns_alone(190_000) == (0, 1)
+    assert learns_alone(210_000) == (1, 0)
+
+
 def test_what_one_member_sees_differently_of_several_topics_is_one_finding() -> None:
     events = []
     for topic in ("T", "U"):

@@ -1,0 +1,75 @@
+"""What passes of rebalance give a process: that brokers name it as a member, and that it takes what it is given."""
+
+from __future__ import annotations
+
+from ..claims.group_steps import GroupMisstep
+from ..claims.settings import Settings
+from ..engine.context import Context
+from ..engine.findings import Doubt
+from ..format.coverage import EVIDENCE_BIT
+from ..format.kinds import Kind
+from .broker_steps import BrokerSteps
+from .group_missteps import GroupMissteps
+from .group_records import Event, Member, Pass, broker_of
+
+APART = 1_000
+"""Two threads of a process are recorded at most so much later than they acted, ms."""
+
+PASSES = 3
+"""So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
+
+
+class Shares:
+    """Judges one pass after another by those before it."""
+
+    def __init__(self, context: Context, settings: Settings, brokers: BrokerSteps, missteps: GroupMissteps) -> None:
+        self._settings, self._brokers, self._missteps = settings, brokers, missteps
+        self._locks = bool(context.evidence & EVIDENCE_BIT[Kind.LOCK])
+
+    def listed(self, member: Member, event: Event, topic: str, before: Pass | None) -> None:
+        """EN-1: whether no broker has a process among the members for longer than several heartbeats take."""
+        time, members = event["time"], event.get("members")
+        if not members or member.actor.name in members:
+            member.unlisted.pop(topic, None)
+            return
+        goes_on = before is not None and time - before.time <= self._settings.rounds
+        since, beats = member.unlisted.get(topic, (time, member.beats)) if goes_on else (time, member.beats)
+        member.unlisted[topic] = since, beats
+        if time - since > 2 * self._settings.heartbeat + self._settings.rounds and member.beats - beats > 1:
+            self._missteps.note(GroupMisstep.UNLISTED, member, event, since=since, topic=topic)
+
+    def given(
+        self,
+        member: Member,
+        event: Event,
+        topic: str,
+        assigned: frozenset[str],
+        before: Pass | None,
+        *,
+        is_orderly: bool,
+    ) -> None:
+        """The queues that a pass gives a process that does not have them, as far as it is known not to."""
+        for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
+            del member.awaited[at]
+        earlier = None if before is None else before.assigned
+        brokers = {broker_of(queue) for queue in event["queues"]}
+        for queue in sorted(assigned):
+            had = member.queues.get((topic, queue))
+            is_new = member.started is not None if earlier is None else queue not in earlier
+            if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
+                continue
+            if self._brokers.is_away(broker_of(queue), event["time"]):
+                member.awaited.pop((topic, queue), None)
+                continue
+            times = member.awaited.setdefault((topic, queue), [])
+            times.append(event["time"])
+            # RB-35: an orderly queue whose listener still ran when it was dropped is in the way until it is idle.
+            longest = self._settings.rounds + (self._settings.silent_death if is_orderly and had is not None else 0)
+            if is_orderly and not self._locks:
+                continue
+            if len(times) >= PASSES and times[-1] - times[0] > longest - APART:
+                is_answered = event.get("members") or member.told_at > times[0]
+                doubt = Doubt.NONE if len(brokers) == 1 and is_answered else Doubt.EVIDENCE
+                self._missteps.note(
+                    GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
+                )
