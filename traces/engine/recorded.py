@@ -152,22 +152,24 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
 def _alike(scanned: Scan, header: Header) -> list[Hole]:
     """A hole for each client of a broadcasting group that starts again and has not ended, from then on.
 
-    EN-7: all processes of a host have one client id there, and logs do not tell them apart.
+    EN-7: all processes of a host have one client id there, and logs do not tell them apart. Consumers of other groups
+    share the client of their process, and each of them may tell a start of its own.
     """
     groups: dict[Actor, set[str]] = {}
     for _, group, who in scanned.kinds_of:
         if group in header.broadcasting:
             groups.setdefault(who, set()).add(group)
-    alive: set[Actor] = set()
+    alive: dict[Actor, set[str]] = {}
     since: dict[Actor, int] = {}
     for event in scanned.context.events:
         who = Actor(event.get("client") or "", event.get("incarnation") or 0)
+        group = event.get("group") or ""
         if event["kind"] in CLIENT_ENDS:
-            alive.discard(who)
+            alive[who] = alive.get(who, set()) - {group} if group else set()
         elif event["kind"] == Kind.CLIENT_START and who in groups:
-            if who in alive:
+            if group in alive.setdefault(who, set()):
                 since.setdefault(who, event["time"])
-            alive.add(who)
+            alive[who].add(group)
     why = "it has started twice: processes of a host that consume in broadcasting have one client id"
     kinds = ALL_KINDS & ~evidence_mask(OF_BROKERS)
     return [

@@ -97,6 +97,18 @@ def test_processes_of_a_host_have_one_name_in_broadcasting(tmp_path: Path, mode:
     assert verdict(check_locally(open_trace([file]), settings=Settings()), "steps-follow-each-other") is expected
 
 
+@pytest.mark.parametrize("other", ["g", "h"])
+def test_consumers_of_several_groups_share_the_client_of_their_process(tmp_path: Path, other: str) -> None:
+    """Each tells a start of its own; that of another group is none of a second process."""
+    header = {**HEADER, "complete": False, "groups": {"g": {"mode": "broadcasting"}, "h": {"mode": "broadcasting"}}}
+    second = at(5, "client_start", "host@DEFAULT", None) | {"group": other}
+    events = [at(0, "client_start", "host@DEFAULT", None), at(1, "assign", "host@DEFAULT", 0, offset=0), second]
+    file = tmp_path / "trace.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)), encoding="utf-8")
+    holes = check_locally(open_trace([file]), settings=Settings()).coverage.holes
+    assert any(hole.why.startswith("it has started twice") for hole in holes) == (other == "g")
+
+
 @pytest.mark.parametrize(("lasts", "late"), [(40, False), (1, True)])
 def test_messages_wait_for_a_pool_that_is_busy_with_other_queues(tmp_path: Path, lasts: int, late: bool) -> None:
     # A pool of one thread: all of queue 1 comes before queue 0, or the pool rests for minutes.
