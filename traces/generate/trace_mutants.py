@@ -156,8 +156,8 @@ def _swap(rows: Rows, row: int) -> pa.Table | None:
     if other is None:
         return None
     one, two = rows.events[row], rows.events[other]
-    moments = [{name: event[name] for name in ("time", "seq") if name in event} for event in (one, two)]
-    return rows.changed(without=[row, other], added=[two | moments[0], one | moments[1]])
+    times = [{name: event[name] for name in ("time", "seq") if name in event} for event in (one, two)]
+    return rows.changed(without=[row, other], added=[two | times[0], one | times[1]])
 
 
 _NAMES = ("client", "group", "topic", "broker")

@@ -13,7 +13,7 @@ from .cluster import GROUP, RETRY
 from .faults import begins
 from .offsets import restarted
 from .step import Transition
-from .windows import Record, leaves, stored, table
+from .windows import Record, in_turn, leaves, table
 
 
 def listed(now: Transition, b: int) -> None:
@@ -106,32 +106,19 @@ def divided(now: Transition, c: int) -> None:
         )
 
 
-def rebalance_pass(now: Transition) -> None:
-    """RB-30: queues are dropped, then others taken."""
-    divided(now, now.c)
-    _changes(now)
-
-
 def ask_members(now: Transition) -> None:
     """RB-4, RB-6: the pass has what it needs to divide the queues."""
     divided(now, now.c)
 
 
-def drop_queues(now: Transition) -> None:
-    """RB-30.1, RB-30.2."""
-    _changes(now)
-
-
 def read_failure_as_no_topic(now: Transition) -> None:
     """RB-5: what a client that takes an error for an answer believes to see."""
     now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
-    _changes(now)
+    drop_queues(now)
 
 
-def _changes(now: Transition) -> None:
-    if now.after.has("memory", 0, 0):
-        stored(now, now.c, Path.REMOVAL)
-    table(now, Path.REMOVAL)
+drop_queues = leaves(Path.REMOVAL)
+"""RB-30.1, RB-30.2."""
 
 
 ACTIONS: dict[str, Record] = {
@@ -144,7 +131,7 @@ ACTIONS: dict[str, Record] = {
     "unsubscribe": unsubscribe,
     "add_queue": add_queue,
     "refresh_route": refresh_route,
-    "rebalance_pass": rebalance_pass,
+    "rebalance_pass": in_turn(ask_members, drop_queues),  # RB-30: queues are dropped, then others taken
     "ask_members": ask_members,
     "drop_queues": drop_queues,
     "take_queue": drop_queues,
