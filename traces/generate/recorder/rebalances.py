@@ -6,6 +6,8 @@ of its own and is divided separately (EN-10).
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....model.kernel import Elements, MemberSet
 from ....model.share import share, strategy_of
 from ...format.kinds import Kind, Path
@@ -83,27 +85,14 @@ def divided(now: Transition, c: int) -> None:
     readable = int(k.queues) - int(k.get("unread_queues", 0))
     count = now.after("view_route", c, default=readable) - now.cluster.has_retry_queue
     mine = [now.cluster.spelled(q) for q in range(count) if share(k, c, view, count, q)]
-    now.by_client(
-        Kind.REBALANCE,
-        c,
-        topic=now.cluster.topic,
-        members=members,
-        queues=queues_known(now, count),
-        assigned=mine,
-        detail=strategy_of(k, c),
-    )
+    passes = [(now.cluster.topic, queues_known(now, count), mine, strategy_of(k, c))]
     if now.cluster.has_retry_queue:
         retry = [now.cluster.spelled(now.queues[-1])]
         first = members and members[0] == now.recorder.client_id(c)
-        now.by_client(
-            Kind.REBALANCE,
-            c,
-            topic=RETRY,
-            queues=retry,
-            assigned=retry if first else [],
-            members=members,
-            detail="AVG",
-        )
+        passes.append((RETRY, retry, retry if first else [], "AVG"))
+    for topic, queues, assigned, strategy in passes:
+        shares: dict[str, Any] = {"queues": queues, "assigned": assigned, "detail": strategy}
+        now.by_client(Kind.REBALANCE, c, topic=topic, members=members, **shares)
 
 
 def ask_members(now: Transition) -> None:

@@ -80,7 +80,7 @@ class ClientLog:
         )
 
     def _events(self, path: Path, problems: Problems, names: _Names, skipped: Counter[str]) -> Iterator[Event]:
-        course, lives = _Course(), _Lives()
+        course, incarnations = _Course(), _Incarnations()
         for line in log_lines(path, problems, skipped, zone=self.zone):
             told = told_by(line, CLIENT_TABLE)
             if told is None:
@@ -102,7 +102,7 @@ class ClientLog:
                     event["client"] = self.client or names.client_of(event, line) or line.process or path.name
                 if unknown:
                     skipped[f"events of no known {unknown}, each a gap"] += 1
-                yield from [_gap(event, unknown)] if unknown else lives.of(event)
+                yield from [_gap(event, unknown)] if unknown else incarnations.of(event)
             if not told.events:
                 skipped["told by other messages"] += 1
 
@@ -275,7 +275,7 @@ class _Course:
         return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
 
 
-class _Lives:
+class _Incarnations:
     """Which process of its client id acts: one that starts again and has not stopped was killed meanwhile."""
 
     def __init__(self) -> None:

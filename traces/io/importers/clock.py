@@ -39,10 +39,10 @@ def millis_of(stamp: str, zone: tzinfo) -> int:
     Raises:
         ValueError: it is no date and time.
     """
-    moment = datetime.fromisoformat(stamp.replace(",", "."))
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zone)
-    return (moment - _EPOCH) // _MILLISECOND
+    when = datetime.fromisoformat(stamp.replace(",", "."))
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=zone)
+    return (when - _EPOCH) // _MILLISECOND
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
