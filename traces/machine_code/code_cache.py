@@ -158,11 +158,15 @@ def _require_own(path: Path, opened: int, kind: int) -> None:
     elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         wrong = f"can be written to by others (mode {stat.S_IMODE(status.st_mode):04o}; chmod go-w would mend it)"
     if wrong is not None:
-        LOG.warning("%s %s: compiled code that is kept there is not used", path, wrong)
+        _warn(path, wrong)
         raise PermissionError(wrong)
 
 
 @cache
+def _warn(path: Path, wrong: str) -> None:
+    LOG.warning("%s %s: compiled code that is kept there is not used", path, wrong)
+
+
 def _name(key: str) -> str:
     return f"{key}.code"
 
